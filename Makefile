@@ -1,0 +1,46 @@
+# The set-up contract: every command below works on a machine with Python 3.11+, a C compiler,
+# Java 17+ and make, and takes its packages from PyPI alone.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+COMPILED := $(shell find src -name '*.pyx' -o -name '_*_hot.py')
+WORKERS ?= 2
+
+.PHONY: setup demo test up check gen bench soak clean
+
+setup: $(VENV)/.installed
+
+$(VENV)/.installed: pyproject.toml setup.py $(COMPILED)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@
+
+demo: setup
+	$(BIN)/python examples/demo.py
+
+up: setup
+	$(BIN)/barnabas up
+
+test: setup
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup tests
+
+gen: setup
+	$(BIN)/python -m codegen
+
+check: setup
+	$(BIN)/ruff check src codegen tests benchmarks examples scripts
+	$(BIN)/ruff format --check src codegen tests benchmarks examples scripts
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -m codegen --check
+	$(BIN)/python scripts/check_sizes.py
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+soak: setup
+	BARNABAS_SOAK=1 $(BIN)/python -m pytest tests -m "faults or integration" --timeout 3600
+
+clean:
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,331 @@
+"""Kafka's error codes: number, name, whether a retry may help, and what to tell a person.
+
+`retriable` is data on the code, not a second class hierarchy.
+"""
+
+import enum
+
+
+class ErrorCode(enum.IntEnum):
+    """An error as the protocol numbers and names it."""
+
+    UNKNOWN_SERVER_ERROR = -1
+    NONE = 0
+    OFFSET_OUT_OF_RANGE = 1
+    CORRUPT_MESSAGE = 2
+    UNKNOWN_TOPIC_OR_PARTITION = 3
+    INVALID_FETCH_SIZE = 4
+    LEADER_NOT_AVAILABLE = 5
+    NOT_LEADER_OR_FOLLOWER = 6
+    REQUEST_TIMED_OUT = 7
+    BROKER_NOT_AVAILABLE = 8
+    REPLICA_NOT_AVAILABLE = 9
+    MESSAGE_TOO_LARGE = 10
+    STALE_CONTROLLER_EPOCH = 11
+    OFFSET_METADATA_TOO_LARGE = 12
+    NETWORK_EXCEPTION = 13
+    COORDINATOR_LOAD_IN_PROGRESS = 14
+    COORDINATOR_NOT_AVAILABLE = 15
+    NOT_COORDINATOR = 16
+    INVALID_TOPIC_EXCEPTION = 17
+    RECORD_LIST_TOO_LARGE = 18
+    NOT_ENOUGH_REPLICAS = 19
+    NOT_ENOUGH_REPLICAS_AFTER_APPEND = 20
+    INVALID_REQUIRED_ACKS = 21
+    ILLEGAL_GENERATION = 22
+    INCONSISTENT_GROUP_PROTOCOL = 23
+    INVALID_GROUP_ID = 24
+    UNKNOWN_MEMBER_ID = 25
+    INVALID_SESSION_TIMEOUT = 26
+    REBALANCE_IN_PROGRESS = 27
+    INVALID_COMMIT_OFFSET_SIZE = 28
+    TOPIC_AUTHORIZATION_FAILED = 29
+    GROUP_AUTHORIZATION_FAILED = 30
+    CLUSTER_AUTHORIZATION_FAILED = 31
+    INVALID_TIMESTAMP = 32
+    UNSUPPORTED_SASL_MECHANISM = 33
+    ILLEGAL_SASL_STATE = 34
+    UNSUPPORTED_VERSION = 35
+    TOPIC_ALREADY_EXISTS = 36
+    INVALID_PARTITIONS = 37
+    INVALID_REPLICATION_FACTOR = 38
+    INVALID_REPLICA_ASSIGNMENT = 39
+    INVALID_CONFIG = 40
+    NOT_CONTROLLER = 41
+    INVALID_REQUEST = 42
+    UNSUPPORTED_FOR_MESSAGE_FORMAT = 43
+    POLICY_VIOLATION = 44
+    OUT_OF_ORDER_SEQUENCE_NUMBER = 45
+    DUPLICATE_SEQUENCE_NUMBER = 46
+    INVALID_PRODUCER_EPOCH = 47
+    INVALID_TXN_STATE = 48
+    INVALID_PRODUCER_ID_MAPPING = 49
+    INVALID_TRANSACTION_TIMEOUT = 50
+    CONCURRENT_TRANSACTIONS = 51
+    TRANSACTION_COORDINATOR_FENCED = 52
+    TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53
+    SECURITY_DISABLED = 54
+    OPERATION_NOT_ATTEMPTED = 55
+    KAFKA_STORAGE_ERROR = 56
+    LOG_DIR_NOT_FOUND = 57
+    SASL_AUTHENTICATION_FAILED = 58
+    UNKNOWN_PRODUCER_ID = 59
+    REASSIGNMENT_IN_PROGRESS = 60
+    DELEGATION_TOKEN_AUTH_DISABLED = 61
+    DELEGATION_TOKEN_NOT_FOUND = 62
+    DELEGATION_TOKEN_OWNER_MISMATCH = 63
+    DELEGATION_TOKEN_REQUEST_NOT_ALLOWED = 64
+    DELEGATION_TOKEN_AUTHORIZATION_FAILED = 65
+    DELEGATION_TOKEN_EXPIRED = 66
+    INVALID_PRINCIPAL_TYPE = 67
+    NON_EMPTY_GROUP = 68
+    GROUP_ID_NOT_FOUND = 69
+    FETCH_SESSION_ID_NOT_FOUND = 70
+    INVALID_FETCH_SESSION_EPOCH = 71
+    LISTENER_NOT_FOUND = 72
+    TOPIC_DELETION_DISABLED = 73
+    FENCED_LEADER_EPOCH = 74
+    UNKNOWN_LEADER_EPOCH = 75
+    UNSUPPORTED_COMPRESSION_TYPE = 76
+    STALE_BROKER_EPOCH = 77
+    OFFSET_NOT_AVAILABLE = 78
+    MEMBER_ID_REQUIRED = 79
+    PREFERRED_LEADER_NOT_AVAILABLE = 80
+    GROUP_MAX_SIZE_REACHED = 81
+    FENCED_INSTANCE_ID = 82
+    ELIGIBLE_LEADERS_NOT_AVAILABLE = 83
+    ELECTION_NOT_NEEDED = 84
+    NO_REASSIGNMENT_IN_PROGRESS = 85
+    GROUP_SUBSCRIBED_TO_TOPIC = 86
+    INVALID_RECORD = 87
+    UNSTABLE_OFFSET_COMMIT = 88
+    THROTTLING_QUOTA_EXCEEDED = 89
+    PRODUCER_FENCED = 90
+    RESOURCE_NOT_FOUND = 91
+    DUPLICATE_RESOURCE = 92
+    UNACCEPTABLE_CREDENTIAL = 93
+    INCONSISTENT_VOTER_SET = 94
+    INVALID_UPDATE_VERSION = 95
+    FEATURE_UPDATE_FAILED = 96
+    PRINCIPAL_DESERIALIZATION_FAILURE = 97
+    SNAPSHOT_NOT_FOUND = 98
+    POSITION_OUT_OF_RANGE = 99
+    UNKNOWN_TOPIC_ID = 100
+    DUPLICATE_BROKER_REGISTRATION = 101
+    BROKER_ID_NOT_REGISTERED = 102
+    INCONSISTENT_TOPIC_ID = 103
+    INCONSISTENT_CLUSTER_ID = 104
+    TRANSACTIONAL_ID_NOT_FOUND = 105
+    FETCH_SESSION_TOPIC_ID_ERROR = 106
+    INELIGIBLE_REPLICA = 107
+    NEW_LEADER_ELECTED = 108
+    OFFSET_MOVED_TO_TIERED_STORAGE = 109
+    FENCED_MEMBER_EPOCH = 110
+    UNRELEASED_INSTANCE_ID = 111
+    UNSUPPORTED_ASSIGNOR = 112
+    STALE_MEMBER_EPOCH = 113
+    MISMATCHED_ENDPOINT_TYPE = 114
+    UNSUPPORTED_ENDPOINT_TYPE = 115
+    UNKNOWN_CONTROLLER_ID = 116
+    UNKNOWN_SUBSCRIPTION_ID = 117
+    TELEMETRY_TOO_LARGE = 118
+    INVALID_REGISTRATION = 119
+    TRANSACTION_ABORTABLE = 120
+    INVALID_RECORD_STATE = 121
+    SHARE_SESSION_NOT_FOUND = 122
+    INVALID_SHARE_SESSION_EPOCH = 123
+    FENCED_STATE_EPOCH = 124
+    INVALID_VOTER_KEY = 125
+    DUPLICATE_VOTER = 126
+    VOTER_NOT_FOUND = 127
+    INVALID_REGULAR_EXPRESSION = 128
+    REBOOTSTRAP_REQUIRED = 129
+
+    @property
+    def retriable(self) -> bool:
+        """Whether the same request may succeed later, after a metadata refresh at the most."""
+        return self in _RETRIABLE
+
+    @property
+    def explanation(self) -> str:
+        """One line for a person."""
+        return _EXPLANATIONS[self]
+
+    @classmethod
+    def of(cls, number: int) -> "ErrorCode":
+        """The code of this number; a number newer than this table is UNKNOWN_SERVER_ERROR."""
+        try:
+            return cls(number)
+        except ValueError:
+            return cls.UNKNOWN_SERVER_ERROR
+
+
+_RETRIABLE = frozenset(
+    {
+        ErrorCode.CORRUPT_MESSAGE,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.REQUEST_TIMED_OUT,
+        ErrorCode.REPLICA_NOT_AVAILABLE,
+        ErrorCode.NETWORK_EXCEPTION,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.NOT_COORDINATOR,
+        ErrorCode.NOT_ENOUGH_REPLICAS,
+        ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+        ErrorCode.NOT_CONTROLLER,
+        ErrorCode.CONCURRENT_TRANSACTIONS,
+        ErrorCode.KAFKA_STORAGE_ERROR,
+        ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
+        ErrorCode.INVALID_FETCH_SESSION_EPOCH,
+        ErrorCode.LISTENER_NOT_FOUND,
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.UNKNOWN_LEADER_EPOCH,
+        ErrorCode.OFFSET_NOT_AVAILABLE,
+        ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE,
+        ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE,
+        ErrorCode.ELECTION_NOT_NEEDED,
+        ErrorCode.UNSTABLE_OFFSET_COMMIT,
+        ErrorCode.THROTTLING_QUOTA_EXCEEDED,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.INCONSISTENT_TOPIC_ID,
+        ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR,
+        ErrorCode.SHARE_SESSION_NOT_FOUND,
+        ErrorCode.INVALID_SHARE_SESSION_EPOCH,
+    }
+)
+
+_EXPLANATIONS: dict[ErrorCode, str] = {
+    ErrorCode.UNKNOWN_SERVER_ERROR: "the server met an error it has no code for",
+    ErrorCode.NONE: "no error",
+    ErrorCode.OFFSET_OUT_OF_RANGE: "the offset is outside the range the partition holds",
+    ErrorCode.CORRUPT_MESSAGE: "the record batch fails its checksum or contradicts itself",
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "this server does not host this topic-partition",
+    ErrorCode.INVALID_FETCH_SIZE: "the fetch size is invalid",
+    ErrorCode.LEADER_NOT_AVAILABLE: "there is no leader for this topic-partition: an election is under way",
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: "this broker is not the leader, or not a replica, of the partition",
+    ErrorCode.REQUEST_TIMED_OUT: "the request timed out",
+    ErrorCode.BROKER_NOT_AVAILABLE: "the broker is not available",
+    ErrorCode.REPLICA_NOT_AVAILABLE: "the replica is not available for the requested topic-partition",
+    ErrorCode.MESSAGE_TOO_LARGE: "the record batch is larger than the server accepts",
+    ErrorCode.STALE_CONTROLLER_EPOCH: "the controller has moved to another broker",
+    ErrorCode.OFFSET_METADATA_TOO_LARGE: "the metadata string of the offset commit is too large",
+    ErrorCode.NETWORK_EXCEPTION: "the server disconnected before a response was received",
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: "the coordinator is loading and cannot process requests yet",
+    ErrorCode.COORDINATOR_NOT_AVAILABLE: "the coordinator is not available",
+    ErrorCode.NOT_COORDINATOR: "this broker is not the coordinator",
+    ErrorCode.INVALID_TOPIC_EXCEPTION: "the topic name is not valid, or the topic may not be written to",
+    ErrorCode.RECORD_LIST_TOO_LARGE: "the batch is larger than the configured segment size",
+    ErrorCode.NOT_ENOUGH_REPLICAS: "fewer replicas are in sync than the write requires",
+    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: "written, but to fewer in-sync replicas than required",
+    ErrorCode.INVALID_REQUIRED_ACKS: "acks must be -1, 0 or 1",
+    ErrorCode.ILLEGAL_GENERATION: "the group generation is not the current one",
+    ErrorCode.INCONSISTENT_GROUP_PROTOCOL: "the member's protocols do not match those of the group",
+    ErrorCode.INVALID_GROUP_ID: "the group id is not valid",
+    ErrorCode.UNKNOWN_MEMBER_ID: "the coordinator does not know this member",
+    ErrorCode.INVALID_SESSION_TIMEOUT: "the session timeout is outside the broker's bounds",
+    ErrorCode.REBALANCE_IN_PROGRESS: "the group is rebalancing, rejoin is needed",
+    ErrorCode.INVALID_COMMIT_OFFSET_SIZE: "the size of the committed offset data is not valid",
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED: "not authorized for this topic",
+    ErrorCode.GROUP_AUTHORIZATION_FAILED: "not authorized for this group",
+    ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "not authorized for the cluster",
+    ErrorCode.INVALID_TIMESTAMP: "the timestamp of the record is out of the acceptable range",
+    ErrorCode.UNSUPPORTED_SASL_MECHANISM: "the broker does not support this SASL mechanism",
+    ErrorCode.ILLEGAL_SASL_STATE: "the request is not valid in the current SASL state",
+    ErrorCode.UNSUPPORTED_VERSION: "the version of the API is not supported",
+    ErrorCode.TOPIC_ALREADY_EXISTS: "a topic of this name already exists",
+    ErrorCode.INVALID_PARTITIONS: "the number of partitions is not valid",
+    ErrorCode.INVALID_REPLICATION_FACTOR: "the replication factor is below 1 or above the number of brokers",
+    ErrorCode.INVALID_REPLICA_ASSIGNMENT: "the replica assignment is not valid",
+    ErrorCode.INVALID_CONFIG: "the configuration is not valid",
+    ErrorCode.NOT_CONTROLLER: "this broker is not the controller",
+    ErrorCode.INVALID_REQUEST: "the request contradicts itself or cannot be understood",
+    ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT: "the message format on the broker does not support the request",
+    ErrorCode.POLICY_VIOLATION: "the request parameters do not satisfy the configured policy",
+    ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER: "the producer's sequence number does not follow the last one",
+    ErrorCode.DUPLICATE_SEQUENCE_NUMBER: "the producer's sequence number was seen before",
+    ErrorCode.INVALID_PRODUCER_EPOCH: "the producer epoch is older than the current one",
+    ErrorCode.INVALID_TXN_STATE: "the transactional operation is not valid in the current state",
+    ErrorCode.INVALID_PRODUCER_ID_MAPPING: "the producer id does not belong to this transactional id",
+    ErrorCode.INVALID_TRANSACTION_TIMEOUT: "the transaction timeout is above the broker's limit",
+    ErrorCode.CONCURRENT_TRANSACTIONS: "another operation of this transactional id is under way",
+    ErrorCode.TRANSACTION_COORDINATOR_FENCED: "the coordinator that sent the marker has been replaced",
+    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "not authorized for this transactional id",
+    ErrorCode.SECURITY_DISABLED: "security features are disabled",
+    ErrorCode.OPERATION_NOT_ATTEMPTED: "the operation was not attempted, a part of the batch failed",
+    ErrorCode.KAFKA_STORAGE_ERROR: "the broker's disk failed while reading or writing the log",
+    ErrorCode.LOG_DIR_NOT_FOUND: "the log directory is not in the broker's configuration",
+    ErrorCode.SASL_AUTHENTICATION_FAILED: "SASL authentication failed",
+    ErrorCode.UNKNOWN_PRODUCER_ID: "the broker has no state for this producer id",
+    ErrorCode.REASSIGNMENT_IN_PROGRESS: "a partition reassignment is in progress",
+    ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED: "delegation tokens are not enabled",
+    ErrorCode.DELEGATION_TOKEN_NOT_FOUND: "the delegation token was not found",
+    ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH: "the principal is not an owner of the token",
+    ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED: "token requests are not allowed on this channel",
+    ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED: "not authorized for this delegation token",
+    ErrorCode.DELEGATION_TOKEN_EXPIRED: "the delegation token has expired",
+    ErrorCode.INVALID_PRINCIPAL_TYPE: "the principal type is not supported",
+    ErrorCode.NON_EMPTY_GROUP: "the group is not empty",
+    ErrorCode.GROUP_ID_NOT_FOUND: "there is no group of this id",
+    ErrorCode.FETCH_SESSION_ID_NOT_FOUND: "the fetch session was not found",
+    ErrorCode.INVALID_FETCH_SESSION_EPOCH: "the fetch session epoch is not the expected one",
+    ErrorCode.LISTENER_NOT_FOUND: "the leader has no listener of the name the request came through",
+    ErrorCode.TOPIC_DELETION_DISABLED: "topic deletion is disabled",
+    ErrorCode.FENCED_LEADER_EPOCH: "the leader epoch in the request is older than the broker's",
+    ErrorCode.UNKNOWN_LEADER_EPOCH: "the leader epoch in the request is newer than the broker's",
+    ErrorCode.UNSUPPORTED_COMPRESSION_TYPE: "the client does not support the compression of the partition",
+    ErrorCode.STALE_BROKER_EPOCH: "the broker epoch is not the current one",
+    ErrorCode.OFFSET_NOT_AVAILABLE: "the new leader's high watermark has not caught up yet",
+    ErrorCode.MEMBER_ID_REQUIRED: "the member must join again with the id it was given",
+    ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE: "the preferred leader is not available",
+    ErrorCode.GROUP_MAX_SIZE_REACHED: "the group has reached its largest size",
+    ErrorCode.FENCED_INSTANCE_ID: "another member has registered this group instance id",
+    ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE: "no eligible leader is available",
+    ErrorCode.ELECTION_NOT_NEEDED: "the leader need not change",
+    ErrorCode.NO_REASSIGNMENT_IN_PROGRESS: "no reassignment is in progress",
+    ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC: "the group is still subscribed to the topic",
+    ErrorCode.INVALID_RECORD: "the record fails validation",
+    ErrorCode.UNSTABLE_OFFSET_COMMIT: "there are offset commits of an open transaction",
+    ErrorCode.THROTTLING_QUOTA_EXCEEDED: "the throttling quota is exceeded",
+    ErrorCode.PRODUCER_FENCED: "a newer producer with the same transactional id has taken over",
+    ErrorCode.RESOURCE_NOT_FOUND: "the resource was not found",
+    ErrorCode.DUPLICATE_RESOURCE: "the resource is named twice",
+    ErrorCode.UNACCEPTABLE_CREDENTIAL: "the credential does not meet the requirements",
+    ErrorCode.INCONSISTENT_VOTER_SET: "the voter sets differ",
+    ErrorCode.INVALID_UPDATE_VERSION: "the update was made against an old version",
+    ErrorCode.FEATURE_UPDATE_FAILED: "the finalized features could not be updated",
+    ErrorCode.PRINCIPAL_DESERIALIZATION_FAILURE: "the forwarded principal could not be read",
+    ErrorCode.SNAPSHOT_NOT_FOUND: "the snapshot was not found",
+    ErrorCode.POSITION_OUT_OF_RANGE: "the position is beyond the snapshot",
+    ErrorCode.UNKNOWN_TOPIC_ID: "this server does not host the topic of this id",
+    ErrorCode.DUPLICATE_BROKER_REGISTRATION: "the broker id is in use",
+    ErrorCode.BROKER_ID_NOT_REGISTERED: "the broker id is not registered",
+    ErrorCode.INCONSISTENT_TOPIC_ID: "the topic id of the log is another than that of the request",
+    ErrorCode.INCONSISTENT_CLUSTER_ID: "the cluster id is another than that of this cluster",
+    ErrorCode.TRANSACTIONAL_ID_NOT_FOUND: "the transactional id was not found",
+    ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR: "the fetch session mixes topic ids and topic names",
+    ErrorCode.INELIGIBLE_REPLICA: "a replica may not join the in-sync set",
+    ErrorCode.NEW_LEADER_ELECTED: "the change of the in-sync set elected a new leader",
+    ErrorCode.OFFSET_MOVED_TO_TIERED_STORAGE: "the offset has moved to tiered storage",
+    ErrorCode.FENCED_MEMBER_EPOCH: "the member epoch is fenced, the member must rejoin",
+    ErrorCode.UNRELEASED_INSTANCE_ID: "the instance id is still held by another member",
+    ErrorCode.UNSUPPORTED_ASSIGNOR: "the group does not support this assignor",
+    ErrorCode.STALE_MEMBER_EPOCH: "the member epoch is stale, retry after the next heartbeat",
+    ErrorCode.MISMATCHED_ENDPOINT_TYPE: "the request went to an endpoint of the wrong type",
+    ErrorCode.UNSUPPORTED_ENDPOINT_TYPE: "this endpoint type is not supported",
+    ErrorCode.UNKNOWN_CONTROLLER_ID: "the controller id is not known",
+    ErrorCode.UNKNOWN_SUBSCRIPTION_ID: "the subscription id is not current",
+    ErrorCode.TELEMETRY_TOO_LARGE: "the telemetry is too large",
+    ErrorCode.INVALID_REGISTRATION: "the controller rejected the registration",
+    ErrorCode.TRANSACTION_ABORTABLE: "the transaction must be aborted",
+    ErrorCode.INVALID_RECORD_STATE: "the state of the record does not allow the operation",
+    ErrorCode.SHARE_SESSION_NOT_FOUND: "the share session was not found",
+    ErrorCode.INVALID_SHARE_SESSION_EPOCH: "the share session epoch is not the expected one",
+    ErrorCode.FENCED_STATE_EPOCH: "the state epoch is fenced",
+    ErrorCode.INVALID_VOTER_KEY: "the voter key is not valid",
+    ErrorCode.DUPLICATE_VOTER: "the voter is in the set already",
+    ErrorCode.VOTER_NOT_FOUND: "the voter is not in the set",
+    ErrorCode.INVALID_REGULAR_EXPRESSION: "the regular expression is not valid",
+    ErrorCode.REBOOTSTRAP_REQUIRED: "the client's metadata is stale, it must bootstrap again",
+}

@@ -1,0 +1,33 @@
+"""Small types about records that more than one layer names."""
+
+import enum
+
+Header = tuple[str, bytes | None]
+
+NO_TIMESTAMP = -1
+NO_SEQUENCE = -1
+NO_EPOCH = -1
+
+
+class Codec(enum.IntEnum):
+    """Compression of a batch: bits 0-2 of its attributes."""
+
+    NONE = 0
+    GZIP = 1
+    SNAPPY = 2
+    LZ4 = 3
+    ZSTD = 4
+
+
+class TimestampType(enum.IntEnum):
+    """Bit 3 of the attributes: who set the timestamps."""
+
+    CREATE_TIME = 0
+    LOG_APPEND_TIME = 1
+
+
+class IsolationLevel(enum.IntEnum):
+    """What a reader may see."""
+
+    READ_UNCOMMITTED = 0
+    READ_COMMITTED = 1

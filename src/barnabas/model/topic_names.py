@@ -1,0 +1,37 @@
+"""What may be called a topic, and which topics are the system's own.
+
+Paths on disk and in the metadata tree are built from validated names only, so this check is
+also what keeps `..` and `/` out of both.
+"""
+
+import re
+
+MAX_NAME_LENGTH = 249
+OFFSETS_TOPIC = "__consumer_offsets"
+TRANSACTIONS_TOPIC = "__transaction_state"
+INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC})
+
+_LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
+
+
+def topic_name_problem(name: str) -> str | None:
+    """Say why `name` cannot be a topic, or None when it can.
+
+    >>> topic_name_problem("orders")
+    >>> topic_name_problem("..")
+    "a topic cannot be named '.' or '..'"
+    """
+    if not name:
+        return "a topic name cannot be empty"
+    if name in (".", ".."):
+        return "a topic cannot be named '.' or '..'"
+    if len(name) > MAX_NAME_LENGTH:
+        return f"a topic name has at most {MAX_NAME_LENGTH} characters, this one has {len(name)}"
+    if _LEGAL.fullmatch(name) is None:
+        return f"topic name {name!r} has characters other than ASCII letters, digits, '.', '_', '-'"
+    return None
+
+
+def collides(name: str, other: str) -> bool:
+    """Whether two names differ only in '.' against '_', which metric names cannot tell apart."""
+    return name != other and name.replace(".", "_") == other.replace(".", "_")

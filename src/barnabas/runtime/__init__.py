@@ -1,0 +1,1 @@
+"""What a running process needs under everything else: clock, logging, service life cycle."""

@@ -1,0 +1,44 @@
+"""A logger that says a repeating thing once per period, with the count of what it kept back.
+
+A hostile or broken peer can repeat a mistake a million times a second; the log must stay readable
+and the disk must not fill (one line per refused connection, never an endless log).
+"""
+
+import logging
+
+from barnabas.model.clock import Clock
+
+
+class RateLimitedLog:
+    """Logs each `key` at most once per `period_ms`; owned by one loop or thread.
+
+    The number of distinct keys held is bounded: past `max_keys` the oldest is forgotten.
+    """
+
+    def __init__(
+        self, logger: logging.Logger, clock: Clock, *, period_ms: int = 1000, max_keys: int = 1024
+    ) -> None:
+        self._logger = logger
+        self._clock = clock
+        self._period_ms = period_ms
+        self._max_keys = max_keys
+        self._seen: dict[str, tuple[int, int]] = {}  # key -> (last logged at, held back since)
+
+    def warning(self, key: str, message: str, *args: object) -> None:
+        self._log(logging.WARNING, key, message, args)
+
+    def info(self, key: str, message: str, *args: object) -> None:
+        self._log(logging.INFO, key, message, args)
+
+    def _log(self, level: int, key: str, message: str, args: tuple[object, ...]) -> None:
+        now = self._clock.monotonic_ms()
+        last, held_back = self._seen.get(key, (None, 0))
+        if last is not None and now - last < self._period_ms:
+            self._seen[key] = (last, held_back + 1)
+            return
+        if held_back:
+            message += f" (and {held_back} more like it)"
+        if key not in self._seen and len(self._seen) >= self._max_keys:
+            del self._seen[next(iter(self._seen))]
+        self._seen[key] = (now, 0)
+        self._logger.log(level, message, *args)
