@@ -196,136 +196,140 @@ _RETRIABLE = frozenset(
     }
 )
 
+_TEXT = """\
+UNKNOWN_SERVER_ERROR: the server met an error it has no code for
+NONE: no error
+OFFSET_OUT_OF_RANGE: the offset is outside the range the partition holds
+CORRUPT_MESSAGE: the record batch fails its checksum or contradicts itself
+UNKNOWN_TOPIC_OR_PARTITION: this server does not host this topic-partition
+INVALID_FETCH_SIZE: the fetch size is invalid
+LEADER_NOT_AVAILABLE: there is no leader for this topic-partition: an election is under way
+NOT_LEADER_OR_FOLLOWER: this broker is not the leader, or not a replica, of the partition
+REQUEST_TIMED_OUT: the request timed out
+BROKER_NOT_AVAILABLE: the broker is not available
+REPLICA_NOT_AVAILABLE: the replica is not available for the requested topic-partition
+MESSAGE_TOO_LARGE: the record batch is larger than the server accepts
+STALE_CONTROLLER_EPOCH: the controller has moved to another broker
+OFFSET_METADATA_TOO_LARGE: the metadata string of the offset commit is too large
+NETWORK_EXCEPTION: the server disconnected before a response was received
+COORDINATOR_LOAD_IN_PROGRESS: the coordinator is loading and cannot process requests yet
+COORDINATOR_NOT_AVAILABLE: the coordinator is not available
+NOT_COORDINATOR: this broker is not the coordinator
+INVALID_TOPIC_EXCEPTION: the topic name is not valid, or the topic may not be written to
+RECORD_LIST_TOO_LARGE: the batch is larger than the configured segment size
+NOT_ENOUGH_REPLICAS: fewer replicas are in sync than the write requires
+NOT_ENOUGH_REPLICAS_AFTER_APPEND: written, but to fewer in-sync replicas than required
+INVALID_REQUIRED_ACKS: acks must be -1, 0 or 1
+ILLEGAL_GENERATION: the group generation is not the current one
+INCONSISTENT_GROUP_PROTOCOL: the member's protocols do not match those of the group
+INVALID_GROUP_ID: the group id is not valid
+UNKNOWN_MEMBER_ID: the coordinator does not know this member
+INVALID_SESSION_TIMEOUT: the session timeout is outside the broker's bounds
+REBALANCE_IN_PROGRESS: the group is rebalancing, rejoin is needed
+INVALID_COMMIT_OFFSET_SIZE: the size of the committed offset data is not valid
+TOPIC_AUTHORIZATION_FAILED: not authorized for this topic
+GROUP_AUTHORIZATION_FAILED: not authorized for this group
+CLUSTER_AUTHORIZATION_FAILED: not authorized for the cluster
+INVALID_TIMESTAMP: the timestamp of the record is out of the acceptable range
+UNSUPPORTED_SASL_MECHANISM: the broker does not support this SASL mechanism
+ILLEGAL_SASL_STATE: the request is not valid in the current SASL state
+UNSUPPORTED_VERSION: the version of the API is not supported
+TOPIC_ALREADY_EXISTS: a topic of this name already exists
+INVALID_PARTITIONS: the number of partitions is not valid
+INVALID_REPLICATION_FACTOR: the replication factor is below 1 or above the number of brokers
+INVALID_REPLICA_ASSIGNMENT: the replica assignment is not valid
+INVALID_CONFIG: the configuration is not valid
+NOT_CONTROLLER: this broker is not the controller
+INVALID_REQUEST: the request contradicts itself or cannot be understood
+UNSUPPORTED_FOR_MESSAGE_FORMAT: the message format on the broker does not support the request
+POLICY_VIOLATION: the request parameters do not satisfy the configured policy
+OUT_OF_ORDER_SEQUENCE_NUMBER: the producer's sequence number does not follow the last one
+DUPLICATE_SEQUENCE_NUMBER: the producer's sequence number was seen before
+INVALID_PRODUCER_EPOCH: the producer epoch is older than the current one
+INVALID_TXN_STATE: the transactional operation is not valid in the current state
+INVALID_PRODUCER_ID_MAPPING: the producer id does not belong to this transactional id
+INVALID_TRANSACTION_TIMEOUT: the transaction timeout is above the broker's limit
+CONCURRENT_TRANSACTIONS: another operation of this transactional id is under way
+TRANSACTION_COORDINATOR_FENCED: the coordinator that sent the marker has been replaced
+TRANSACTIONAL_ID_AUTHORIZATION_FAILED: not authorized for this transactional id
+SECURITY_DISABLED: security features are disabled
+OPERATION_NOT_ATTEMPTED: the operation was not attempted, a part of the batch failed
+KAFKA_STORAGE_ERROR: the broker's disk failed while reading or writing the log
+LOG_DIR_NOT_FOUND: the log directory is not in the broker's configuration
+SASL_AUTHENTICATION_FAILED: SASL authentication failed
+UNKNOWN_PRODUCER_ID: the broker has no state for this producer id
+REASSIGNMENT_IN_PROGRESS: a partition reassignment is in progress
+DELEGATION_TOKEN_AUTH_DISABLED: delegation tokens are not enabled
+DELEGATION_TOKEN_NOT_FOUND: the delegation token was not found
+DELEGATION_TOKEN_OWNER_MISMATCH: the principal is not an owner of the token
+DELEGATION_TOKEN_REQUEST_NOT_ALLOWED: token requests are not allowed on this channel
+DELEGATION_TOKEN_AUTHORIZATION_FAILED: not authorized for this delegation token
+DELEGATION_TOKEN_EXPIRED: the delegation token has expired
+INVALID_PRINCIPAL_TYPE: the principal type is not supported
+NON_EMPTY_GROUP: the group is not empty
+GROUP_ID_NOT_FOUND: there is no group of this id
+FETCH_SESSION_ID_NOT_FOUND: the fetch session was not found
+INVALID_FETCH_SESSION_EPOCH: the fetch session epoch is not the expected one
+LISTENER_NOT_FOUND: the leader has no listener of the name the request came through
+TOPIC_DELETION_DISABLED: topic deletion is disabled
+FENCED_LEADER_EPOCH: the leader epoch in the request is older than the broker's
+UNKNOWN_LEADER_EPOCH: the leader epoch in the request is newer than the broker's
+UNSUPPORTED_COMPRESSION_TYPE: the client does not support the compression of the partition
+STALE_BROKER_EPOCH: the broker epoch is not the current one
+OFFSET_NOT_AVAILABLE: the new leader's high watermark has not caught up yet
+MEMBER_ID_REQUIRED: the member must join again with the id it was given
+PREFERRED_LEADER_NOT_AVAILABLE: the preferred leader is not available
+GROUP_MAX_SIZE_REACHED: the group has reached its largest size
+FENCED_INSTANCE_ID: another member has registered this group instance id
+ELIGIBLE_LEADERS_NOT_AVAILABLE: no eligible leader is available
+ELECTION_NOT_NEEDED: the leader need not change
+NO_REASSIGNMENT_IN_PROGRESS: no reassignment is in progress
+GROUP_SUBSCRIBED_TO_TOPIC: the group is still subscribed to the topic
+INVALID_RECORD: the record fails validation
+UNSTABLE_OFFSET_COMMIT: there are offset commits of an open transaction
+THROTTLING_QUOTA_EXCEEDED: the throttling quota is exceeded
+PRODUCER_FENCED: a newer producer with the same transactional id has taken over
+RESOURCE_NOT_FOUND: the resource was not found
+DUPLICATE_RESOURCE: the resource is named twice
+UNACCEPTABLE_CREDENTIAL: the credential does not meet the requirements
+INCONSISTENT_VOTER_SET: the voter sets differ
+INVALID_UPDATE_VERSION: the update was made against an old version
+FEATURE_UPDATE_FAILED: the finalized features could not be updated
+PRINCIPAL_DESERIALIZATION_FAILURE: the forwarded principal could not be read
+SNAPSHOT_NOT_FOUND: the snapshot was not found
+POSITION_OUT_OF_RANGE: the position is beyond the snapshot
+UNKNOWN_TOPIC_ID: this server does not host the topic of this id
+DUPLICATE_BROKER_REGISTRATION: the broker id is in use
+BROKER_ID_NOT_REGISTERED: the broker id is not registered
+INCONSISTENT_TOPIC_ID: the topic id of the log is another than that of the request
+INCONSISTENT_CLUSTER_ID: the cluster id is another than that of this cluster
+TRANSACTIONAL_ID_NOT_FOUND: the transactional id was not found
+FETCH_SESSION_TOPIC_ID_ERROR: the fetch session mixes topic ids and topic names
+INELIGIBLE_REPLICA: a replica may not join the in-sync set
+NEW_LEADER_ELECTED: the change of the in-sync set elected a new leader
+OFFSET_MOVED_TO_TIERED_STORAGE: the offset has moved to tiered storage
+FENCED_MEMBER_EPOCH: the member epoch is fenced, the member must rejoin
+UNRELEASED_INSTANCE_ID: the instance id is still held by another member
+UNSUPPORTED_ASSIGNOR: the group does not support this assignor
+STALE_MEMBER_EPOCH: the member epoch is stale, retry after the next heartbeat
+MISMATCHED_ENDPOINT_TYPE: the request went to an endpoint of the wrong type
+UNSUPPORTED_ENDPOINT_TYPE: this endpoint type is not supported
+UNKNOWN_CONTROLLER_ID: the controller id is not known
+UNKNOWN_SUBSCRIPTION_ID: the subscription id is not current
+TELEMETRY_TOO_LARGE: the telemetry is too large
+INVALID_REGISTRATION: the controller rejected the registration
+TRANSACTION_ABORTABLE: the transaction must be aborted
+INVALID_RECORD_STATE: the state of the record does not allow the operation
+SHARE_SESSION_NOT_FOUND: the share session was not found
+INVALID_SHARE_SESSION_EPOCH: the share session epoch is not the expected one
+FENCED_STATE_EPOCH: the state epoch is fenced
+INVALID_VOTER_KEY: the voter key is not valid
+DUPLICATE_VOTER: the voter is in the set already
+VOTER_NOT_FOUND: the voter is not in the set
+INVALID_REGULAR_EXPRESSION: the regular expression is not valid
+REBOOTSTRAP_REQUIRED: the client's metadata is stale, it must bootstrap again
+"""
+
 _EXPLANATIONS: dict[ErrorCode, str] = {
-    ErrorCode.UNKNOWN_SERVER_ERROR: "the server met an error it has no code for",
-    ErrorCode.NONE: "no error",
-    ErrorCode.OFFSET_OUT_OF_RANGE: "the offset is outside the range the partition holds",
-    ErrorCode.CORRUPT_MESSAGE: "the record batch fails its checksum or contradicts itself",
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "this server does not host this topic-partition",
-    ErrorCode.INVALID_FETCH_SIZE: "the fetch size is invalid",
-    ErrorCode.LEADER_NOT_AVAILABLE: "there is no leader for this topic-partition: an election is under way",
-    ErrorCode.NOT_LEADER_OR_FOLLOWER: "this broker is not the leader, or not a replica, of the partition",
-    ErrorCode.REQUEST_TIMED_OUT: "the request timed out",
-    ErrorCode.BROKER_NOT_AVAILABLE: "the broker is not available",
-    ErrorCode.REPLICA_NOT_AVAILABLE: "the replica is not available for the requested topic-partition",
-    ErrorCode.MESSAGE_TOO_LARGE: "the record batch is larger than the server accepts",
-    ErrorCode.STALE_CONTROLLER_EPOCH: "the controller has moved to another broker",
-    ErrorCode.OFFSET_METADATA_TOO_LARGE: "the metadata string of the offset commit is too large",
-    ErrorCode.NETWORK_EXCEPTION: "the server disconnected before a response was received",
-    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: "the coordinator is loading and cannot process requests yet",
-    ErrorCode.COORDINATOR_NOT_AVAILABLE: "the coordinator is not available",
-    ErrorCode.NOT_COORDINATOR: "this broker is not the coordinator",
-    ErrorCode.INVALID_TOPIC_EXCEPTION: "the topic name is not valid, or the topic may not be written to",
-    ErrorCode.RECORD_LIST_TOO_LARGE: "the batch is larger than the configured segment size",
-    ErrorCode.NOT_ENOUGH_REPLICAS: "fewer replicas are in sync than the write requires",
-    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: "written, but to fewer in-sync replicas than required",
-    ErrorCode.INVALID_REQUIRED_ACKS: "acks must be -1, 0 or 1",
-    ErrorCode.ILLEGAL_GENERATION: "the group generation is not the current one",
-    ErrorCode.INCONSISTENT_GROUP_PROTOCOL: "the member's protocols do not match those of the group",
-    ErrorCode.INVALID_GROUP_ID: "the group id is not valid",
-    ErrorCode.UNKNOWN_MEMBER_ID: "the coordinator does not know this member",
-    ErrorCode.INVALID_SESSION_TIMEOUT: "the session timeout is outside the broker's bounds",
-    ErrorCode.REBALANCE_IN_PROGRESS: "the group is rebalancing, rejoin is needed",
-    ErrorCode.INVALID_COMMIT_OFFSET_SIZE: "the size of the committed offset data is not valid",
-    ErrorCode.TOPIC_AUTHORIZATION_FAILED: "not authorized for this topic",
-    ErrorCode.GROUP_AUTHORIZATION_FAILED: "not authorized for this group",
-    ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "not authorized for the cluster",
-    ErrorCode.INVALID_TIMESTAMP: "the timestamp of the record is out of the acceptable range",
-    ErrorCode.UNSUPPORTED_SASL_MECHANISM: "the broker does not support this SASL mechanism",
-    ErrorCode.ILLEGAL_SASL_STATE: "the request is not valid in the current SASL state",
-    ErrorCode.UNSUPPORTED_VERSION: "the version of the API is not supported",
-    ErrorCode.TOPIC_ALREADY_EXISTS: "a topic of this name already exists",
-    ErrorCode.INVALID_PARTITIONS: "the number of partitions is not valid",
-    ErrorCode.INVALID_REPLICATION_FACTOR: "the replication factor is below 1 or above the number of brokers",
-    ErrorCode.INVALID_REPLICA_ASSIGNMENT: "the replica assignment is not valid",
-    ErrorCode.INVALID_CONFIG: "the configuration is not valid",
-    ErrorCode.NOT_CONTROLLER: "this broker is not the controller",
-    ErrorCode.INVALID_REQUEST: "the request contradicts itself or cannot be understood",
-    ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT: "the message format on the broker does not support the request",
-    ErrorCode.POLICY_VIOLATION: "the request parameters do not satisfy the configured policy",
-    ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER: "the producer's sequence number does not follow the last one",
-    ErrorCode.DUPLICATE_SEQUENCE_NUMBER: "the producer's sequence number was seen before",
-    ErrorCode.INVALID_PRODUCER_EPOCH: "the producer epoch is older than the current one",
-    ErrorCode.INVALID_TXN_STATE: "the transactional operation is not valid in the current state",
-    ErrorCode.INVALID_PRODUCER_ID_MAPPING: "the producer id does not belong to this transactional id",
-    ErrorCode.INVALID_TRANSACTION_TIMEOUT: "the transaction timeout is above the broker's limit",
-    ErrorCode.CONCURRENT_TRANSACTIONS: "another operation of this transactional id is under way",
-    ErrorCode.TRANSACTION_COORDINATOR_FENCED: "the coordinator that sent the marker has been replaced",
-    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "not authorized for this transactional id",
-    ErrorCode.SECURITY_DISABLED: "security features are disabled",
-    ErrorCode.OPERATION_NOT_ATTEMPTED: "the operation was not attempted, a part of the batch failed",
-    ErrorCode.KAFKA_STORAGE_ERROR: "the broker's disk failed while reading or writing the log",
-    ErrorCode.LOG_DIR_NOT_FOUND: "the log directory is not in the broker's configuration",
-    ErrorCode.SASL_AUTHENTICATION_FAILED: "SASL authentication failed",
-    ErrorCode.UNKNOWN_PRODUCER_ID: "the broker has no state for this producer id",
-    ErrorCode.REASSIGNMENT_IN_PROGRESS: "a partition reassignment is in progress",
-    ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED: "delegation tokens are not enabled",
-    ErrorCode.DELEGATION_TOKEN_NOT_FOUND: "the delegation token was not found",
-    ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH: "the principal is not an owner of the token",
-    ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED: "token requests are not allowed on this channel",
-    ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED: "not authorized for this delegation token",
-    ErrorCode.DELEGATION_TOKEN_EXPIRED: "the delegation token has expired",
-    ErrorCode.INVALID_PRINCIPAL_TYPE: "the principal type is not supported",
-    ErrorCode.NON_EMPTY_GROUP: "the group is not empty",
-    ErrorCode.GROUP_ID_NOT_FOUND: "there is no group of this id",
-    ErrorCode.FETCH_SESSION_ID_NOT_FOUND: "the fetch session was not found",
-    ErrorCode.INVALID_FETCH_SESSION_EPOCH: "the fetch session epoch is not the expected one",
-    ErrorCode.LISTENER_NOT_FOUND: "the leader has no listener of the name the request came through",
-    ErrorCode.TOPIC_DELETION_DISABLED: "topic deletion is disabled",
-    ErrorCode.FENCED_LEADER_EPOCH: "the leader epoch in the request is older than the broker's",
-    ErrorCode.UNKNOWN_LEADER_EPOCH: "the leader epoch in the request is newer than the broker's",
-    ErrorCode.UNSUPPORTED_COMPRESSION_TYPE: "the client does not support the compression of the partition",
-    ErrorCode.STALE_BROKER_EPOCH: "the broker epoch is not the current one",
-    ErrorCode.OFFSET_NOT_AVAILABLE: "the new leader's high watermark has not caught up yet",
-    ErrorCode.MEMBER_ID_REQUIRED: "the member must join again with the id it was given",
-    ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE: "the preferred leader is not available",
-    ErrorCode.GROUP_MAX_SIZE_REACHED: "the group has reached its largest size",
-    ErrorCode.FENCED_INSTANCE_ID: "another member has registered this group instance id",
-    ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE: "no eligible leader is available",
-    ErrorCode.ELECTION_NOT_NEEDED: "the leader need not change",
-    ErrorCode.NO_REASSIGNMENT_IN_PROGRESS: "no reassignment is in progress",
-    ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC: "the group is still subscribed to the topic",
-    ErrorCode.INVALID_RECORD: "the record fails validation",
-    ErrorCode.UNSTABLE_OFFSET_COMMIT: "there are offset commits of an open transaction",
-    ErrorCode.THROTTLING_QUOTA_EXCEEDED: "the throttling quota is exceeded",
-    ErrorCode.PRODUCER_FENCED: "a newer producer with the same transactional id has taken over",
-    ErrorCode.RESOURCE_NOT_FOUND: "the resource was not found",
-    ErrorCode.DUPLICATE_RESOURCE: "the resource is named twice",
-    ErrorCode.UNACCEPTABLE_CREDENTIAL: "the credential does not meet the requirements",
-    ErrorCode.INCONSISTENT_VOTER_SET: "the voter sets differ",
-    ErrorCode.INVALID_UPDATE_VERSION: "the update was made against an old version",
-    ErrorCode.FEATURE_UPDATE_FAILED: "the finalized features could not be updated",
-    ErrorCode.PRINCIPAL_DESERIALIZATION_FAILURE: "the forwarded principal could not be read",
-    ErrorCode.SNAPSHOT_NOT_FOUND: "the snapshot was not found",
-    ErrorCode.POSITION_OUT_OF_RANGE: "the position is beyond the snapshot",
-    ErrorCode.UNKNOWN_TOPIC_ID: "this server does not host the topic of this id",
-    ErrorCode.DUPLICATE_BROKER_REGISTRATION: "the broker id is in use",
-    ErrorCode.BROKER_ID_NOT_REGISTERED: "the broker id is not registered",
-    ErrorCode.INCONSISTENT_TOPIC_ID: "the topic id of the log is another than that of the request",
-    ErrorCode.INCONSISTENT_CLUSTER_ID: "the cluster id is another than that of this cluster",
-    ErrorCode.TRANSACTIONAL_ID_NOT_FOUND: "the transactional id was not found",
-    ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR: "the fetch session mixes topic ids and topic names",
-    ErrorCode.INELIGIBLE_REPLICA: "a replica may not join the in-sync set",
-    ErrorCode.NEW_LEADER_ELECTED: "the change of the in-sync set elected a new leader",
-    ErrorCode.OFFSET_MOVED_TO_TIERED_STORAGE: "the offset has moved to tiered storage",
-    ErrorCode.FENCED_MEMBER_EPOCH: "the member epoch is fenced, the member must rejoin",
-    ErrorCode.UNRELEASED_INSTANCE_ID: "the instance id is still held by another member",
-    ErrorCode.UNSUPPORTED_ASSIGNOR: "the group does not support this assignor",
-    ErrorCode.STALE_MEMBER_EPOCH: "the member epoch is stale, retry after the next heartbeat",
-    ErrorCode.MISMATCHED_ENDPOINT_TYPE: "the request went to an endpoint of the wrong type",
-    ErrorCode.UNSUPPORTED_ENDPOINT_TYPE: "this endpoint type is not supported",
-    ErrorCode.UNKNOWN_CONTROLLER_ID: "the controller id is not known",
-    ErrorCode.UNKNOWN_SUBSCRIPTION_ID: "the subscription id is not current",
-    ErrorCode.TELEMETRY_TOO_LARGE: "the telemetry is too large",
-    ErrorCode.INVALID_REGISTRATION: "the controller rejected the registration",
-    ErrorCode.TRANSACTION_ABORTABLE: "the transaction must be aborted",
-    ErrorCode.INVALID_RECORD_STATE: "the state of the record does not allow the operation",
-    ErrorCode.SHARE_SESSION_NOT_FOUND: "the share session was not found",
-    ErrorCode.INVALID_SHARE_SESSION_EPOCH: "the share session epoch is not the expected one",
-    ErrorCode.FENCED_STATE_EPOCH: "the state epoch is fenced",
-    ErrorCode.INVALID_VOTER_KEY: "the voter key is not valid",
-    ErrorCode.DUPLICATE_VOTER: "the voter is in the set already",
-    ErrorCode.VOTER_NOT_FOUND: "the voter is not in the set",
-    ErrorCode.INVALID_REGULAR_EXPRESSION: "the regular expression is not valid",
-    ErrorCode.REBOOTSTRAP_REQUIRED: "the client's metadata is stale, it must bootstrap again",
+    ErrorCode[name]: text for name, _, text in (line.partition(": ") for line in _TEXT.splitlines())
 }

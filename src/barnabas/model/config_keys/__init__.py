@@ -1,1 +1,1 @@
-"""config_keys."""
+"""The tables of configuration keys: one module per kind of component."""
