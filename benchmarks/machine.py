@@ -1,0 +1,78 @@
+"""The machine's limit for moving bytes as a broker must: socket to file, and sendfile back.
+
+Two processes over loopback, the largest sensible buffers, no protocol: what is left of this rate
+in a broker's figure is the cost of being a broker.
+"""
+
+import multiprocessing
+import os
+import socket
+import time
+from pathlib import Path
+
+CHUNK = 1024 * 1024
+
+
+def socket_to_file(path: Path, total_bytes: int) -> float:
+    """Bytes per second from a loopback socket into a file."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        sender = multiprocessing.get_context("spawn").Process(
+            target=_send, args=(port, total_bytes)
+        )
+        sender.start()
+        connection, _ = server.accept()
+        with connection, path.open("wb", buffering=0) as file:
+            begin = time.perf_counter()
+            _receive_into(connection, file.fileno(), total_bytes)
+            elapsed = time.perf_counter() - begin
+        sender.join()
+    return total_bytes / elapsed
+
+
+def file_to_socket(path: Path, total_bytes: int) -> float:
+    """Bytes per second from the page cache to a reading loopback peer."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        reader = multiprocessing.get_context("spawn").Process(
+            target=_drain, args=(port, total_bytes)
+        )
+        reader.start()
+        connection, _ = server.accept()
+        with connection, path.open("rb", buffering=0) as file:
+            begin = time.perf_counter()
+            offset = 0
+            while offset < total_bytes:
+                offset += os.sendfile(
+                    connection.fileno(), file.fileno(), offset, min(CHUNK, total_bytes - offset)
+                )
+            connection.recv(1)
+            elapsed = time.perf_counter() - begin
+        reader.join()
+    return total_bytes / elapsed
+
+
+def _send(port: int, total_bytes: int) -> None:
+    buffer = bytes(CHUNK)
+    with socket.create_connection(("127.0.0.1", port)) as peer:
+        for _ in range(total_bytes // CHUNK):
+            peer.sendall(buffer)
+        peer.sendall(buffer[: total_bytes % CHUNK])
+
+
+def _receive_into(connection: socket.socket, fd: int, total_bytes: int) -> None:
+    buffer = memoryview(bytearray(CHUNK))
+    left = total_bytes
+    while left:
+        count = connection.recv_into(buffer)
+        os.write(fd, buffer[:count])
+        left -= count
+
+
+def _drain(port: int, total_bytes: int) -> None:
+    buffer = bytearray(CHUNK)
+    with socket.create_connection(("127.0.0.1", port)) as peer:
+        left = total_bytes
+        while left:
+            left -= peer.recv_into(buffer)
+        peer.sendall(b"\0")
