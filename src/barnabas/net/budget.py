@@ -1,0 +1,69 @@
+"""A bound on the memory that unfinished and unanswered large frames hold together.
+
+Only what has really been allocated is counted. When the bound is reached a connection that
+wants more must wait, except the one whose frame began first: it may always go on, else
+connections could wait for each other for ever. So memory stays under the limit plus one frame.
+Frames below one step are not counted: the number of connections bounds those.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+
+class Holder(Protocol):
+    """A connection, to the budget."""
+
+    def resume_receiving(self) -> None: ...
+
+
+class ReceiveBudget:
+    """Owned by the loop of its listener."""
+
+    __slots__ = ("_held", "_on_pressure", "_waiting", "limit", "used")
+
+    def __init__(self, limit: int, on_pressure: Callable[[], None] | None = None) -> None:
+        self.limit = limit
+        self.used = 0
+        self._held: dict[Holder, int] = {}  # in the order in which their frames began
+        self._waiting: deque[Holder] = deque()
+        self._on_pressure = on_pressure
+
+    def try_reserve(self, holder: Holder, size: int) -> bool:
+        """Reserve, or queue the holder to be resumed when there is room."""
+        oldest = next(iter(self._held), holder)
+        if self.used + size > self.limit and oldest is not holder:
+            if holder not in self._waiting:
+                self._waiting.append(holder)
+            if self._on_pressure is not None:
+                self._on_pressure()
+            return False
+        self.used += size
+        self._held[holder] = self._held.get(holder, 0) + size
+        return True
+
+    def release(self, holder: Holder, size: int) -> None:
+        """Give back some of what the holder has and let the waiting ones try again."""
+        held = self._held.pop(holder, 0)
+        self.used -= min(size, held)
+        if held > size:
+            self._held[holder] = held - size
+        self._resume_waiting()
+
+    def forget(self, holder: Holder) -> None:
+        """The holder is gone, with all it had."""
+        if holder in self._waiting:
+            self._waiting.remove(holder)
+        held = self._held.pop(holder, 0)
+        if held:
+            self.used -= held
+            self._resume_waiting()
+
+    def _resume_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, deque()
+        for holder in waiting:
+            holder.resume_receiving()
+
+    @property
+    def under_pressure(self) -> bool:
+        return bool(self._waiting)

@@ -1,0 +1,195 @@
+"""Accepts connections on one address, within its limits, and sweeps slow and idle ones.
+
+A process out of file descriptors stops accepting for a moment instead of spinning on a socket
+that stays readable; a connection over a limit is closed at once, with a line in the log and a
+counter.
+"""
+
+import asyncio
+import contextlib
+import errno
+import socket
+from collections import Counter
+from collections.abc import Callable
+
+from barnabas.model.clock import Clock
+from barnabas.net.budget import ReceiveBudget
+from barnabas.net.limits import ConnectionLimits
+from barnabas.net.refusal import Refusal, RefusalLog
+from barnabas.net.server_connection import SCRATCH_BYTES, FrameHandler, ServerConnection
+from barnabas.net.stream import Stream, TcpStream
+
+_BACKLOG = 1024
+_ACCEPTS_PER_TURN = 64
+_OUT_OF_FILES_PAUSE_S = 0.25
+_SWEEP_S = 1.0
+_STUCK_UNDER_PRESSURE_MS = 1000
+_OUT_OF_FILES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+
+
+class Listener:
+    """One listening socket and its connections; lives on the loop that starts it."""
+
+    def __init__(
+        self,
+        handler: FrameHandler,
+        *,
+        clock: Clock,
+        limits: ConnectionLimits | None = None,
+        name: str = "PLAINTEXT",
+    ) -> None:
+        self.clock = clock
+        self.limits = limits or ConnectionLimits()
+        self.name = name
+        self.budget = ReceiveBudget(self.limits.max_partial_bytes, self._on_pressure)
+        self.refusals = RefusalLog(name, clock)
+        self.scratch = memoryview(bytearray(SCRATCH_BYTES))
+        self.connections: set[ServerConnection] = set()
+        self._handler = handler
+        self._per_ip: Counter[str] = Counter()
+        self._socket: socket.socket | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._sweep: asyncio.TimerHandle | None = None
+        self._retry: asyncio.TimerHandle | None = None
+        self._all_closed: asyncio.Event | None = None
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Where it really listens."""
+        if self._socket is None:
+            raise RuntimeError("the listener has not been started")
+        host, port = self._socket.getsockname()[:2]
+        return host, port
+
+    def bind(self, host: str, port: int) -> None:
+        """Take the address, without accepting yet; OSError when it is taken or not ours."""
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        sock = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.setblocking(False)
+            sock.bind((host, port))
+            sock.listen(_BACKLOG)
+        except BaseException:
+            sock.close()
+            raise
+        self._socket = sock
+
+    def start(self) -> None:
+        """Begin to accept."""
+        if self._socket is None:
+            raise RuntimeError("the listener has no address, bind it first")
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(self._socket, self._on_acceptable)
+        self._sweep = self._loop.call_later(_SWEEP_S, self._sweep_connections)
+
+    async def stop(self, *, grace_s: float = 1.0) -> None:
+        """Accept no more, let requests in progress end for up to `grace_s`, close all."""
+        self._stop_accepting()
+        for connection in list(self.connections):
+            connection.close_when_idle()
+        if self.connections:
+            self._all_closed = asyncio.Event()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._all_closed.wait(), grace_s)
+        for connection in list(self.connections):
+            connection.close()
+
+    def serve(self, stream: Stream) -> ServerConnection:
+        """Serve a stream that is connected already."""
+        connection = ServerConnection(self, stream, self._handler, listener_name=self.name)
+        self.connections.add(connection)
+        self._per_ip[stream.peer[0]] += 1
+        connection.start()
+        return connection
+
+    def call_soon(self, callback: Callable[[], None]) -> None:
+        (self._loop or asyncio.get_running_loop()).call_soon(callback)
+
+    def connection_closed(self, connection: ServerConnection) -> None:
+        self.connections.discard(connection)
+        host = connection.stream.peer[0]
+        self._per_ip[host] -= 1
+        if self._per_ip[host] <= 0:
+            del self._per_ip[host]
+        if not self.connections and self._all_closed is not None:
+            self._all_closed.set()
+
+    # --- accepting -------------------------------------------------------------------------
+
+    def _on_acceptable(self) -> None:
+        for _ in range(_ACCEPTS_PER_TURN):
+            if self._socket is None or not self._accept_one(self._socket):
+                return
+
+    def _accept_one(self, listening: socket.socket) -> bool:
+        try:
+            sock, peer = listening.accept()
+        except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+            return False
+        except OSError as error:
+            if error.errno not in _OUT_OF_FILES:
+                raise
+            self._pause_accepting(error)
+            return False
+        refusal = self._over_limit(peer[0])
+        if refusal is not None:
+            self.refusals.refused(refusal, peer[:2], "over the limit")
+            sock.close()
+            return True
+        self._serve_socket(sock)
+        return True
+
+    def _serve_socket(self, sock: socket.socket) -> None:
+        try:
+            stream = TcpStream(asyncio.get_running_loop(), sock)
+        except OSError:  # the peer is gone already
+            sock.close()
+            return
+        self.serve(stream)
+
+    def _over_limit(self, host: str) -> Refusal | None:
+        if len(self.connections) >= self.limits.max_connections:
+            return Refusal.TOO_MANY_CONNECTIONS
+        if self._per_ip[host] >= self.limits.max_connections_per_ip:
+            return Refusal.TOO_MANY_FROM_IP
+        return None
+
+    def _pause_accepting(self, error: OSError) -> None:
+        self.refusals.refused(Refusal.OUT_OF_FILES, None, error.strerror or "")
+        if self._loop is not None and self._socket is not None:
+            self._loop.remove_reader(self._socket)
+            self._retry = self._loop.call_later(_OUT_OF_FILES_PAUSE_S, self._accept_again)
+
+    def _accept_again(self) -> None:
+        self._retry = None
+        if self._loop is not None and self._socket is not None:
+            self._loop.add_reader(self._socket, self._on_acceptable)
+
+    def _stop_accepting(self) -> None:
+        for timer in (self._sweep, self._retry):
+            if timer is not None:
+                timer.cancel()
+        if self._socket is not None:
+            if self._loop is not None:
+                self._loop.remove_reader(self._socket)
+            self._socket.close()
+            self._socket = None
+
+    # --- sweeping --------------------------------------------------------------------------
+
+    def _sweep_connections(self) -> None:
+        now_ms = self.clock.monotonic_ms()
+        for connection in list(self.connections):
+            connection.check_deadlines(now_ms)
+        if self.budget.under_pressure:
+            self._on_pressure()
+        if self._loop is not None:
+            self._sweep = self._loop.call_later(_SWEEP_S, self._sweep_connections)
+
+    def _on_pressure(self) -> None:
+        """The receive budget is spent: peers that hold memory and send nothing lose it."""
+        now_ms = self.clock.monotonic_ms()
+        for connection in list(self.connections):
+            if connection.is_stuck(now_ms, _STUCK_UNDER_PRESSURE_MS):
+                connection.refuse(Refusal.MEMORY, "holds an unfinished frame while memory is short")

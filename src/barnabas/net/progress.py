@@ -1,0 +1,37 @@
+"""How fast a peer gets on with what it has begun."""
+
+
+class Progress:
+    """Bytes moved since a moment; the judge of slow peers. Takes `now`, reads no clock."""
+
+    __slots__ = ("_bytes", "_since_ms", "last_ms")
+
+    def __init__(self, now_ms: int) -> None:
+        self.last_ms = now_ms
+        self._since_ms = now_ms
+        self._bytes = 0
+
+    def moved(self, count: int, now_ms: int) -> None:
+        self._bytes += count
+        self.last_ms = now_ms
+
+    def restart(self, now_ms: int) -> None:
+        """Something new has begun: forget what was before."""
+        self._since_ms = now_ms
+        self._bytes = 0
+
+    def too_slow(self, now_ms: int, window_ms: int, min_bytes: int) -> bool:
+        """Whether a whole window has passed with fewer than `min_bytes`; else a new one begins."""
+        if now_ms - self._since_ms < window_ms:
+            return False
+        if self._bytes < min_bytes:
+            return True
+        self.restart(now_ms)
+        return False
+
+    def stuck(self, now_ms: int, window_ms: int, min_bytes: int) -> bool:
+        """Whether nothing came for a window, or less than `min_bytes` per window on average."""
+        if now_ms - self.last_ms >= window_ms:
+            return True
+        elapsed = now_ms - self._since_ms
+        return elapsed >= window_ms and self._bytes * window_ms < min_bytes * elapsed

@@ -1,0 +1,60 @@
+"""Why a connection was refused or closed: one log line, one counter per reason.
+
+Line form: `listener=PLAINTEXT peer=10.0.0.7:51034 reason=frame_size detail=...`. Lines of one
+reason are limited in rate; the counters are exact. Nothing a peer sent is printed raw.
+"""
+
+import enum
+import logging
+from collections import Counter
+
+from barnabas.model.clock import Clock
+from barnabas.net.stream import Address
+from barnabas.runtime.rate_limited_log import RateLimitedLog
+
+_logger = logging.getLogger("barnabas.net")
+
+_HTTP_STARTS = (b"GET ", b"POST", b"PUT ", b"HEAD", b"DELE", b"OPTI", b"PATC", b"CONN", b"PRI ")
+
+
+class Refusal(enum.Enum):
+    """The reasons, as the log and the counters name them."""
+
+    FRAME_SIZE = "frame_size"
+    LOOKS_LIKE_TLS = "looks_like_tls"
+    LOOKS_LIKE_HTTP = "looks_like_http"
+    MALFORMED = "malformed"
+    UNSUPPORTED = "unsupported"
+    SLOW_PEER = "slow_peer"
+    MEMORY = "memory"
+    TOO_MANY_CONNECTIONS = "too_many_connections"
+    TOO_MANY_FROM_IP = "too_many_connections_from_ip"
+    OUT_OF_FILES = "out_of_files"
+    FAILED_UNACKNOWLEDGED = "failed_unacknowledged"
+    INTERNAL = "internal"
+
+
+class RefusalLog:
+    """Counts and logs refusals of one listener; owned by its loop."""
+
+    def __init__(self, listener: str, clock: Clock) -> None:
+        self.counts: Counter[Refusal] = Counter()
+        self._listener = listener
+        self._log = RateLimitedLog(_logger, clock)
+
+    def refused(self, reason: Refusal, peer: Address | None, detail: str) -> None:
+        self.counts[reason] += 1
+        quiet = reason is Refusal.SLOW_PEER
+        log = self._log.info if quiet else self._log.warning
+        where = f"{peer[0]}:{peer[1]}" if peer is not None else "-"
+        line = "listener=%s peer=%s reason=%s detail=%s"
+        log(reason.value, line, self._listener, where, reason.value, detail)
+
+
+def bad_size(start: bytes, size: int, limit: int) -> tuple[Refusal, str]:
+    """Name what the first bytes of a connection with an impossible frame size look like."""
+    if start[:1] == b"\x16" and start[1:2] == b"\x03":
+        return Refusal.LOOKS_LIKE_TLS, "looks like TLS on a plaintext port"
+    if start[:4] in _HTTP_STARTS:
+        return Refusal.LOOKS_LIKE_HTTP, "looks like HTTP, this is a Kafka port"
+    return Refusal.FRAME_SIZE, f"frame of {size} bytes, at most {limit} are accepted"

@@ -1,0 +1,141 @@
+"""Listener over real sockets: accepting, caps, files through sendfile, running out of files."""
+
+import asyncio
+import contextlib
+import os
+import resource
+import socket
+import struct
+
+import pytest
+
+from barnabas.net.limits import ConnectionLimits
+from barnabas.net.listener import Listener
+from barnabas.net.refusal import Refusal
+from barnabas.testing.virtual_clock import VirtualClock
+
+
+def frame(body: bytes) -> bytes:
+    return struct.pack(">i", len(body)) + body
+
+
+class FdSlice:
+    def __init__(self, fd, position, size):
+        self.fd, self.position, self.size, self.released = fd, position, size, 0
+
+    def __len__(self):
+        return self.size
+
+    def release(self):
+        self.released += 1
+
+
+@pytest.fixture
+async def listen():
+    started = []
+
+    def start(handler, **limits):
+        listener = Listener(handler, clock=VirtualClock(), limits=ConnectionLimits(**limits))
+        listener.bind("127.0.0.1", 0)
+        listener.start()
+        started.append(listener)
+        return listener
+
+    yield start
+    for listener in started:
+        await listener.stop(grace_s=0.1)
+
+
+async def connect(listener):
+    return await asyncio.open_connection(*listener.address)
+
+
+async def shut(*writers):
+    for writer in writers:
+        writer.close()
+        await asyncio.gather(writer.wait_closed(), return_exceptions=True)
+
+
+async def test_echo_over_tcp(listen):
+    listener = listen(lambda connection, data: [frame(bytes(data))])
+    reader, writer = await connect(listener)
+    writer.write(frame(b"hello") + frame(bytes(200_000)))
+    assert await reader.readexactly(9) == frame(b"hello")
+    assert await reader.readexactly(200_004) == frame(bytes(200_000))
+    await shut(writer)
+
+
+async def test_file_parts_go_out_with_sendfile(listen, tmp_path):
+    path = tmp_path / "segment"
+    content = os.urandom(5 << 20)
+    path.write_bytes(content)
+    with path.open("rb") as file:
+        part = FdSlice(file.fileno(), 100, (5 << 20) - 100)
+        listener = listen(lambda connection, data: [b"<<<<", part, b">>>>"])
+        reader, writer = await connect(listener)
+        writer.write(frame(b"fetch"))
+        assert await reader.readexactly(len(part) + 8) == b"<<<<" + content[100:] + b">>>>"
+        assert part.released == 1
+        await shut(writer)
+
+
+async def test_a_file_that_ends_early_closes_the_connection(listen, tmp_path):
+    path = tmp_path / "segment"
+    path.write_bytes(b"short")
+    with path.open("rb") as file:
+        part = FdSlice(file.fileno(), 0, 100)
+        listener = listen(lambda connection, data: [part])
+        reader, writer = await connect(listener)
+        writer.write(frame(b"fetch"))
+        assert await reader.read() == b"short"
+        assert part.released == 1
+        await shut(writer)
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        ({"max_connections": 1}, Refusal.TOO_MANY_CONNECTIONS),
+        ({"max_connections_per_ip": 1}, Refusal.TOO_MANY_FROM_IP),
+    ],
+)
+async def test_connections_over_a_cap_are_closed(listen, limits, reason):
+    listener = listen(lambda connection, data: [frame(bytes(data))], **limits)
+    reader, writer = await connect(listener)
+    writer.write(frame(b"a"))
+    await reader.readexactly(5)
+    over, over_writer = await connect(listener)
+    assert await over.read() == b""
+    assert listener.refusals.counts == {reason: 1}
+    await shut(writer, over_writer)
+
+
+async def test_out_of_files_pauses_accepting_and_recovers(listen):
+    listener = listen(lambda connection, data: [frame(bytes(data))])
+    client = socket.socket()
+    client.setblocking(False)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard))
+    taken = []
+    try:
+        with contextlib.suppress(OSError):
+            while True:
+                taken.append(os.dup(client.fileno()))
+        await asyncio.get_running_loop().sock_connect(client, listener.address)
+        await asyncio.sleep(0.05)
+        assert listener.refusals.counts == {Refusal.OUT_OF_FILES: 1}
+    finally:
+        for fd in taken:
+            os.close(fd)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    reader, writer = await asyncio.open_connection(sock=client)
+    writer.write(frame(b"late"))
+    assert await reader.readexactly(8) == frame(b"late")
+    await shut(writer)
+
+
+async def test_an_address_that_is_taken_is_an_error(listen):
+    listener = listen(lambda connection, data: None)
+    other = Listener(lambda connection, data: None, clock=VirtualClock())
+    with pytest.raises(OSError, match="in use"):
+        other.bind(*listener.address)
