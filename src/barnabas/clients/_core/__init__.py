@@ -1,1 +1,1 @@
-"""_core."""
+"""What every client shares: connections, metadata, routing, retries. Not public."""

@@ -1,0 +1,25 @@
+"""Reading `bootstrap.servers`: clear errors for what is not host:port."""
+
+from collections.abc import Iterable
+
+from barnabas.model.errors import ConfigError
+from barnabas.net.connection_options import Address
+
+
+def parse_address(text: str) -> Address:
+    """`host:port`, `[v6]:port`, with or without a `PLAINTEXT://` in front.
+
+    >>> parse_address("[::1]:9092")
+    Address(host='::1', port=9092)
+    """
+    rest = text.split("://", 1)[-1]
+    host, colon, port = rest.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not colon or not host or not port.isdigit() or not 0 < int(port) < 65536:
+        raise ConfigError(f"bootstrap.servers: {text!r} is not host:port")
+    return Address(host, int(port))
+
+
+def parse_addresses(texts: Iterable[str]) -> list[Address]:
+    """All of them, in order, each once."""
+    return list(dict.fromkeys(parse_address(text) for text in texts))

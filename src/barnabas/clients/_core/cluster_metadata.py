@@ -1,0 +1,139 @@
+"""The client's picture of the cluster, without IO.
+
+Rules that make it safe: a partition's leader epoch never goes back (a lagging broker must not
+overwrite newer news, KAFKA-7747), and another topic id means another topic: everything known of
+the old one is dropped (KAFKA-12257).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
+from barnabas.net.connection_options import Address
+from barnabas.wire.messages.metadata import (
+    MetadataResponse,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A broker as metadata names it."""
+
+    id: int
+    host: str
+    port: int
+    rack: str | None = None
+
+    @property
+    def address(self) -> Address:
+        return Address(self.host, self.port)
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionInfo:
+    """One partition: who leads it, since which epoch, and who has copies."""
+
+    topic: str
+    partition: int
+    leader: int
+    leader_epoch: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    offline: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TopicInfo:
+    """One topic as last told by a broker."""
+
+    name: str
+    topic_id: Uuid
+    internal: bool
+    partitions: dict[int, PartitionInfo]
+    error: ErrorCode = ErrorCode.NONE
+
+
+@dataclass(slots=True)
+class ClusterMetadata:
+    """Brokers, topics and leaders; changed by `apply` only, on the client's loop."""
+
+    brokers: dict[int, Node] = field(default_factory=dict)
+    topics: dict[str, TopicInfo] = field(default_factory=dict)
+    topic_names: dict[Uuid, str] = field(default_factory=dict)
+    controller_id: int = -1
+    cluster_id: str | None = None
+    generation: int = 0
+
+    def apply(self, response: MetadataResponse) -> None:
+        """Take in a Metadata response."""
+        self.brokers = {
+            item.node_id: Node(item.node_id, item.host, item.port, item.rack)
+            for item in response.brokers
+        }
+        self.controller_id = response.controller_id
+        self.cluster_id = response.cluster_id
+        for topic in response.topics:
+            if topic.name is not None:
+                self._apply_topic(topic.name, topic)
+        self.generation += 1
+
+    def forget(self, topics: Iterable[str]) -> None:
+        """Drop topics nobody asks for any more."""
+        for name in topics:
+            topic = self.topics.pop(name, None)
+            if topic is not None:
+                self.topic_names.pop(topic.topic_id, None)
+
+    def leader_of(self, partition: TopicPartition) -> tuple[Node, int] | None:
+        """The leading broker and its epoch, or None while there is none known."""
+        topic = self.topics.get(partition.topic)
+        info = topic.partitions.get(partition.partition) if topic is not None else None
+        node = self.brokers.get(info.leader) if info is not None else None
+        return (node, info.leader_epoch) if node is not None and info is not None else None
+
+    def partition_count(self, topic: str) -> int | None:
+        info = self.topics.get(topic)
+        return len(info.partitions) if info is not None and info.partitions else None
+
+    def move_leader(self, partition: TopicPartition, leader: int, epoch: int) -> None:
+        """A leader learnt from a produce or fetch answer (KIP-951), if it is news."""
+        topic = self.topics.get(partition.topic)
+        info = topic.partitions.get(partition.partition) if topic is not None else None
+        if topic is None or info is None or epoch <= info.leader_epoch or leader < 0:
+            return
+        topic.partitions[partition.partition] = PartitionInfo(
+            info.topic, info.partition, leader, epoch, info.replicas, info.isr, info.offline
+        )
+
+    def _apply_topic(self, name: str, topic: MetadataResponseTopic) -> None:
+        known = self.topics.get(name)
+        same = known is not None and known.topic_id == topic.topic_id
+        partitions = {
+            item.partition_index: self._newer(name, item, known if same else None)
+            for item in topic.partitions
+        }
+        if known is not None and not same:
+            self.topic_names.pop(known.topic_id, None)
+        error = ErrorCode.of(topic.error_code)
+        self.topics[name] = TopicInfo(name, topic.topic_id, topic.is_internal, partitions, error)
+        if topic.topic_id != ZERO_UUID:
+            self.topic_names[topic.topic_id] = name
+
+    def _newer(
+        self, name: str, item: MetadataResponsePartition, known: TopicInfo | None
+    ) -> PartitionInfo:
+        old = known.partitions.get(item.partition_index) if known is not None else None
+        if old is not None and 0 <= item.leader_epoch < old.leader_epoch:
+            return old
+        return PartitionInfo(
+            name,
+            item.partition_index,
+            item.leader_id,
+            item.leader_epoch,
+            tuple(item.replica_nodes),
+            tuple(item.isr_nodes),
+            tuple(item.offline_replicas),
+        )

@@ -1,0 +1,122 @@
+"""A client connection on a plain blocking socket: one request, one answer, no event loop.
+
+For callers that want bytes and nothing else (the simple consumer, a Spark executor): no thread,
+no hop between loops, large responses received straight into their final buffer.
+"""
+
+import socket
+from typing import Any
+
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import DeadlineError, ProtocolError, UnavailableError
+from barnabas.net.client_protocol import ClientProtocol, FrameReceiver
+from barnabas.net.connection_options import Address, ConnectionOptions, connect_problem
+from barnabas.net.diagnosis import diagnose
+from barnabas.net.version_agreement import (
+    FIRST_API_VERSIONS,
+    VersionRanges,
+    choose_version,
+    version_ranges,
+    versions_request,
+)
+from barnabas.wire.message import Message
+
+
+class BlockingConnection:
+    """One connection, for one thread at a time. Any failure closes it."""
+
+    def __init__(self, address: Address, options: ConnectionOptions) -> None:
+        self.address = address
+        self.versions: VersionRanges = {}
+        self._options = options
+        self._protocol = ClientProtocol(options.client_id)
+        self._receiver = FrameReceiver()
+        self._socket: socket.socket | None = None
+
+    @classmethod
+    def open(cls, address: Address, options: ConnectionOptions) -> "BlockingConnection":
+        """Connect and exchange ApiVersions; the error of a failure names its cause."""
+        connection = cls(address, options)
+        connection._connect()
+        try:
+            connection._agree_on_versions()
+        except (ProtocolError, UnavailableError) as error:
+            connection.close()
+            if isinstance(error, DeadlineError):
+                raise
+            cause = diagnose(address.host, address.port, tls=options.tls is not None)
+            raise UnavailableError(cause) from error
+        return connection
+
+    @property
+    def closed(self) -> bool:
+        return self._socket is None
+
+    def version_of(self, request: type[Message]) -> int:
+        """The highest version of a request that both sides know."""
+        return choose_version(request, self.versions, self.address)
+
+    def send(
+        self, request: Message, *, version: int | None = None, timeout_s: float | None = None
+    ) -> Any:
+        """Send a request and wait for its response."""
+        chosen = self.version_of(type(request)) if version is None else version
+        limit = self._options.request_timeout_s if timeout_s is None else timeout_s
+        peer = self._open_socket()
+        try:
+            peer.settimeout(limit)
+            for part in self._protocol.send(request, chosen):
+                peer.sendall(part)  # type: ignore[arg-type]
+            return self._protocol.receive(self._next_frame(peer))
+        except TimeoutError:
+            self.close()
+            name = type(request).__name__
+            raise DeadlineError(f"{self.address} did not answer {name} in {limit:g} s") from None
+        except OSError as error:
+            self.close()
+            raise UnavailableError(f"{self.address} closed the connection: {error}") from error
+        except ProtocolError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def _connect(self) -> None:
+        options, address = self._options, self.address
+        try:
+            peer = socket.create_connection((address.host, address.port), options.connect_timeout_s)
+            peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if options.tls is not None:
+                peer = options.tls.wrap_socket(peer, server_hostname=address.host)
+        except TimeoutError:
+            limit = options.connect_timeout_s
+            raise DeadlineError(f"{address} did not answer within {limit:g} s") from None
+        except OSError as error:
+            raise UnavailableError(
+                f"cannot connect to {address}: {connect_problem(error)}"
+            ) from error
+        self._socket = peer
+
+    def _agree_on_versions(self) -> None:
+        response = self.send(versions_request(), version=FIRST_API_VERSIONS)
+        if response.error_code == ErrorCode.UNSUPPORTED_VERSION:
+            response = self.send(versions_request(), version=0)
+        self.versions = version_ranges(response)
+
+    def _open_socket(self) -> socket.socket:
+        if self._socket is None:
+            raise UnavailableError(f"the connection to {self.address} was closed")
+        return self._socket
+
+    def _next_frame(self, peer: socket.socket) -> memoryview:
+        while True:
+            count = peer.recv_into(self._receiver.buffer())
+            if not count:
+                self.close()
+                raise UnavailableError(f"{self.address} closed the connection")
+            frames = self._receiver.filled(count)
+            if frames:
+                return frames[0]

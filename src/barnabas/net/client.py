@@ -1,0 +1,212 @@
+"""A client connection on an event loop: connect, agree on versions, send, await the answer.
+
+What it does not do: choose brokers, retry, or know topics; that is `clients/_core`. Every failure
+leaves here as one of our errors (`UnavailableError`, `DeadlineError`, `ProtocolError`), and a
+connection that failed once stays closed.
+"""
+
+import asyncio
+import contextlib
+import ssl
+from collections import deque
+from typing import Any
+
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import (
+    BarnabasError,
+    BrokerError,
+    DeadlineError,
+    ProtocolError,
+    UnavailableError,
+)
+from barnabas.net.client_protocol import ClientProtocol, FrameReceiver
+from barnabas.net.connection_options import Address, ConnectionOptions, connect_problem
+from barnabas.net.diagnosis import diagnose
+from barnabas.net.version_agreement import (
+    FIRST_API_VERSIONS,
+    VersionRanges,
+    choose_version,
+    versions_request,
+)
+from barnabas.wire.message import Message, Part
+from barnabas.wire.messages.api_versions import ApiVersionsResponse
+
+
+class ClientConnection(asyncio.BufferedProtocol):
+    """One connection to one broker, owned by one event loop.
+
+    Lifecycle: `await ClientConnection.open(...)`, any number of `send`s in flight at once,
+    `close()`. `versions` holds what the broker answered to ApiVersions.
+    """
+
+    def __init__(self, address: Address, options: ConnectionOptions) -> None:
+        self.address = address
+        self.versions: VersionRanges = {}
+        self.features: dict[str, int] = {}
+        self.last_used_s = 0.0
+        self._options = options
+        self._protocol = ClientProtocol(options.client_id)
+        self._receiver = FrameReceiver()
+        self._waiting: deque[asyncio.Future[Message]] = deque()
+        self._transport: asyncio.Transport | None = None
+        self._failure: BarnabasError | None = None
+        self._writable = asyncio.Event()
+        self._writable.set()
+
+    @classmethod
+    async def open(cls, address: Address, options: ConnectionOptions) -> "ClientConnection":
+        """Connect and exchange ApiVersions; the error of a failure names its cause."""
+        connection = cls(address, options)
+        try:
+            async with asyncio.timeout(options.connect_timeout_s):
+                await connection._connect()
+                await connection._agree_on_versions()
+        except TimeoutError:
+            connection.close()
+            raise DeadlineError(
+                f"{address} did not answer within {options.connect_timeout_s:g} s"
+            ) from None
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    @property
+    def closed(self) -> bool:
+        return self._failure is not None
+
+    @property
+    def in_flight(self) -> int:
+        return len(self._waiting)
+
+    def version_of(self, request: type[Message]) -> int:
+        """The highest version of a request that both sides know."""
+        return choose_version(request, self.versions, self.address)
+
+    async def send(
+        self, request: Message, *, version: int | None = None, timeout_s: float | None = None
+    ) -> Any:
+        """Send a request and await its response."""
+        limit = self._options.request_timeout_s if timeout_s is None else timeout_s
+        future = self.submit(request, version=version)
+        try:
+            async with asyncio.timeout(limit):
+                await self._writable.wait()
+                return await future
+        except TimeoutError:
+            # The answer can no longer be told from the next one's: the connection is done.
+            error = DeadlineError(
+                f"{self.address} did not answer {type(request).__name__} within {limit:g} s"
+            )
+            self._fail(error)
+            raise error from None
+
+    def submit(self, request: Message, *, version: int | None = None) -> asyncio.Future[Message]:
+        """Send now, answer later; raises at once when the connection is closed."""
+        if self._failure is not None:
+            raise self._failure
+        chosen = self.version_of(type(request)) if version is None else version
+        parts = self._protocol.send(request, chosen)
+        future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self._waiting.append(future)
+        self._write(parts)
+        return future
+
+    def post(self, request: Message, *, version: int | None = None) -> None:
+        """Send a request that has no answer (Produce with acks=0)."""
+        if self._failure is not None:
+            raise self._failure
+        chosen = self.version_of(type(request)) if version is None else version
+        self._write(self._protocol.send(request, chosen, answered=False))
+
+    def close(self) -> None:
+        """Close at once; whoever still waits gets UnavailableError."""
+        self._fail(UnavailableError(f"the connection to {self.address} was closed"))
+
+    # -- asyncio's side ------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._receiver.buffer()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        try:
+            for frame in self._receiver.filled(nbytes):
+                response = self._protocol.receive(frame)
+                future = self._waiting.popleft()
+                if not future.done():
+                    future.set_result(response)
+        except ProtocolError as error:
+            self._fail(ProtocolError(f"{self.address}: {error}"))
+
+    def pause_writing(self) -> None:
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        self._writable.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        cause = f": {exc}" if exc is not None else ""
+        self._fail(UnavailableError(f"{self.address} closed the connection{cause}"))
+
+    # -- inside --------------------------------------------------------------------------------
+
+    async def _connect(self) -> None:
+        options, loop = self._options, asyncio.get_running_loop()
+        try:
+            await loop.create_connection(
+                lambda: self,
+                self.address.host,
+                self.address.port,
+                ssl=options.tls,
+                server_hostname=self.address.host if options.tls else None,
+            )
+        except ssl.SSLError as error:
+            raise UnavailableError(f"TLS with {self.address} failed: {error.reason}") from error
+        except OSError as error:
+            raise UnavailableError(
+                f"cannot connect to {self.address}: {connect_problem(error)}"
+            ) from error
+
+    async def _agree_on_versions(self) -> None:
+        try:
+            response = await self._ask_versions(FIRST_API_VERSIONS)
+            if response.error_code == ErrorCode.UNSUPPORTED_VERSION:
+                response = await self._ask_versions(0)
+        except (UnavailableError, ProtocolError) as error:
+            host, port = self.address.host, self.address.port
+            tls = self._options.tls is not None
+            cause = await asyncio.to_thread(diagnose, host, port, tls=tls)
+            raise UnavailableError(cause) from error
+        if response.error_code:
+            raise BrokerError(ErrorCode.of(response.error_code))
+        self.versions = {
+            item.api_key: (item.min_version, item.max_version) for item in response.api_keys
+        }
+        self.features = {item.name: item.max_version_level for item in response.finalized_features}
+
+    async def _ask_versions(self, version: int) -> ApiVersionsResponse:
+        response: ApiVersionsResponse = await self.submit(versions_request(), version=version)  # type: ignore[assignment]
+        return response
+
+    def _write(self, parts: list[Part]) -> None:
+        assert self._transport is not None
+        self._transport.writelines(parts)  # type: ignore[arg-type]
+        self.last_used_s = asyncio.get_running_loop().time()
+
+    def _fail(self, error: BarnabasError) -> None:
+        if self._failure is None:
+            self._failure = error
+        if self._transport is not None:
+            self._transport.abort()
+            self._transport = None
+        while self._waiting:
+            future = self._waiting.popleft()
+            if not future.done():
+                future.set_exception(error)
+                with contextlib.suppress(BaseException):
+                    future.exception()
+        self._writable.set()

@@ -1,0 +1,124 @@
+"""The client's side of one connection, without IO: requests become parts, frames become responses.
+
+Kafka answers the requests of a connection strictly in order, so a queue of what is awaited is all
+the state there is. Bytes come in through `FrameReceiver`, which a driver fills: small
+responses share one scratch buffer, a large one is received straight into a buffer of its own size.
+"""
+
+from collections import deque
+from typing import NamedTuple
+
+from barnabas.model.errors import ProtocolError
+from barnabas.wire.headers import RequestHeader, encode_request, response_body_offset
+from barnabas.wire.message import Message, Part
+from barnabas.wire.registry import response_class
+
+SCRATCH_BYTES = 64 * 1024
+DEFAULT_MAX_RESPONSE_BYTES = 1024**3
+MAX_CORRELATION_ID = 2**31 - 1
+
+
+class FrameReceiver:
+    """Cuts a byte stream into frames: ask for `buffer()`, fill some of it, report by `filled(n)`.
+
+    A frame handed out owns its memory: nothing received later overwrites it.
+    """
+
+    __slots__ = ("_frame", "_frame_filled", "_max_bytes", "_scratch", "_scratch_end")
+
+    def __init__(self, max_bytes: int = DEFAULT_MAX_RESPONSE_BYTES) -> None:
+        self._max_bytes = max_bytes
+        self._scratch = bytearray(SCRATCH_BYTES)
+        self._scratch_end = 0
+        self._frame: bytearray | None = None
+        self._frame_filled = 0
+
+    def buffer(self) -> memoryview:
+        """Where the next bytes of the stream belong; never empty."""
+        if self._frame is not None:
+            return memoryview(self._frame)[self._frame_filled :]
+        return memoryview(self._scratch)[self._scratch_end :]
+
+    def filled(self, count: int) -> list[memoryview]:
+        """Take `count` bytes put into the last `buffer()`; return the frames now complete."""
+        if self._frame is not None:
+            self._frame_filled += count
+            if self._frame_filled < len(self._frame):
+                return []
+            frame, self._frame = self._frame, None
+            return [memoryview(frame)]
+        self._scratch_end += count
+        return self._cut_scratch()
+
+    def _cut_scratch(self) -> list[memoryview]:
+        frames = []
+        position, end = 0, self._scratch_end
+        while end - position >= 4:
+            size = self._checked_size(position)
+            if end - position - 4 < size:
+                self._begin_large(position + 4, size)
+                return frames
+            frames.append(memoryview(self._scratch[position + 4 : position + 4 + size]))
+            position += 4 + size
+        self._scratch[: end - position] = self._scratch[position:end]
+        self._scratch_end = end - position
+        return frames
+
+    def _checked_size(self, position: int) -> int:
+        size = int.from_bytes(self._scratch[position : position + 4], "big", signed=True)
+        if not 4 <= size <= self._max_bytes:
+            raise ProtocolError(f"a response of {size} bytes: the peer does not speak Kafka")
+        return size
+
+    def _begin_large(self, start: int, size: int) -> None:
+        have = self._scratch_end - start
+        self._frame = bytearray(size)
+        self._frame[:have] = self._scratch[start : self._scratch_end]
+        self._frame_filled = have
+        self._scratch_end = 0
+
+
+class Awaited(NamedTuple):
+    """A request sent and not yet answered."""
+
+    correlation_id: int
+    api_key: int
+    version: int
+
+
+class ClientProtocol:
+    """Pairs requests with responses on one connection; owned by the connection's driver."""
+
+    __slots__ = ("_awaited", "_client_id", "_next_correlation_id")
+
+    def __init__(self, client_id: str | None) -> None:
+        self._client_id = client_id
+        self._next_correlation_id = 0
+        self._awaited: deque[Awaited] = deque()
+
+    @property
+    def in_flight(self) -> int:
+        return len(self._awaited)
+
+    def send(self, request: Message, version: int, *, answered: bool = True) -> list[Part]:
+        """The bytes of a request; `answered=False` for the one request without an answer."""
+        correlation_id = self._next_correlation_id
+        self._next_correlation_id = (correlation_id + 1) & MAX_CORRELATION_ID
+        header = RequestHeader(request.API_KEY, version, correlation_id, self._client_id)
+        parts = encode_request(header, request)
+        if answered:
+            self._awaited.append(Awaited(correlation_id, request.API_KEY, version))
+        return parts
+
+    def receive(self, frame: memoryview) -> Message:
+        """The response in a frame, which must answer the oldest request."""
+        if not self._awaited:
+            raise ProtocolError("a response to no request")
+        awaited = self._awaited.popleft()
+        correlation_id = int.from_bytes(frame[:4], "big", signed=True)
+        if correlation_id != awaited.correlation_id:
+            raise ProtocolError(
+                f"a response to request {correlation_id} where {awaited.correlation_id} was due"
+            )
+        offset = response_body_offset(frame, awaited.api_key, awaited.version)
+        return response_class(awaited.api_key).decode(frame, awaited.version, offset)

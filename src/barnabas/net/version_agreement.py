@@ -1,0 +1,43 @@
+"""Which version of each request to send: the highest that both sides know, as a rule of its own."""
+
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.net.connection_options import Address
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.message import Message
+from barnabas.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+
+SOFTWARE_NAME = "barnabas"
+SOFTWARE_VERSION = "0.1.0"
+FIRST_API_VERSIONS = 3
+
+VersionRanges = dict[int, tuple[int, int]]
+
+
+def versions_request() -> ApiVersionsRequest:
+    """The first request of every connection."""
+    return ApiVersionsRequest(
+        client_software_name=SOFTWARE_NAME, client_software_version=SOFTWARE_VERSION
+    )
+
+
+def version_ranges(response: ApiVersionsResponse) -> VersionRanges:
+    """What the broker serves; its error, if it answered one."""
+    if response.error_code:
+        raise BrokerError(ErrorCode.of(response.error_code))
+    return {item.api_key: (item.min_version, item.max_version) for item in response.api_keys}
+
+
+def choose_version(request: type[Message], served: VersionRanges, address: Address) -> int:
+    """The version to send; UNSUPPORTED_VERSION says what each side knows."""
+    low, high = served.get(request.API_KEY, (0, -1))
+    version = min(high, request.MAX_VERSION)
+    if version < max(low, request.MIN_VERSION):
+        name = ApiKey(request.API_KEY).name
+        offer = f"serves {name} {low} to {high}" if high >= 0 else f"does not serve {name}"
+        raise BrokerError(
+            ErrorCode.UNSUPPORTED_VERSION,
+            f"{address} {offer}, "
+            f"this client speaks {request.MIN_VERSION} to {request.MAX_VERSION}",
+        )
+    return version
