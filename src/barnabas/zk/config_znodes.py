@@ -1,0 +1,78 @@
+"""What the nodes below /config and /kafka-acl hold."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from barnabas.zk.znodes import decode_json, encode_json
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigNode:
+    """/config/<kind>/<name>: all values are text."""
+
+    values: Mapping[str, str]
+
+    def encode(self) -> bytes:
+        return encode_json({"version": 1, "config": dict(self.values)})
+
+    @classmethod
+    def decode(cls, data: bytes) -> Self:
+        """An empty node, as an interrupted writer can leave it, holds no values."""
+        value: dict[str, Any] = decode_json(data) if data else {}
+        return cls({str(k): str(v) for k, v in value.get("config", {}).items()})
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigChangeNode:
+    """/config/changes/config_change_N: which entity to read again."""
+
+    entity_path: str
+
+    def encode(self) -> bytes:
+        return encode_json({"version": 2, "entity_path": self.entity_path})
+
+    @classmethod
+    def decode(cls, data: bytes) -> Self:
+        value = decode_json(data)
+        if value.get("version") == 1:
+            return cls(f"{value['entity_type']}/{value['entity_name']}")
+        return cls(str(value["entity_path"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Acl:
+    """One rule of an access list, in the words of the node."""
+
+    principal: str
+    permission: str
+    operation: str
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class AclNode:
+    """/kafka-acl/<Type>/<name>."""
+
+    acls: tuple[Acl, ...]
+
+    def encode(self) -> bytes:
+        listed = [
+            {
+                "principal": acl.principal,
+                "permissionType": acl.permission,
+                "operation": acl.operation,
+                "host": acl.host,
+            }
+            for acl in self.acls
+        ]
+        return encode_json({"version": 1, "acls": listed})
+
+    @classmethod
+    def decode(cls, data: bytes) -> Self:
+        listed = decode_json(data).get("acls", []) if data else []
+        return cls(
+            tuple(
+                Acl(e["principal"], e["permissionType"], e["operation"], e["host"]) for e in listed
+            )
+        )

@@ -1,0 +1,247 @@
+"""Nodes in memory and the staging of writes on them: the rules of the tree, without IO.
+
+A write is tried on a `StagedTree`, an overlay that holds only what would change. Nothing touches
+the base until the overlay is merged, so a refused multi leaves no trace and a batch of writes can
+be made durable before anyone can read it. Overlays nest: a multi on a batch on the base.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from barnabas.zk.tree import (
+    ANY_VERSION,
+    BadVersionError,
+    CheckOp,
+    CreateOp,
+    DeleteOp,
+    MultiError,
+    NoChildrenForEphemeralsError,
+    NodeExistsError,
+    NoNodeError,
+    NotEmptyError,
+    Op,
+    OpResult,
+    SetOp,
+    Stat,
+    TreeError,
+    WatchKind,
+    check_size,
+    name_of,
+    parent_of,
+)
+
+PERSISTENT = 0
+"""The owner of a node that no session owns."""
+
+
+class Node(NamedTuple):
+    """One node. `created` counts the children ever created: the next sequential number."""
+
+    data: bytes
+    czxid: int
+    mzxid: int
+    version: int
+    created: int
+    owner: int
+    num_children: int
+    ctime_ms: int
+    mtime_ms: int
+
+    def stat(self) -> Stat:
+        return Stat(
+            self.czxid,
+            self.mzxid,
+            self.version,
+            self.owner,
+            self.num_children,
+            self.ctime_ms,
+            self.mtime_ms,
+        )
+
+
+ROOT = Node(b"", 0, 0, 0, 0, PERSISTENT, 0, 0, 0)
+
+
+class Nodes(Protocol):
+    """Anything that finds a node by path."""
+
+    def lookup(self, path: str) -> Node | None: ...
+
+
+class Origin(NamedTuple):
+    """Who writes, and the transaction number and time that the write carries."""
+
+    session_id: int
+    zxid: int
+    now_ms: int
+
+
+class NodeStore:
+    """The committed nodes with their children and owners indexed. Owned by one loop."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, Node] = {"/": ROOT}
+        self._children: dict[str, set[str]] = {"/": set()}
+        self._owned: dict[int, set[str]] = {}
+
+    def lookup(self, path: str) -> Node | None:
+        return self._nodes.get(path)
+
+    def children(self, path: str) -> list[str]:
+        return sorted(self._children[path])
+
+    def owned_by(self, session_id: int) -> list[str]:
+        """Paths of a session's ephemeral nodes."""
+        return sorted(self._owned.get(session_id, ()))
+
+    def put(self, path: str, node: Node) -> None:
+        if path not in self._nodes:
+            self._children[path] = set()
+            if path != "/":
+                self._children[parent_of(path)].add(name_of(path))
+        if node.owner != PERSISTENT:
+            self._owned.setdefault(node.owner, set()).add(path)
+        self._nodes[path] = node
+
+    def remove(self, path: str) -> None:
+        node = self._nodes.pop(path, None)
+        if node is None:
+            return
+        del self._children[path]
+        self._children[parent_of(path)].discard(name_of(path))
+        if node.owner != PERSISTENT:
+            self._owned[node.owner].discard(path)
+
+    def load(self, rows: Iterator[tuple[str, Node]]) -> None:
+        """Fill an empty store from rows in path order; parents sort before their children."""
+        for path, node in rows:
+            self.put(path, node)
+        for path, names in self._children.items():
+            self._nodes[path] = self._nodes[path]._replace(num_children=len(names))
+
+
+class StagedTree:
+    """Changes on top of `base`, not yet visible there.
+
+    `changes` maps a path to its new node, or None when it goes; `durable` names the paths that
+    must reach the disk: ephemeral nodes never do, since no session outlives the process.
+    """
+
+    def __init__(self, base: Nodes) -> None:
+        self._base = base
+        self.changes: dict[str, Node | None] = {}
+        self.durable: set[str] = set()
+        self.events: list[tuple[WatchKind, str]] = []
+
+    def lookup(self, path: str) -> Node | None:
+        if path in self.changes:
+            return self.changes[path]
+        return self._base.lookup(path)
+
+    def multi(self, ops: Sequence[Op], origin: Origin) -> list[OpResult]:
+        """Stage all operations or none; a single operation raises its own error."""
+        attempt = StagedTree(self)
+        results: list[OpResult] = []
+        for index, op in enumerate(ops):
+            try:
+                results.append(attempt._apply(op, origin))
+            except TreeError as error:
+                raise MultiError(index, op, error) from error
+        self._take(attempt)
+        return results
+
+    def end_session(self, paths: Sequence[str], origin: Origin) -> None:
+        """Stage the removal of a session's ephemeral nodes."""
+        for path in paths:
+            self._delete(DeleteOp(path), origin)
+
+    def commit_to(self, store: NodeStore) -> None:
+        for path, node in self.changes.items():
+            if node is None:
+                store.remove(path)
+            else:
+                store.put(path, node)
+
+    def _take(self, other: "StagedTree") -> None:
+        self.changes.update(other.changes)
+        self.durable |= other.durable
+        self.events += other.events
+
+    def _apply(self, op: Op, origin: Origin) -> OpResult:
+        match op:
+            case CreateOp():
+                return self._create(op, origin)
+            case SetOp():
+                return self._set(op, origin)
+            case DeleteOp():
+                self._delete(op, origin)
+            case CheckOp():
+                _check_version(op.path, self._existing(op.path), op.version)
+        return None
+
+    def _create(self, op: CreateOp, origin: Origin) -> str:
+        check_size(op.path, op.data)
+        parent_path = parent_of(op.path)
+        parent = self.lookup(parent_path)
+        if parent is None:
+            raise NoNodeError(op.path)
+        if parent.owner != PERSISTENT:
+            raise NoChildrenForEphemeralsError(op.path)
+        path = f"{op.path}{parent.created:010d}" if op.sequential else op.path
+        if self.lookup(path) is not None:
+            raise NodeExistsError(path)
+        owner = origin.session_id if op.ephemeral else PERSISTENT
+        zxid, now_ms = origin.zxid, origin.now_ms
+        self._put(path, Node(op.data, zxid, zxid, 0, 0, owner, 0, now_ms, now_ms))
+        self._put_parent(parent_path, parent, 1, durable=owner == PERSISTENT)
+        self.events += ((WatchKind.CREATED, path), (WatchKind.CHILD, parent_path))
+        return path
+
+    def _set(self, op: SetOp, origin: Origin) -> Stat:
+        check_size(op.path, op.data)
+        node = self._existing(op.path)
+        _check_version(op.path, node, op.version)
+        changed = node._replace(
+            data=op.data, mzxid=origin.zxid, version=node.version + 1, mtime_ms=origin.now_ms
+        )
+        self._put(op.path, changed)
+        self.events.append((WatchKind.CHANGED, op.path))
+        return changed.stat()
+
+    def _delete(self, op: DeleteOp, origin: Origin) -> None:
+        node = self._existing(op.path)
+        _check_version(op.path, node, op.version)
+        if node.num_children or op.path == "/":
+            raise NotEmptyError(op.path)
+        self.changes[op.path] = None
+        if node.owner == PERSISTENT:
+            self.durable.add(op.path)
+        parent_path = parent_of(op.path)
+        self._put_parent(parent_path, self._existing(parent_path), -1, durable=False)
+        self.events += ((WatchKind.DELETED, op.path), (WatchKind.CHILD, parent_path))
+
+    def _put(self, path: str, node: Node) -> None:
+        self.changes[path] = node
+        if node.owner == PERSISTENT:
+            self.durable.add(path)
+
+    def _put_parent(self, path: str, parent: Node, difference: int, *, durable: bool) -> None:
+        # The count of children is found again on loading; only the sequence counter is written,
+        # and only when a node that survives the process took a number.
+        self.changes[path] = parent._replace(
+            num_children=parent.num_children + difference,
+            created=parent.created + max(difference, 0),
+        )
+        if durable:
+            self.durable.add(path)
+
+    def _existing(self, path: str) -> Node:
+        node = self.lookup(path)
+        if node is None:
+            raise NoNodeError(path)
+        return node
+
+
+def _check_version(path: str, node: Node, version: int) -> None:
+    if version not in (ANY_VERSION, node.version):
+        raise BadVersionError(path)

@@ -1,0 +1,91 @@
+"""The embedded tree on disk: one SQLite file, one row per persistent node.
+
+Rows hold path, data, czxid, mzxid, version, count of children ever created, ctime and mtime.
+The one row of `opening` counts the openings of the file. That generation becomes the upper half
+of every transaction number, as the leader's epoch does in ZooKeeper, so numbers grow over
+restarts although the transactions on ephemeral nodes are never written.
+
+Write-ahead logging with synchronous=FULL: a commit is one append and one fsync, and what was
+committed survives power loss. The exclusive lock keeps a second process out.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from barnabas.model.errors import LocalError
+from barnabas.zk.node_store import PERSISTENT, Node
+
+_SCHEMA_VERSION = 1
+_NODES = """
+CREATE TABLE IF NOT EXISTS node (
+  path TEXT PRIMARY KEY, data BLOB NOT NULL, czxid INTEGER NOT NULL, mzxid INTEGER NOT NULL,
+  version INTEGER NOT NULL, created INTEGER NOT NULL, ctime_ms INTEGER NOT NULL,
+  mtime_ms INTEGER NOT NULL
+) WITHOUT ROWID
+"""
+_OPENINGS = "CREATE TABLE IF NOT EXISTS opening (id INTEGER PRIMARY KEY, generation INTEGER)"
+_NEXT_OPENING = """
+INSERT INTO opening VALUES (0, 1)
+ON CONFLICT (id) DO UPDATE SET generation = generation + 1 RETURNING generation
+"""
+_PUT = "INSERT OR REPLACE INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+class SqliteJournal:
+    """Opened and read once on the loop, then committed to from one worker thread at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=0)
+        try:
+            self.generation = self._open()
+        except (sqlite3.Error, LocalError) as error:
+            self._db.close()
+            raise LocalError(f"cannot open the metadata tree at {path}: {error}") from error
+
+    def _open(self) -> int:
+        execute = self._db.execute
+        execute("PRAGMA locking_mode=EXCLUSIVE")
+        execute("PRAGMA journal_mode=WAL")
+        execute("PRAGMA synchronous=FULL")
+        execute("BEGIN IMMEDIATE")
+        version = execute("PRAGMA user_version").fetchone()[0]
+        if version not in (0, _SCHEMA_VERSION):
+            raise LocalError(f"its format {version} is not known")
+        execute(_NODES)
+        execute(_OPENINGS)
+        execute(f"PRAGMA user_version={_SCHEMA_VERSION}")
+        generation = int(execute(_NEXT_OPENING).fetchone()[0])
+        execute("COMMIT")
+        return generation
+
+    def rows(self) -> Iterator[tuple[str, Node]]:
+        """All nodes, parents before children."""
+        query = "SELECT path, data, czxid, mzxid, version, created, ctime_ms, mtime_ms FROM node"
+        for path, data, czxid, mzxid, version, created, ctime_ms, mtime_ms in self._db.execute(
+            query + " ORDER BY path"
+        ):
+            node = Node(data, czxid, mzxid, version, created, PERSISTENT, 0, ctime_ms, mtime_ms)
+            yield path, node
+
+    def commit(self, changes: Iterable[tuple[str, Node | None]]) -> None:
+        """Write a batch of changes durably; on an error nothing of it is kept."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            for path, node in changes:
+                self._write(path, node)
+            self._db.execute("COMMIT")
+        except sqlite3.Error:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+
+    def _write(self, path: str, node: Node | None) -> None:
+        if node is None:
+            self._db.execute("DELETE FROM node WHERE path = ?", (path,))
+            return
+        row = (path, node.data, node.czxid, node.mzxid, node.version, node.created)
+        self._db.execute(_PUT, (*row, node.ctime_ms, node.mtime_ms))
+
+    def close(self) -> None:
+        self._db.close()

@@ -1,0 +1,346 @@
+"""What every metadata tree must do, run on the embedded tree and on a real ZooKeeper."""
+
+import asyncio
+import contextlib
+
+import pytest
+
+from barnabas.runtime.clock import SystemClock
+from barnabas.zk.sqlite_tree import EmbeddedStore
+from barnabas.zk.tree import (
+    BadVersionError,
+    CheckOp,
+    CreateOp,
+    DeleteOp,
+    MultiError,
+    NoChildrenForEphemeralsError,
+    NodeExistsError,
+    NodeTooLargeError,
+    NoNodeError,
+    NotEmptyError,
+    SessionLostError,
+    SessionState,
+    SetOp,
+    WatchEvent,
+    WatchKind,
+)
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+async def sessions(request, tmp_path):
+    """A function that opens one more session on the same tree."""
+    path = tmp_path / "metadata.db" if request.param == "sqlite" else None
+    store = EmbeddedStore(SystemClock(), path)
+
+    async def open_session():
+        return store.session()
+
+    yield open_session
+    await store.close()
+
+
+@pytest.fixture
+async def tree(sessions):
+    return await sessions()
+
+
+async def event_of(queue: asyncio.Queue) -> WatchEvent:
+    return await asyncio.wait_for(queue.get(), 5)
+
+
+async def settle(tree) -> None:
+    """Wait until whatever watch events are due have been delivered."""
+    await tree.exists("/")
+    await asyncio.sleep(0.05)
+
+
+async def test_create_get_set_delete(tree):
+    assert await tree.create("/a", b"one") == "/a"
+    data, stat = await tree.get("/a")
+    assert (data, stat.version, stat.ephemeral_owner, stat.num_children) == (b"one", 0, 0, 0)
+    assert stat.czxid == stat.mzxid > 0
+    changed = await tree.set("/a", b"two")
+    assert changed.version == 1
+    assert changed.mzxid > changed.czxid == stat.czxid
+    assert (await tree.get("/a"))[0] == b"two"
+    await tree.delete("/a")
+    assert await tree.exists("/a") is None
+
+
+async def test_errors_name_the_path(tree):
+    for attempt in (
+        tree.get("/no"),
+        tree.set("/no", b""),
+        tree.delete("/no"),
+        tree.children("/no"),
+    ):
+        with pytest.raises(NoNodeError) as caught:
+            await attempt
+        assert caught.value.path == "/no"
+    with pytest.raises(NoNodeError):
+        await tree.create("/no/child")
+    await tree.create("/a")
+    with pytest.raises(NodeExistsError):
+        await tree.create("/a")
+    await tree.create("/a/b")
+    with pytest.raises(NotEmptyError):
+        await tree.delete("/a")
+
+
+async def test_versions_guard_writes(tree):
+    await tree.create("/a")
+    await tree.set("/a", b"1", 0)
+    with pytest.raises(BadVersionError):
+        await tree.set("/a", b"2", 0)
+    with pytest.raises(BadVersionError):
+        await tree.delete("/a", 0)
+    await tree.delete("/a", 1)
+
+
+async def test_children_are_sorted_names(tree):
+    await tree.create("/a")
+    for name in ("c", "a", "b"):
+        await tree.create(f"/a/{name}")
+    assert await tree.children("/a") == ["a", "b", "c"]
+    assert (await tree.exists("/a")).num_children == 3
+
+
+async def test_ensure_path_creates_ancestors_and_is_idempotent(tree):
+    await tree.ensure_path("/a/b/c")
+    await tree.ensure_path("/a/b/c")
+    assert await tree.children("/a/b") == ["c"]
+
+
+async def test_sequential_names_count_up(tree):
+    await tree.create("/a")
+    first = await tree.create("/a/n_", sequential=True)
+    second = await tree.create("/a/n_", b"x", sequential=True)
+    assert (first, second) == ("/a/n_0000000000", "/a/n_0000000001")
+    await tree.delete(second)
+    assert await tree.create("/a/n_", sequential=True) == "/a/n_0000000002"
+
+
+async def test_ephemeral_nodes_die_with_their_session(sessions):
+    one, two = await sessions(), await sessions()
+    assert one.session_id != two.session_id
+    await one.create("/mine", ephemeral=True)
+    stat = await two.exists("/mine")
+    assert stat.ephemeral_owner == one.session_id
+    with pytest.raises(NoChildrenForEphemeralsError):
+        await one.create("/mine/child")
+    seen: asyncio.Queue = asyncio.Queue()
+    await two.exists("/mine", seen.put_nowait)
+    await one.close()
+    assert await event_of(seen) == WatchEvent(WatchKind.DELETED, "/mine")
+    assert await two.exists("/mine") is None
+
+
+async def test_czxid_tells_incarnations_apart_and_grows(sessions):
+    one, two = await sessions(), await sessions()
+    await one.create("/mine", ephemeral=True)
+    before = (await two.exists("/mine")).czxid
+    await one.close()
+    await two.create("/mine", ephemeral=True)
+    assert (await two.exists("/mine")).czxid > before
+
+
+async def test_data_watch_fires_once(tree):
+    seen: asyncio.Queue = asyncio.Queue()
+    await tree.create("/a")
+    await tree.get("/a", seen.put_nowait)
+    await tree.set("/a", b"1")
+    await tree.set("/a", b"2")
+    assert await event_of(seen) == WatchEvent(WatchKind.CHANGED, "/a")
+    await settle(tree)
+    assert seen.empty()
+
+
+async def test_exists_watch_sees_creation(tree):
+    seen: asyncio.Queue = asyncio.Queue()
+    assert await tree.exists("/a", seen.put_nowait) is None
+    await tree.create("/a")
+    assert await event_of(seen) == WatchEvent(WatchKind.CREATED, "/a")
+
+
+async def test_get_of_a_missing_node_leaves_no_watch(tree):
+    seen: asyncio.Queue = asyncio.Queue()
+    with pytest.raises(NoNodeError):
+        await tree.get("/a", seen.put_nowait)
+    with pytest.raises(NoNodeError):
+        await tree.children("/a", seen.put_nowait)
+    await tree.create("/a")
+    await settle(tree)
+    assert seen.empty()
+
+
+async def test_child_watch_sees_births_and_deaths_but_not_data(sessions):
+    tree, other = await sessions(), await sessions()
+    seen: asyncio.Queue = asyncio.Queue()
+    await tree.create("/a")
+    await tree.children("/a", seen.put_nowait)
+    await other.create("/a/b")
+    assert await event_of(seen) == WatchEvent(WatchKind.CHILD, "/a")
+    await tree.children("/a", seen.put_nowait)
+    await other.set("/a", b"data")
+    await other.set("/a/b", b"data")
+    await settle(tree)
+    assert seen.empty()
+    await other.delete("/a/b")
+    assert await event_of(seen) == WatchEvent(WatchKind.CHILD, "/a")
+
+
+async def test_deletion_fires_data_and_child_watches(tree):
+    data, children = asyncio.Queue(), asyncio.Queue()
+    await tree.create("/a")
+    await tree.get("/a", data.put_nowait)
+    await tree.children("/a", children.put_nowait)
+    await tree.delete("/a")
+    deleted = WatchEvent(WatchKind.DELETED, "/a")
+    assert await event_of(data) == deleted
+    assert await event_of(children) == deleted
+
+
+async def test_one_callback_left_twice_fires_once(tree):
+    seen: asyncio.Queue = asyncio.Queue()
+    watch = seen.put_nowait
+    await tree.create("/a")
+    await tree.get("/a", watch)
+    await tree.get("/a", watch)
+    await tree.set("/a", b"1")
+    await event_of(seen)
+    await settle(tree)
+    assert seen.empty()
+
+
+async def test_multi_does_all_and_answers_per_operation(tree):
+    await tree.create("/a", b"0")
+    await tree.create("/old")
+    results = await tree.multi(
+        [
+            CheckOp("/a", 0),
+            CreateOp("/a/b", b"x"),
+            CreateOp("/a/n_", sequential=True),
+            SetOp("/a", b"1", 0),
+            DeleteOp("/old"),
+        ]
+    )
+    assert results[:3] == [None, "/a/b", "/a/n_0000000001"]
+    assert results[3].version == 1
+    assert results[4] is None
+    assert await tree.exists("/old") is None
+
+
+async def test_multi_does_nothing_when_one_is_refused(tree):
+    await tree.create("/a")
+    ops = [CreateOp("/b"), SetOp("/a", b"1", 0), CheckOp("/a", 0), CreateOp("/c")]
+    with pytest.raises(MultiError) as caught:
+        await tree.multi(ops)
+    assert caught.value.index == 2
+    assert caught.value.operation == ops[2]
+    assert isinstance(caught.value.cause, BadVersionError)
+    assert caught.value.cause.path == "/a"
+    assert await tree.exists("/b") is None
+    assert (await tree.exists("/a")).version == 0
+
+
+async def test_multi_of_nothing(tree):
+    assert await tree.multi([]) == []
+
+
+async def test_multi_creates_a_whole_branch(tree):
+    await tree.multi([CreateOp("/a"), CreateOp("/a/b"), CreateOp("/a/b/c", b"deep")])
+    assert (await tree.get("/a/b/c"))[0] == b"deep"
+
+
+@pytest.mark.parametrize(
+    ("op", "error"),
+    [
+        (CreateOp("/a"), NodeExistsError),
+        (CreateOp("/x/y"), NoNodeError),
+        (SetOp("/x", b""), NoNodeError),
+        (DeleteOp("/x"), NoNodeError),
+        (CheckOp("/x", 0), NoNodeError),
+        (DeleteOp("/a"), NotEmptyError),
+        (DeleteOp("/a", 7), BadVersionError),
+    ],
+)
+async def test_multi_error_says_why(tree, op, error):
+    await tree.ensure_path("/a/b")
+    with pytest.raises(MultiError) as caught:
+        await tree.multi([CheckOp("/a", 0), op])
+    assert caught.value.index == 1
+    assert type(caught.value.cause) is error
+
+
+async def test_concurrent_compare_and_set_has_one_winner(sessions):
+    trees = [await sessions() for _ in range(3)]
+    await trees[0].create("/a", b"")
+    attempts = [tree.set("/a", str(n).encode(), 0) for n, tree in enumerate(trees * 5)]
+    results = await asyncio.gather(*attempts, return_exceptions=True)
+    won = [result for result in results if not isinstance(result, BadVersionError)]
+    assert len(won) == 1
+    assert won[0].version == 1
+
+
+async def test_oversized_data_is_refused_before_it_is_sent(tree):
+    with pytest.raises(NodeTooLargeError):
+        await tree.create("/a", b"x" * 1_000_001)
+    with pytest.raises(MultiError) as caught:
+        await tree.multi([CreateOp("/b"), CreateOp("/a", b"x" * 1_000_001)])
+    assert isinstance(caught.value.cause, NodeTooLargeError)
+    await tree.create("/a", b"x" * 900_000)
+    assert tree.state is SessionState.CONNECTED
+
+
+async def test_closed_session_refuses_everything(sessions):
+    tree = await sessions()
+    states = []
+    tree.add_session_listener(states.append)
+    await tree.close()
+    await tree.close()
+    assert tree.state is SessionState.CLOSED
+    for attempt in (tree.get("/"), tree.create("/a"), tree.multi([CreateOp("/a")])):
+        with pytest.raises(SessionLostError):
+            await attempt
+    await asyncio.sleep(0)
+    assert states == [SessionState.CLOSED]
+
+
+async def test_expiry_drops_ephemerals_and_watches_and_gives_a_new_session(sessions, expire):
+    tree, other = await sessions(), await sessions()
+    states: asyncio.Queue = asyncio.Queue()
+    seen: asyncio.Queue = asyncio.Queue()
+    tree.add_session_listener(states.put_nowait)
+    await tree.create("/mine", ephemeral=True)
+    await tree.exists("/other", seen.put_nowait)
+    before = tree.session_id
+    await expire(tree)
+    told = []
+    while SessionState.CONNECTED not in told or SessionState.LOST not in told:
+        told.append(await event_of(states))
+    assert told.index(SessionState.LOST) < len(told) - 1
+    assert told[-1] is SessionState.CONNECTED
+    assert tree.session_id != before
+    assert (await event_of(seen)).kind is WatchKind.DROPPED
+    assert await other.exists("/mine") is None
+    await tree.create("/mine", ephemeral=True)
+    assert (await other.exists("/mine")).ephemeral_owner == tree.session_id
+
+
+@pytest.fixture
+def expire():
+    async def end_session_on_the_server(tree) -> None:
+        await tree.expire()
+
+    return end_session_on_the_server
+
+
+async def test_cancelled_write_leaves_the_tree_usable(tree):
+    task = asyncio.create_task(tree.create("/a", b"x"))
+    await asyncio.sleep(0)
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+    with contextlib.suppress(NodeExistsError):
+        await tree.create("/a", b"x")
+    assert (await tree.get("/a"))[0] == b"x"
