@@ -1,0 +1,204 @@
+"""Which partitions of which decided transactions still wait for their marker.
+
+One entry per transaction being finished, owned by the shard. An entry is found by transactional
+id, but a result counts only if it answers a request of that very entry: by producer id, epoch,
+coordinator epoch and attempt number (KAFKA-9777, 10080, 16352 were completions missed, made twice,
+or taken from another epoch's entry). A partition has at most one request under way; it is asked
+again only after an error, or after the request is given up as lost.
+"""
+
+import enum
+from collections.abc import Iterable, Mapping, Set
+
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.ids import TopicPartition
+from barnabas.transactions.config import Guards, TransactionConfig
+from barnabas.transactions.metadata import Transition
+from barnabas.transactions.outcome import SendMarkers
+from barnabas.transactions.states import TransactionState
+
+
+class MarkerFate(enum.Enum):
+    """What a partition's answer means for the transaction."""
+
+    WRITTEN = enum.auto()
+    RETRY = enum.auto()
+    SUPERSEDED = enum.auto()
+    """Another coordinator has taken over: it will finish the transaction, we must not."""
+
+
+_FATES = {
+    ErrorCode.NONE: MarkerFate.WRITTEN,
+    # The log holds the old message format, so the producer never wrote to it.
+    ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT: MarkerFate.WRITTEN,
+    # The partition has seen a higher epoch of this producer id. Such an epoch is given out only
+    # when this transaction is finished, so its marker is there: an earlier request wrote it.
+    ErrorCode.INVALID_PRODUCER_EPOCH: MarkerFate.WRITTEN,
+    ErrorCode.TRANSACTION_COORDINATOR_FENCED: MarkerFate.SUPERSEDED,
+}
+
+
+def marker_fate(error: ErrorCode) -> MarkerFate:
+    """Errors without a meaning of their own are retried: a decided transaction is never dropped."""
+    return _FATES.get(error, MarkerFate.RETRY)
+
+
+class PendingMarkers:
+    """One decided transaction: the partitions without a marker yet, and who asks them when."""
+
+    __slots__ = ("completing", "decided", "first_attempt", "in_flight", "retry_at_ms", "waiting")
+
+    def __init__(self, decided: Transition, first_attempt: int) -> None:
+        self.decided = decided
+        self.first_attempt = first_attempt
+        self.waiting: set[TopicPartition] = set(decided.partitions)
+        self.in_flight: dict[TopicPartition, tuple[int, int]] = {}
+        """Partition -> (attempt, when the attempt is given up)."""
+        self.retry_at_ms: int | None = None
+        self.completing = False
+        """Whether the Complete record is on its way to the log."""
+
+    @property
+    def finished(self) -> bool:
+        return not self.waiting and not self.in_flight
+
+    @property
+    def wake_at_ms(self) -> int | None:
+        """When something must be done if nothing happens before."""
+        times = [deadline for _, deadline in self.in_flight.values()]
+        if self.retry_at_ms is not None:
+            times.append(self.retry_at_ms)
+        return min(times, default=None)
+
+    def owns(self, send: SendMarkers) -> bool:
+        """Whether `send` was a request of this entry."""
+        return (
+            send.producer_id == self.decided.producer_id
+            and send.producer_epoch == self.decided.producer_epoch
+            and send.attempt >= self.first_attempt
+        )
+
+    def take_result(self, partition: TopicPartition, attempt: int, written: bool) -> bool:
+        """Note one answer; returns whether the partition must be asked again."""
+        if written:
+            self.in_flight.pop(partition, None)
+            self.waiting.discard(partition)
+            return False
+        if self.in_flight.get(partition, (-1, 0))[0] != attempt:
+            return False
+        del self.in_flight[partition]
+        self.waiting.add(partition)
+        return True
+
+
+class MarkerLedger:
+    """The entries of one shard. Decides what to send; sends nothing."""
+
+    def __init__(self, coordinator_epoch: int, config: TransactionConfig, guards: Guards) -> None:
+        self._coordinator_epoch = coordinator_epoch
+        self._config = config
+        self._guards = guards
+        self._entries: dict[str, PendingMarkers] = {}
+        self._attempts = 0
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def open(self, transactional_id: str, decided: Transition, now_ms: int) -> SendMarkers | None:
+        """Start to finish a transaction; None when it has no partition."""
+        entry = PendingMarkers(decided, self._attempts + 1)
+        self._entries[transactional_id] = entry
+        return self._send(transactional_id, entry, now_ms)
+
+    def record(
+        self,
+        send: SendMarkers,
+        results: Mapping[TopicPartition, ErrorCode],
+        deleted: Set[TopicPartition],
+        now_ms: int,
+    ) -> None:
+        """Take the answers of some partitions of a request."""
+        entry = self._entries.get(send.transactional_id)
+        if entry is None or not self._counts(entry, send):
+            return
+        fates = {partition: marker_fate(error) for partition, error in results.items()}
+        fates.update(dict.fromkeys(deleted, MarkerFate.WRITTEN))
+        if MarkerFate.SUPERSEDED in fates.values():
+            del self._entries[send.transactional_id]
+            return
+        for partition, fate in fates.items():
+            if entry.take_result(partition, send.attempt, fate is MarkerFate.WRITTEN):
+                entry.retry_at_ms = now_ms + self._config.marker_retry_backoff_ms
+
+    def _counts(self, entry: PendingMarkers, send: SendMarkers) -> bool:
+        if not self._guards.marker_results_bound_to_transaction:
+            return True
+        return send.coordinator_epoch == self._coordinator_epoch and entry.owns(send)
+
+    def due(self, now_ms: int) -> list[SendMarkers]:
+        """Requests whose back-off has passed, given-up ones included."""
+        sends = []
+        for transactional_id, entry in self._entries.items():
+            self._give_up_lost(entry, now_ms)
+            if entry.retry_at_ms is not None and entry.retry_at_ms <= now_ms:
+                send = self._send(transactional_id, entry, now_ms)
+                if send is not None:
+                    sends.append(send)
+        return sends
+
+    def finished(self) -> Iterable[tuple[str, PendingMarkers]]:
+        """Transactions with all their markers, unless their completion is under way or waits."""
+        return [
+            (transactional_id, entry)
+            for transactional_id, entry in self._entries.items()
+            if entry.finished and not entry.completing and entry.retry_at_ms is None
+        ]
+
+    def get(self, transactional_id: str) -> PendingMarkers | None:
+        return self._entries.get(transactional_id)
+
+    def retry_completion(self, transactional_id: str, now_ms: int) -> None:
+        """The Complete record could not be written: try again after the back-off."""
+        entry = self._entries.get(transactional_id)
+        if entry is not None:
+            entry.completing = False
+            entry.retry_at_ms = now_ms + self._config.marker_retry_backoff_ms
+
+    def close(self, transactional_id: str) -> None:
+        """The Complete record is committed."""
+        self._entries.pop(transactional_id, None)
+
+    @property
+    def wake_at_ms(self) -> int | None:
+        times = [entry.wake_at_ms for entry in self._entries.values()]
+        return min((time for time in times if time is not None), default=None)
+
+    def _give_up_lost(self, entry: PendingMarkers, now_ms: int) -> None:
+        lost = [part for part, (_, deadline) in entry.in_flight.items() if deadline <= now_ms]
+        for partition in lost:
+            del entry.in_flight[partition]
+            entry.waiting.add(partition)
+            entry.retry_at_ms = now_ms
+
+    def _send(
+        self, transactional_id: str, entry: PendingMarkers, now_ms: int
+    ) -> SendMarkers | None:
+        entry.retry_at_ms = None
+        if not entry.waiting:
+            return None
+        self._attempts += 1
+        deadline = now_ms + self._config.marker_timeout_ms
+        partitions = tuple(sorted(entry.waiting))
+        entry.in_flight.update(dict.fromkeys(partitions, (self._attempts, deadline)))
+        entry.waiting.clear()
+        decided = entry.decided
+        return SendMarkers(
+            transactional_id,
+            decided.producer_id,
+            decided.producer_epoch,
+            decided.state is TransactionState.PREPARE_COMMIT,
+            self._coordinator_epoch,
+            decided.transaction_version,
+            partitions,
+            self._attempts,
+        )

@@ -1,0 +1,139 @@
+"""Requests and replies of the transaction coordinator, in the model's words.
+
+The broker's handlers translate wire messages to these and back, check authorization, and map
+errors that old clients do not know (`error_versions`). Nothing here has behaviour besides
+`failed`, the reply to give when the append that a reply waited for went wrong.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.ids import TopicPartition
+from barnabas.transactions.states import TransactionState
+
+NO_PRODUCER_ID = -1
+NO_PRODUCER_EPOCH = -1
+
+
+class Reply(Protocol):
+    """Any reply of this package."""
+
+    def failed(self, error: ErrorCode) -> Self:
+        """The same reply, saying that nothing was done because of `error`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class InitProducerId:
+    """InitProducerId with a transactional id; without one, any broker hands out an id itself.
+
+    `producer_id` and `producer_epoch` are what the producer believes it has (KIP-360), -1 for a
+    new producer.
+    """
+
+    transactional_id: str
+    transaction_timeout_ms: int
+    producer_id: int = NO_PRODUCER_ID
+    producer_epoch: int = NO_PRODUCER_EPOCH
+
+
+@dataclass(frozen=True, slots=True)
+class InitProducerIdReply:
+    error: ErrorCode
+    producer_id: int = NO_PRODUCER_ID
+    producer_epoch: int = NO_PRODUCER_EPOCH
+
+    def failed(self, error: ErrorCode) -> Self:
+        return type(self)(error)
+
+
+@dataclass(frozen=True, slots=True)
+class AddPartitions:
+    """AddPartitionsToTxn for one transactional id.
+
+    A client's request (v0-v3) is one of these; a broker's (v4+) is one per transaction it lists.
+    `verify_only` asks whether the partitions are in the transaction and changes nothing.
+    `transaction_version` is 2 for v5+ requests, sent by a partition leader that got Produce v12+.
+
+    AddOffsetsToTxn is the same request with the partition of `__consumer_offsets` that owns the
+    group; so is the implicit addition by TxnOffsetCommit v5+.
+    """
+
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    partitions: frozenset[TopicPartition]
+    verify_only: bool = False
+    transaction_version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AddPartitionsReply:
+    """One error per partition; `error` is the one they share, or NONE when they differ."""
+
+    error: ErrorCode
+    partitions: Mapping[TopicPartition, ErrorCode]
+
+    def failed(self, error: ErrorCode) -> Self:
+        return type(self)(error, dict.fromkeys(self.partitions, error))
+
+
+@dataclass(frozen=True, slots=True)
+class EndTxn:
+    """EndTxn; `transaction_version` is 2 for v5+ requests, else 0."""
+
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    commit: bool
+    transaction_version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EndTxnReply:
+    """The producer id and epoch to go on with; only EndTxn v5+ carries them to the client."""
+
+    error: ErrorCode
+    producer_id: int = NO_PRODUCER_ID
+    producer_epoch: int = NO_PRODUCER_EPOCH
+
+    def failed(self, error: ErrorCode) -> Self:
+        return type(self)(error)
+
+
+@dataclass(frozen=True, slots=True)
+class ListTransactions:
+    """ListTransactions; empty filters let everything pass, a negative duration too."""
+
+    states: frozenset[str] = frozenset()
+    producer_ids: frozenset[int] = frozenset()
+    duration_ms: int = -1
+    transactional_id_pattern: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionListing:
+    transactional_id: str
+    producer_id: int
+    state: TransactionState
+
+
+@dataclass(frozen=True, slots=True)
+class ListTransactionsReply:
+    error: ErrorCode
+    unknown_states: tuple[str, ...] = ()
+    transactions: tuple[TransactionListing, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeTransactionReply:
+    error: ErrorCode
+    transactional_id: str
+    state: TransactionState | None = None
+    timeout_ms: int = 0
+    start_ms: int = -1
+    producer_id: int = NO_PRODUCER_ID
+    producer_epoch: int = NO_PRODUCER_EPOCH
+    partitions: tuple[TopicPartition, ...] = ()
