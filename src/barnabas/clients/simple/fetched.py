@@ -1,0 +1,64 @@
+"""What a fetch brings: whole batches, undecoded until asked for."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from barnabas.model.ids import TopicPartition
+from barnabas.records.reader import FetchDecoder
+from barnabas.records.record import Record
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionOffset:
+    """An offset with the timestamp and leader epoch of the record there, -1 when unknown."""
+
+    offset: int
+    timestamp: int = -1
+    leader_epoch: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedBatches:
+    """The batches of one partition from an offset on.
+
+    The first batch may begin before the offset that was asked for: `records()` leaves out what is
+    below it, `data` does not. `aborted` is None unless reading committed records only.
+    """
+
+    partition: TopicPartition
+    fetch_offset: int
+    data: memoryview
+    high_watermark: int
+    last_stable_offset: int
+    log_start_offset: int
+    aborted: tuple[tuple[int, int], ...] | None
+    max_decompressed: int
+
+    def records(self) -> list[Record]:
+        """The records, without control records and aborted transactions."""
+        return self.decode()[0]
+
+    def decode(self) -> tuple[list[Record], int]:
+        """The records, and the offset to fetch next (past gaps, markers and empty batches)."""
+        decoder = self.decoder()
+        return decoder.take(), decoder.next_offset
+
+    def arrow(self) -> "pyarrow.RecordBatch":
+        """The records as one Arrow batch."""
+        from barnabas.records.arrow import take_arrow
+
+        return take_arrow(self.decoder())
+
+    def decoder(self) -> FetchDecoder:
+        """A decoder at the first record that was asked for."""
+        return FetchDecoder(
+            self.data,
+            self.partition.topic,
+            self.partition.partition,
+            fetch_offset=self.fetch_offset,
+            aborted=self.aborted,
+            max_decompressed=self.max_decompressed,
+        )
