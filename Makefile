@@ -4,16 +4,23 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+OLD_CLIENT := .venv-librdkafka-2.0
 COMPILED := $(shell find src -name '*.pyx' -o -name '_*_hot.py')
 WORKERS ?= 2
 
 .PHONY: setup demo test up check gen bench soak clean
 
-setup: $(VENV)/.installed
+setup: $(VENV)/.installed $(OLD_CLIENT)/.installed
 
 $(VENV)/.installed: pyproject.toml setup.py $(COMPILED)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@
+
+# An old librdkafka, for the tests: clients that are years behind must keep working.
+$(OLD_CLIENT)/.installed:
+	$(PYTHON) -m venv $(OLD_CLIENT)
+	$(OLD_CLIENT)/bin/pip install --quiet --disable-pip-version-check confluent-kafka==2.0.2
 	touch $@
 
 demo: setup
@@ -43,4 +50,4 @@ soak: setup
 	BARNABAS_SOAK=1 $(BIN)/python -m pytest tests -m "faults or integration" --timeout 3600
 
 clean:
-	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(OLD_CLIENT) build .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,23 @@
+"""Fixtures more than one test folder uses."""
+
+import itertools
+import os
+
+import pytest
+
+from barnabas.testing import Broker
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def broker():
+    """One real broker for the tests that share it; each test takes topics of its own."""
+    with Broker() as running:
+        yield running
+
+
+@pytest.fixture
+def topic_name(request):
+    """A topic name no other test uses."""
+    return f"{request.node.originalname[:100]}-{os.getpid()}-{next(_numbers)}"
