@@ -1,0 +1,305 @@
+"""Encodes records into the body of a batch. Compiled by Cython as it stands; works as it stands.
+
+`RecordAppender` is what a producer's accumulator fills from `send()`: one growing bytearray with
+room for the batch header in front, so that an uncompressed batch is finished without a copy.
+It knows nothing of codecs, checksums or header fields: `builder` does.
+
+Record: varint length, i8 attributes, varlong timestamp delta, varint offset delta, key and value
+(varint length or -1, bytes), varint header count, headers (key, value). Varints are zigzag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+try:
+    import cython
+except ImportError:
+    from barnabas.records import _cython_shim as cython
+
+if cython.compiled:
+    from cython.cimports.cpython.bytearray import (
+        PyByteArray_AS_STRING,
+        PyByteArray_Resize,
+    )
+    from cython.cimports.cpython.bytes import (
+        PyBytes_AS_STRING,
+    )
+    from cython.cimports.libc.string import memcpy
+
+COMPILED: bool = cython.compiled
+
+_PREFIX = cython.declare(cython.Py_ssize_t, 61)
+_MAX_RECORD = cython.declare(cython.Py_ssize_t, 2**31 - 1)
+
+BytesLike = bytes | bytearray | memoryview
+
+
+@cython.cfunc
+def _as_bytes(data: BytesLike | None) -> object:
+    """Exact bytes (or None), so that C may read them without a buffer view."""
+    if data is None or type(data) is bytes:
+        return data
+    if isinstance(data, bytes | bytearray | memoryview):
+        return bytes(data)
+    raise TypeError(f"keys and values are bytes or None, not {type(data).__name__}")
+
+
+@cython.cfunc
+def _encode_headers(headers: Iterable[tuple[str, BytesLike | None]]) -> list:
+    return [(key.encode("utf-8", "surrogateescape"), _as_bytes(value)) for key, value in headers]
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _zigzag(value: cython.longlong) -> cython.ulonglong:
+    return (cython.cast(cython.ulonglong, value) << 1) ^ cython.cast(cython.ulonglong, value >> 63)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _varint_size(value: cython.longlong) -> cython.Py_ssize_t:
+    rest: cython.ulonglong = _zigzag(value)
+    size: cython.Py_ssize_t = 1
+    while rest >= 0x80:
+        rest >>= 7
+        size += 1
+    return size
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(-1)
+def _field_size(data: object) -> cython.Py_ssize_t:
+    if data is None:
+        return 1
+    size: cython.Py_ssize_t = len(cython.cast(bytes, data))
+    return _varint_size(size) + size
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _headers_size(headers: list) -> cython.Py_ssize_t:
+    size: cython.Py_ssize_t = _varint_size(len(headers))
+    for key, value in headers:
+        size += _field_size(key) + _field_size(value)
+    return size
+
+
+@cython.final
+@cython.cclass
+class RecordAppender:
+    """Appends records to one batch body; not thread-safe, its owner locks.
+
+    Lifecycle: append until full, `take()` once, throw away. `size` counts the header's 61 bytes.
+    """
+
+    _array: bytearray
+    _data: cython.p_uchar
+    _capacity: cython.Py_ssize_t
+    _size: cython.Py_ssize_t
+    _count: cython.int
+    _next_delta: cython.int
+    _based: cython.bint
+    _base_timestamp: cython.longlong
+    _max_timestamp: cython.longlong
+
+    def __init__(
+        self, capacity: cython.Py_ssize_t = 1024, base_timestamp: int | None = None
+    ) -> None:
+        """Deltas count from `base_timestamp`, or from the first record's time without it."""
+        self._array = bytearray()
+        self._capacity = 0
+        self._size = _PREFIX
+        self._count = 0
+        self._next_delta = 0
+        self._based = base_timestamp is not None
+        self._base_timestamp = -1 if base_timestamp is None else base_timestamp
+        self._max_timestamp = -1
+        self._grow(max(capacity, 128))
+
+    @property
+    def size(self) -> int:
+        """Bytes of the batch so far, uncompressed, header included."""
+        return self._size
+
+    @property
+    def count(self) -> int:
+        return self._count
+
+    @property
+    def base_timestamp(self) -> int:
+        """What timestamp deltas count from, -1 while there is no record to say."""
+        return self._base_timestamp
+
+    @property
+    def max_timestamp(self) -> int:
+        return self._max_timestamp
+
+    def append(
+        self,
+        timestamp_ms: cython.longlong,
+        key: BytesLike | None,
+        value: BytesLike | None,
+        headers: Iterable[tuple[str, BytesLike | None]] = (),
+    ) -> int:
+        """Encode one record; its offset delta."""
+        plain = _encode_headers(headers) if headers else None
+        return self._append(timestamp_ms, _as_bytes(key), _as_bytes(value), plain, _MAX_RECORD)
+
+    def append_at(
+        self,
+        offset_delta: cython.int,
+        timestamp_ms: cython.longlong,
+        key: BytesLike | None,
+        value: BytesLike | None,
+        headers: Iterable[tuple[str, BytesLike | None]] = (),
+    ) -> int:
+        """As `append`, at a given offset delta: compaction leaves gaps."""
+        if offset_delta < self._next_delta:
+            raise ValueError(f"offset delta {offset_delta} after {self._next_delta - 1}")
+        self._next_delta = offset_delta
+        return self.append(timestamp_ms, key, value, headers)
+
+    def try_append(
+        self,
+        timestamp_ms: cython.longlong,
+        key: BytesLike | None,
+        value: BytesLike | None,
+        headers: Iterable[tuple[str, BytesLike | None]],
+        limit: cython.Py_ssize_t,
+    ) -> int:
+        """As `append`, or -1 without effect when the batch would exceed `limit` bytes.
+
+        The first record always goes in: a record larger than the limit travels alone.
+        """
+        plain = _encode_headers(headers) if headers else None
+        if self._count == 0:
+            limit = _MAX_RECORD
+        return self._append(timestamp_ms, _as_bytes(key), _as_bytes(value), plain, limit)
+
+    def size_if_appended(
+        self,
+        timestamp_ms: cython.longlong,
+        key: BytesLike | None,
+        value: BytesLike | None,
+        headers: Iterable[tuple[str, BytesLike | None]] = (),
+    ) -> int:
+        """What `size` would be after this record."""
+        plain = _encode_headers(headers) if headers else None
+        body = self._body_size(timestamp_ms, _as_bytes(key), _as_bytes(value), plain)
+        return self._size + _varint_size(body) + body
+
+    def take(self) -> bytearray:
+        """The bytes: 61 blank ones for the header, then the records. The appender is spent."""
+        array = self._array
+        del array[self._size :]
+        self._array = bytearray()
+        self._capacity = 0
+        self._size = _PREFIX
+        self._count = self._next_delta = 0
+        self._grow(128)
+        return array
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _body_size(
+        self, timestamp_ms: cython.longlong, key: object, value: object, headers: list | None
+    ) -> cython.Py_ssize_t:
+        delta: cython.longlong = timestamp_ms - self._base_timestamp if self._based else 0
+        size: cython.Py_ssize_t = 1 + _varint_size(delta) + _varint_size(self._next_delta)
+        size += _field_size(key) + _field_size(value)
+        size += 1 if headers is None else _headers_size(headers)
+        return size
+
+    @cython.cfunc
+    @cython.exceptval(-2)
+    def _append(
+        self,
+        timestamp_ms: cython.longlong,
+        key: object,
+        value: object,
+        headers: list | None,
+        limit: cython.Py_ssize_t,
+    ) -> cython.int:
+        body: cython.Py_ssize_t = self._body_size(timestamp_ms, key, value, headers)
+        size: cython.Py_ssize_t = self._size + _varint_size(body) + body
+        if size > limit:
+            if limit == _MAX_RECORD:
+                raise ValueError(f"a batch of {size} bytes is past what its length can say")
+            return -1
+        if size > self._capacity:
+            self._grow(size)
+        self._write(timestamp_ms, key, value, headers, body)
+        self._count += 1
+        self._next_delta += 1
+        return self._next_delta - 1
+
+    @cython.cfunc
+    def _write(
+        self,
+        timestamp_ms: cython.longlong,
+        key: object,
+        value: object,
+        headers: list | None,
+        body: cython.Py_ssize_t,
+    ) -> cython.void:
+        """Room was made by the caller."""
+        if not self._based:
+            self._based = True
+            self._base_timestamp = timestamp_ms
+        if timestamp_ms > self._max_timestamp:
+            self._max_timestamp = timestamp_ms
+        self._put_varint(body)
+        self._data[self._size] = 0
+        self._size += 1
+        self._put_varint(timestamp_ms - self._base_timestamp)
+        self._put_varint(self._next_delta)
+        self._put_field(key)
+        self._put_field(value)
+        if headers is None:
+            self._put_varint(0)
+            return
+        self._put_varint(len(headers))
+        for header_key, header_value in headers:
+            self._put_field(header_key)
+            self._put_field(header_value)
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _put_varint(self, value: cython.longlong) -> cython.void:
+        rest: cython.ulonglong = _zigzag(value)
+        while rest >= 0x80:
+            self._data[self._size] = (rest & 0x7F) | 0x80
+            self._size += 1
+            rest >>= 7
+        self._data[self._size] = rest & 0x7F
+        self._size += 1
+
+    @cython.cfunc
+    @cython.inline
+    def _put_field(self, data: object) -> cython.void:
+        if data is None:
+            self._put_varint(-1)
+            return
+        size: cython.Py_ssize_t = len(cython.cast(bytes, data))
+        self._put_varint(size)
+        if cython.compiled:
+            memcpy(self._data + self._size, PyBytes_AS_STRING(data), size)
+        else:
+            self._data[self._size : self._size + size] = data
+        self._size += size
+
+    @cython.cfunc
+    def _grow(self, needed: cython.Py_ssize_t) -> cython.void:
+        capacity: cython.Py_ssize_t = max(needed, 2 * self._capacity)
+        if cython.compiled:
+            PyByteArray_Resize(self._array, capacity)
+            self._data = cython.cast(cython.p_uchar, PyByteArray_AS_STRING(self._array))
+        else:
+            self._array.extend(bytes(capacity - self._capacity))
+            self._data = self._array
+        self._capacity = capacity

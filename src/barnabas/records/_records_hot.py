@@ -1,0 +1,677 @@
+"""Decodes the records of a batch. Compiled by Cython as it stands; works as it stands, slower.
+
+`RecordCursor` walks the plain (decompressed) records of one batch and turns them into `Record`
+objects, `RawRecord`s, or Arrow column buffers without a Python object per record. It does not
+parse batch headers, decompress or checksum: `reader` does.
+
+Safety: every varint and length is checked against the record that holds it, and the record
+against the batch, before a byte is touched; nothing is allocated by a count that the bytes do
+not back. Whatever is wrong raises CorruptRecordError.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+try:
+    import cython
+except ImportError:
+    from barnabas.records import _cython_shim as cython
+
+if cython.compiled:
+    from cython.cimports.cpython.bytearray import (
+        PyByteArray_AS_STRING,
+        PyByteArray_Resize,
+    )
+    from cython.cimports.libc.string import memcpy
+
+from barnabas.model.errors import CorruptRecordError
+from barnabas.model.records import NO_EPOCH, NO_TIMESTAMP, Header, TimestampType
+from barnabas.records.raw_record import RawRecord
+
+COMPILED: bool = cython.compiled
+
+# The smallest record: length, attributes, two deltas, two null lengths, header count.
+_MIN_RECORD = cython.declare(cython.Py_ssize_t, 7)
+_MIN_HEADER = cython.declare(cython.Py_ssize_t, 2)
+# Marks an error from a C function; rare as a value, so the error check is off the fast path.
+_ERROR = cython.declare(cython.longlong, -4611686018427387904)
+
+_CREATE_TIME = TimestampType.CREATE_TIME
+
+
+def _corrupt(reason: str) -> NoReturn:
+    raise CorruptRecordError(reason)
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(512)
+@cython.cclass
+class Record:
+    """A record as a consumer gets it. Immutable; equal to a record with equal fields.
+
+    `key` and `value` are bytes or None, or whatever a deserializer made of them.
+    `leader_epoch` is -1 when the batch did not say. Not tracked by the garbage collector, which
+    would otherwise walk every record of a poll: do not make a value refer to its own record.
+    """
+
+    __slots__ = (
+        "_headers",
+        "_key",
+        "_leader_epoch",
+        "_offset",
+        "_partition",
+        "_timestamp",
+        "_timestamp_type",
+        "_topic",
+        "_value",
+    )
+
+    _topic: str
+    _partition: cython.int
+    _offset: cython.longlong
+    _timestamp: cython.longlong
+    _timestamp_type: TimestampType
+    _key: object
+    _value: object
+    _headers: tuple[Header, ...]
+    _leader_epoch: cython.int
+
+    def __init__(  # noqa: PLR0913 - a record's fields; all but the first three have defaults
+        self,
+        topic: str,
+        partition: int,
+        offset: int,
+        timestamp: int = NO_TIMESTAMP,
+        timestamp_type: TimestampType = _CREATE_TIME,
+        key: Any = None,
+        value: Any = None,
+        headers: tuple[Header, ...] = (),
+        leader_epoch: int = NO_EPOCH,
+    ) -> None:
+        self._topic = topic
+        self._partition = partition
+        self._offset = offset
+        self._timestamp = timestamp
+        self._timestamp_type = timestamp_type
+        self._key = key
+        self._value = value
+        self._headers = headers
+        self._leader_epoch = leader_epoch
+
+    @property
+    def topic(self) -> str:
+        return self._topic
+
+    @property
+    def partition(self) -> int:
+        return self._partition
+
+    @property
+    def offset(self) -> int:
+        return self._offset
+
+    @property
+    def timestamp(self) -> int:
+        """Milliseconds since 1970, -1 when the record has none."""
+        return self._timestamp
+
+    @property
+    def timestamp_type(self) -> TimestampType:
+        return self._timestamp_type
+
+    @property
+    def key(self) -> Any:
+        return self._key
+
+    @property
+    def value(self) -> Any:
+        return self._value
+
+    @property
+    def headers(self) -> tuple[Header, ...]:
+        return self._headers
+
+    @property
+    def leader_epoch(self) -> int:
+        return self._leader_epoch
+
+    def replace(self, key: Any, value: Any) -> Record:
+        """The same record with another key and value: what a deserializer returns."""
+        return Record(
+            self._topic,
+            self._partition,
+            self._offset,
+            self._timestamp,
+            self._timestamp_type,
+            key,
+            value,
+            self._headers,
+            self._leader_epoch,
+        )
+
+    def _fields(self) -> tuple[Any, ...]:
+        return (
+            self._topic,
+            self._partition,
+            self._offset,
+            self._timestamp,
+            self._timestamp_type,
+            self._key,
+            self._value,
+            self._headers,
+            self._leader_epoch,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Record):
+            return NotImplemented
+        return self._fields() == other._fields()
+
+    def __hash__(self) -> int:
+        return hash((self._topic, self._partition, self._offset))
+
+    def __reduce__(self) -> tuple[type[Record], tuple[Any, ...]]:
+        return (Record, self._fields())
+
+    def __repr__(self) -> str:
+        return (
+            f"Record(topic={self._topic!r}, partition={self._partition}, offset={self._offset}, "
+            f"timestamp={self._timestamp}, key={self._key!r}, value={self._value!r}, "
+            f"headers={self._headers!r})"
+        )
+
+
+@cython.final
+@cython.cclass
+class RecordCursor:
+    """Walks the records in `data`, which is what the batch of `header` holds once decompressed.
+
+    One pass, one use. `header` is anything with the fields of a BatchHeader.
+    """
+
+    _view: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
+    _data: cython.p_uchar
+    _pos: cython.Py_ssize_t
+    _end: cython.Py_ssize_t
+    _record_end: cython.Py_ssize_t
+    _left: cython.int
+    _base_offset: cython.longlong
+    _base_timestamp: cython.longlong
+    _append_timestamp: cython.longlong
+    _append_time: cython.bint
+    _last_delta: cython.longlong
+    _leader_epoch: cython.int
+    _timestamp_type: TimestampType
+    # The record under the cursor.
+    _offset: cython.longlong
+    _timestamp: cython.longlong
+    _key_start: cython.Py_ssize_t
+    _key_size: cython.Py_ssize_t
+    _value_start: cython.Py_ssize_t
+    _value_size: cython.Py_ssize_t
+    _headers_left: cython.Py_ssize_t
+
+    def __init__(self, data: bytes | bytearray | memoryview, header: Any) -> None:
+        size: cython.Py_ssize_t = len(data)
+        self._left = header.records_count
+        if self._left < 0 or self._left > size // _MIN_RECORD:
+            _corrupt(f"{self._left} records do not fit into {size} bytes")
+        if self._left == 0 and size > 0:
+            _corrupt(f"{size} bytes in a batch of no records")
+        if cython.compiled:
+            self._view = data
+            if size:
+                self._data = cython.cast(cython.p_uchar, cython.address(self._view[0]))
+        else:
+            self._data = bytes(data)
+        self._pos = 0
+        self._end = size
+        self._base_offset = header.base_offset
+        self._base_timestamp = header.base_timestamp
+        self._append_timestamp = header.max_timestamp
+        self._timestamp_type = header.timestamp_type
+        self._append_time = self._timestamp_type != _CREATE_TIME
+        self._last_delta = header.last_offset_delta
+        self._leader_epoch = header.partition_leader_epoch
+
+    def records(
+        self, topic: str, partition: cython.int, from_offset: cython.longlong, out: list[Record]
+    ) -> None:
+        """Append the records at and after `from_offset` to `out`."""
+        record: Record
+        while self._next():
+            if self._offset < from_offset:
+                self._skip_headers()
+                continue
+            record = Record.__new__(Record)
+            record._topic = topic
+            record._partition = partition
+            record._offset = self._offset
+            record._timestamp = self._timestamp
+            record._timestamp_type = self._timestamp_type
+            record._key = self._bytes(self._key_start, self._key_size)
+            record._value = self._bytes(self._value_start, self._value_size)
+            record._headers = self._headers() if self._headers_left else self._no_headers()
+            record._leader_epoch = self._leader_epoch
+            out.append(record)
+
+    def raw(self) -> list[RawRecord]:
+        """Every record, for the broker's own use."""
+        out: list = []
+        while self._next():
+            out.append(
+                RawRecord(
+                    self._offset,
+                    self._timestamp,
+                    self._bytes(self._key_start, self._key_size),
+                    self._bytes(self._value_start, self._value_size),
+                    self._headers() if self._headers_left else self._no_headers(),
+                )
+            )
+        return out
+
+    def check(self) -> tuple[int, int, int]:
+        """Walk without building: (lowest timestamp, highest timestamp, first keyless index or -1).
+
+        Also demands what a producer's batch must have and a compacted one need not: offset
+        deltas 0, 1, 2…
+        """
+        lowest: cython.longlong = 0
+        highest: cython.longlong = -1
+        keyless: cython.Py_ssize_t = -1
+        index: cython.Py_ssize_t = 0
+        while self._next():
+            self._skip_headers()
+            if self._offset != self._base_offset + index:
+                _corrupt(f"record {index} claims offset delta {self._offset - self._base_offset}")
+            if self._key_size < 0 and keyless < 0:
+                keyless = index
+            lowest = self._timestamp if index == 0 else min(lowest, self._timestamp)
+            highest = max(highest, self._timestamp)
+            index += 1
+        return lowest, highest, keyless
+
+    def spans(self) -> list[tuple[int, int]]:
+        """(start, end) of each record's bytes, length prefix included."""
+        out: list = []
+        start: cython.Py_ssize_t = self._pos
+        while self._next():
+            self._skip_headers()
+            out.append((start, self._pos))
+            start = self._pos
+        return out
+
+    def columns(self, columns: ArrowColumns, from_offset: cython.longlong) -> None:
+        """Append the records at and after `from_offset` to Arrow buffers."""
+        while self._next():
+            if self._offset < from_offset:
+                self._skip_headers()
+                continue
+            columns._offsets._put_i64(self._offset)
+            columns._timestamps._put_i64(self._timestamp)
+            columns._keys._put(self._data, self._key_start, self._key_size)
+            columns._values._put(self._data, self._value_start, self._value_size)
+            if self._headers_left:
+                self._header_columns(columns)
+            else:
+                self._no_headers()
+            columns._header_ends._put_i32(columns._header_keys._count)
+            columns._count += 1
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _next(self) -> cython.int:
+        """Step to the next record, up to its headers; 0 at the end."""
+        length: cython.longlong
+        delta: cython.longlong
+        if self._left == 0:
+            if self._pos != self._end:
+                _corrupt(f"{self._end - self._pos} bytes after the last record")
+            return 0
+        self._left -= 1
+        self._record_end = self._end
+        length = self._varint()
+        if length < _MIN_RECORD - 1 or length > self._end - self._pos:
+            _corrupt(f"a record of {length} bytes in {self._end - self._pos}")
+        self._record_end = self._pos + length
+        self._pos += 1
+        delta = self._varlong()
+        self._timestamp = (
+            self._append_timestamp if self._append_time else self._base_timestamp + delta
+        )
+        delta = self._varint()
+        if delta < 0 or delta > self._last_delta:
+            _corrupt(f"offset delta {delta} in a batch that ends at {self._last_delta}")
+        self._offset = self._base_offset + delta
+        self._key_size = self._field(-1)
+        self._key_start = self._pos
+        self._pos += max(self._key_size, 0)
+        self._value_size = self._field(-1)
+        self._value_start = self._pos
+        self._pos += max(self._value_size, 0)
+        self._headers_left = self._varint()
+        if self._headers_left < 0 or (
+            self._headers_left * _MIN_HEADER > self._record_end - self._pos
+        ):
+            _corrupt(f"{self._headers_left} headers in {self._record_end - self._pos} bytes")
+        return 1
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(-4611686018427387904, check=True)
+    def _varint(self) -> cython.longlong:
+        byte: cython.uchar
+        if self._pos < self._record_end:
+            byte = self._data[self._pos]
+            if byte < 0x80:
+                self._pos += 1
+                return (byte >> 1) ^ -(byte & 1)
+        return self._long_varint(5)
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(-4611686018427387904, check=True)
+    def _varlong(self) -> cython.longlong:
+        return self._long_varint(10)
+
+    @cython.cfunc
+    @cython.exceptval(-4611686018427387904, check=True)
+    def _long_varint(self, max_bytes: cython.int) -> cython.longlong:
+        result: cython.ulonglong = 0
+        byte: cython.ulonglong
+        index: cython.int
+        for index in range(max_bytes):
+            if self._pos >= self._record_end:
+                _corrupt("a varint runs past its record")
+            byte = self._data[self._pos]
+            self._pos += 1
+            result |= (byte & 0x7F) << (7 * index)
+            if byte < 0x80:
+                if index == max_bytes - 1 and byte > (0x0F if max_bytes == 5 else 0x01):
+                    break
+                return (result >> 1) ^ -(result & 1)
+        _corrupt(f"a varint of more than {max_bytes} bytes")
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(-2)
+    def _field(self, minimum: cython.int) -> cython.Py_ssize_t:
+        """The size of a key or value, bounded by its record; -1 is null where allowed."""
+        size: cython.longlong = self._varint()
+        if size < minimum or size > self._record_end - self._pos:
+            _corrupt(f"a field of {size} bytes in {self._record_end - self._pos}")
+        return size
+
+    @cython.cfunc
+    @cython.inline
+    def _bytes(self, start: cython.Py_ssize_t, size: cython.Py_ssize_t) -> object:
+        if size < 0:
+            return None
+        return self._data[start : start + size]
+
+    @cython.cfunc
+    def _headers(self) -> tuple:
+        headers: list = []
+        size: cython.Py_ssize_t
+        while self._headers_left > 0:
+            self._headers_left -= 1
+            size = self._field(0)
+            key: bytes = self._bytes(self._pos, size)
+            self._pos += size
+            size = self._field(-1)
+            headers.append((key.decode("utf-8", "surrogateescape"), self._bytes(self._pos, size)))
+            self._pos += max(size, 0)
+        self._no_headers()
+        return tuple(headers)
+
+    @cython.cfunc
+    @cython.inline
+    def _no_headers(self) -> tuple:
+        """Nothing may follow in the record; the empty headers."""
+        if self._pos != self._record_end:
+            _corrupt(f"{self._record_end - self._pos} bytes after a record's headers")
+        return ()
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _skip_headers(self) -> cython.int:
+        size: cython.Py_ssize_t
+        while self._headers_left > 0:
+            self._headers_left -= 1
+            # Not `self._pos += self._field(0)`: that reads the position before the call moves it.
+            size = self._field(0)
+            self._pos += size
+            size = self._field(-1)
+            self._pos += max(size, 0)
+        self._no_headers()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _header_columns(self, columns: ArrowColumns) -> cython.int:
+        size: cython.Py_ssize_t
+        while self._headers_left > 0:
+            self._headers_left -= 1
+            size = self._field(0)
+            columns._header_keys._put(self._data, self._pos, size)
+            self._pos += size
+            size = self._field(-1)
+            columns._header_values._put(self._data, self._pos, size)
+            self._pos += max(size, 0)
+        self._no_headers()
+        return 0
+
+
+@cython.final
+@cython.cclass
+class _Bytes:
+    """A growing bytearray, written through a pointer when compiled; little-endian numbers."""
+
+    _array: bytearray
+    _out: cython.p_uchar
+    _capacity: cython.Py_ssize_t
+    _size: cython.Py_ssize_t
+
+    def __init__(self) -> None:
+        self._array = bytearray()
+        self._capacity = 0
+        self._size = 0
+        self._reserve(1024)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _reserve(self, extra: cython.Py_ssize_t) -> cython.int:
+        if self._size + extra <= self._capacity:
+            return 0
+        capacity: cython.Py_ssize_t = max(2 * self._capacity, self._size + extra)
+        if cython.compiled:
+            PyByteArray_Resize(self._array, capacity)
+            self._out = cython.cast(cython.p_uchar, PyByteArray_AS_STRING(self._array))
+        else:
+            self._array.extend(bytes(capacity - self._capacity))
+            self._out = self._array
+        self._capacity = capacity
+        return 0
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(-1)
+    def _put_i64(self, value: cython.longlong) -> cython.int:
+        self._reserve(8)
+        if cython.compiled:
+            memcpy(self._out + self._size, cython.address(value), 8)
+        else:
+            self._out[self._size : self._size + 8] = value.to_bytes(8, "little", signed=True)
+        self._size += 8
+        return 0
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(-1)
+    def _put_i32(self, value: cython.int) -> cython.int:
+        self._reserve(4)
+        if cython.compiled:
+            memcpy(self._out + self._size, cython.address(value), 4)
+        else:
+            self._out[self._size : self._size + 4] = value.to_bytes(4, "little")
+        self._size += 4
+        return 0
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(-1)
+    def _put_slice(
+        self, data: cython.p_uchar, start: cython.Py_ssize_t, size: cython.Py_ssize_t
+    ) -> cython.int:
+        self._reserve(size)
+        if cython.compiled:
+            memcpy(self._out + self._size, data + start, size)
+        else:
+            self._out[self._size : self._size + size] = data[start : start + size]
+        self._size += size
+        return 0
+
+    def take(self) -> bytearray:
+        """The bytes written; this object is spent."""
+        array = self._array
+        del array[self._size :]
+        self._array = bytearray()
+        self._capacity = self._size = 0
+        return array
+
+
+@cython.final
+@cython.cclass
+class _BinaryColumn:
+    """An Arrow binary column: validity bits, i32 end offsets, bytes."""
+
+    _bits: _Bytes
+    _ends: _Bytes
+    _bytes: _Bytes
+    _count: cython.int
+    _nulls: cython.int
+
+    def __init__(self) -> None:
+        self._bits = _Bytes()
+        self._ends = _Bytes()
+        self._bytes = _Bytes()
+        self._count = 0
+        self._nulls = 0
+        self._ends._put_i32(0)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _put(
+        self, data: cython.p_uchar, start: cython.Py_ssize_t, size: cython.Py_ssize_t
+    ) -> cython.int:
+        """Append data[start:start+size], or a null when size is negative."""
+        if self._count & 7 == 0:
+            self._bits._reserve(1)
+            self._bits._out[self._bits._size] = 0
+            self._bits._size += 1
+        if size < 0:
+            self._nulls += 1
+        else:
+            self._bits._out[self._count >> 3] |= 1 << (self._count & 7)
+            self._bytes._put_slice(data, start, size)
+        self._ends._put_i32(self._bytes._size)
+        self._count += 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _truncate(self, count: cython.int, nulls: cython.int, size: cython.int) -> cython.int:
+        self._count = count
+        self._nulls = nulls
+        self._ends._size = 4 * (cython.cast(cython.Py_ssize_t, count) + 1)
+        self._bytes._size = size
+        self._bits._size = (count + 7) >> 3
+        if count & 7:
+            self._bits._out[count >> 3] &= (1 << (count & 7)) - 1
+        return 0
+
+    def _state(self) -> tuple[int, int, int]:
+        return self._count, self._nulls, self._bytes._size
+
+    def take(self) -> tuple[bytearray | None, bytearray, bytearray, int, int]:
+        """(validity or None when nothing is null, ends, bytes, length, null count)."""
+        bits = self._bits.take() if self._nulls else None
+        return bits, self._ends.take(), self._bytes.take(), self._count, self._nulls
+
+
+@cython.final
+@cython.cclass
+class ArrowColumns:
+    """Column buffers that `RecordCursor.columns` fills; `arrow` makes arrays of them."""
+
+    _count: cython.int
+    _offsets: _Bytes
+    _timestamps: _Bytes
+    _keys: _BinaryColumn
+    _values: _BinaryColumn
+    _header_ends: _Bytes
+    _header_keys: _BinaryColumn
+    _header_values: _BinaryColumn
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._offsets = _Bytes()
+        self._timestamps = _Bytes()
+        self._keys = _BinaryColumn()
+        self._values = _BinaryColumn()
+        self._header_ends = _Bytes()
+        self._header_ends._put_i32(0)
+        self._header_keys = _BinaryColumn()
+        self._header_values = _BinaryColumn()
+
+    @property
+    def count(self) -> int:
+        return self._count
+
+    @property
+    def size(self) -> int:
+        """Bytes of the fullest column: Arrow's 32-bit offsets end at 2 GiB."""
+        return max(self._keys._bytes._size, self._values._bytes._size)
+
+    def append(self, offset: int, timestamp: int, key: bytes | None, value: bytes | None) -> None:
+        """Add one record without headers: the way in for messages of the old formats."""
+        self._offsets._put_i64(offset)
+        self._timestamps._put_i64(timestamp)
+        self._keys._put(key or b"", 0, -1 if key is None else len(key))
+        self._values._put(value or b"", 0, -1 if value is None else len(value))
+        self._header_ends._put_i32(self._header_keys._count)
+        self._count += 1
+
+    def mark(self) -> tuple[tuple[int, int, int], ...]:
+        """The present end, for `rollback` when the next batch turns out corrupt half-way."""
+        return (
+            self._keys._state(),
+            self._values._state(),
+            self._header_keys._state(),
+            self._header_values._state(),
+        )
+
+    def rollback(self, mark: tuple[tuple[int, int, int], ...]) -> None:
+        """Forget what was added since `mark`."""
+        keys, values, header_keys, header_values = mark
+        self._keys._truncate(keys[0], keys[1], keys[2])
+        self._values._truncate(values[0], values[1], values[2])
+        self._header_keys._truncate(header_keys[0], header_keys[1], header_keys[2])
+        self._header_values._truncate(header_values[0], header_values[1], header_values[2])
+        self._count = self._keys._count
+        self._offsets._size = self._timestamps._size = 8 * self._count
+        self._header_ends._size = 4 * (self._count + 1)
+
+    def take(self) -> dict[str, Any]:
+        """The buffers by name; this object is spent."""
+        return {
+            "offset": self._offsets.take(),
+            "timestamp": self._timestamps.take(),
+            "key": self._keys.take(),
+            "value": self._values.take(),
+            "header_ends": self._header_ends.take(),
+            "header_key": self._header_keys.take(),
+            "header_value": self._header_values.take(),
+        }

@@ -1,0 +1,258 @@
+"""The header of a record batch (magic 2): parse, walk over batches, patch in place.
+
+Looks at the 61 header bytes only; the records behind them stay opaque, which is what lets the
+broker move batches without decoding them. Big-endian layout:
+
+    0  base_offset i64        21 attributes i16           43 producer_id i64
+    8  batch_length i32       23 last_offset_delta i32    51 producer_epoch i16
+    12 leader_epoch i32       27 base_timestamp i64       53 base_sequence i32
+    16 magic i8               35 max_timestamp i64        57 records_count i32
+    17 crc u32                                            61 records
+
+`batch_length` counts what follows it (from byte 12). The CRC-32C covers byte 21 to the end, so
+base offset and leader epoch can be assigned without a new checksum, and nothing after can.
+Attributes: bits 0-2 codec, 3 timestamp type, 4 transactional, 5 control, 6 delete horizon.
+"""
+
+import struct
+from collections.abc import Iterator
+
+from crc32c import crc32c
+
+from barnabas.model.errors import CorruptRecordError
+from barnabas.model.records import NO_SEQUENCE, Codec, TimestampType
+
+HEADER_SIZE = 61
+LOG_OVERHEAD = 12
+"""Base offset and length: the part that stands before what `batch_length` counts."""
+MAGIC_OFFSET = 16
+CRC_OFFSET = 17
+ATTRIBUTES_OFFSET = 21
+MAGIC = 2
+
+CODEC_MASK = 0x07
+TIMESTAMP_TYPE_MASK = 0x08
+TRANSACTIONAL_MASK = 0x10
+CONTROL_MASK = 0x20
+DELETE_HORIZON_MASK = 0x40
+
+MAX_SEQUENCE = 2**31 - 1
+
+HEADER = struct.Struct(">qiibIhiqqqhii")
+_CRC = struct.Struct(">I")
+_OFFSET = struct.Struct(">q")
+_ATTRIBUTES = struct.Struct(">h")
+_EPOCH = struct.Struct(">i")
+
+_CODECS = {int(codec): codec for codec in Codec}
+_CREATE_TIME = TimestampType.CREATE_TIME
+_LOG_APPEND_TIME = TimestampType.LOG_APPEND_TIME
+
+Buffer = bytes | bytearray | memoryview
+
+
+class BatchHeader:
+    """The thirteen header fields in wire order, and what follows from them."""
+
+    __slots__ = (
+        "attributes",
+        "base_offset",
+        "base_sequence",
+        "base_timestamp",
+        "batch_length",
+        "crc",
+        "last_offset_delta",
+        "magic",
+        "max_timestamp",
+        "partition_leader_epoch",
+        "producer_epoch",
+        "producer_id",
+        "records_count",
+    )
+
+    def __init__(  # noqa: PLR0913 - the wire's fields, filled positionally by one unpack
+        self,
+        base_offset: int,
+        batch_length: int,
+        partition_leader_epoch: int,
+        magic: int,
+        crc: int,
+        attributes: int,
+        last_offset_delta: int,
+        base_timestamp: int,
+        max_timestamp: int,
+        producer_id: int,
+        producer_epoch: int,
+        base_sequence: int,
+        records_count: int,
+    ) -> None:
+        self.base_offset = base_offset
+        self.batch_length = batch_length
+        self.partition_leader_epoch = partition_leader_epoch
+        self.magic = magic
+        self.crc = crc
+        self.attributes = attributes
+        self.last_offset_delta = last_offset_delta
+        self.base_timestamp = base_timestamp
+        self.max_timestamp = max_timestamp
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.base_sequence = base_sequence
+        self.records_count = records_count
+
+    @property
+    def size(self) -> int:
+        """Bytes of the whole batch."""
+        return LOG_OVERHEAD + self.batch_length
+
+    @property
+    def last_offset(self) -> int:
+        return self.base_offset + self.last_offset_delta
+
+    @property
+    def next_offset(self) -> int:
+        """Where a reader goes on. Never base + count: compaction leaves gaps."""
+        return self.base_offset + self.last_offset_delta + 1
+
+    @property
+    def codec(self) -> Codec:
+        codec = _CODECS.get(self.attributes & CODEC_MASK)
+        if codec is None:
+            raise CorruptRecordError(f"unknown codec {self.attributes & CODEC_MASK}")
+        return codec
+
+    @property
+    def timestamp_type(self) -> TimestampType:
+        return _LOG_APPEND_TIME if self.attributes & TIMESTAMP_TYPE_MASK else _CREATE_TIME
+
+    @property
+    def is_transactional(self) -> bool:
+        return self.attributes & TRANSACTIONAL_MASK != 0
+
+    @property
+    def is_control(self) -> bool:
+        return self.attributes & CONTROL_MASK != 0
+
+    @property
+    def has_delete_horizon(self) -> bool:
+        """Whether `base_timestamp` is the time tombstones may go (KIP-534)."""
+        return self.attributes & DELETE_HORIZON_MASK != 0
+
+    @property
+    def has_producer_id(self) -> bool:
+        return self.producer_id >= 0
+
+    @property
+    def last_sequence(self) -> int:
+        """The last record's sequence; sequences wrap from 2^31-1 to 0."""
+        if self.base_sequence == NO_SEQUENCE:
+            return NO_SEQUENCE
+        return (self.base_sequence + self.last_offset_delta) & MAX_SEQUENCE
+
+    def _fields(self) -> tuple[int, ...]:
+        return (
+            self.base_offset,
+            self.batch_length,
+            self.partition_leader_epoch,
+            self.magic,
+            self.crc,
+            self.attributes,
+            self.last_offset_delta,
+            self.base_timestamp,
+            self.max_timestamp,
+            self.producer_id,
+            self.producer_epoch,
+            self.base_sequence,
+            self.records_count,
+        )
+
+    def encode(self) -> bytes:
+        """The 61 header bytes."""
+        return HEADER.pack(*self._fields())
+
+    def __eq__(self, other: object) -> bool:
+        return self._fields() == other._fields() if isinstance(other, BatchHeader) else False
+
+    def __hash__(self) -> int:
+        return hash(self._fields())
+
+    def __repr__(self) -> str:
+        return (
+            f"BatchHeader(offsets={self.base_offset}..{self.last_offset}, "
+            f"count={self.records_count}, size={self.size}, "
+            f"attributes={self.attributes:#04x}, epoch={self.partition_leader_epoch}, "
+            f"producer={self.producer_id}/{self.producer_epoch}/{self.base_sequence})"
+        )
+
+
+def parse_header(buf: Buffer, pos: int = 0) -> BatchHeader:
+    """The header at `pos`; CorruptRecordError when it is short or cannot be one.
+
+    Only what every later step relies on is checked: magic, a length that covers the header, and
+    counts that are not negative. The rest is the checksum's and `validation`'s business.
+    """
+    if pos < 0 or len(buf) - pos < HEADER_SIZE:
+        raise CorruptRecordError(f"{len(buf) - pos} bytes are too few for a batch header")
+    header = BatchHeader(*HEADER.unpack_from(buf, pos))
+    if header.magic != MAGIC:
+        raise CorruptRecordError(f"magic {header.magic} where a batch of magic 2 was expected")
+    if header.batch_length < HEADER_SIZE - LOG_OVERHEAD:
+        raise CorruptRecordError(f"batch length {header.batch_length} does not cover its header")
+    if header.last_offset_delta < 0 or header.records_count < 0 or header.base_offset < 0:
+        raise CorruptRecordError(f"a negative count or offset in {header!r}")
+    return header
+
+
+def iter_batches(
+    buf: Buffer, pos: int = 0, end: int | None = None
+) -> Iterator[tuple[int, BatchHeader]]:
+    """(position, header) of each whole batch; stops at a partial tail, raises on nonsense."""
+    end = len(buf) if end is None else min(end, len(buf))
+    while end - pos >= HEADER_SIZE:
+        header = parse_header(buf, pos)
+        if header.size > end - pos:
+            return
+        yield pos, header
+        pos += header.size
+
+
+def compute_crc(buf: Buffer, pos: int, size: int) -> int:
+    """CRC-32C of the batch of `size` bytes at `pos`."""
+    with memoryview(buf) as view, view[pos + ATTRIBUTES_OFFSET : pos + size] as covered:
+        return int(crc32c(covered))
+
+
+def crc_ok(buf: Buffer, pos: int, header: BatchHeader) -> bool:
+    """Whether the batch at `pos` is whole and its checksum right."""
+    if len(buf) - pos < header.size:
+        return False
+    return compute_crc(buf, pos, header.size) == header.crc
+
+
+def write_crc(buf: bytearray | memoryview, pos: int, size: int) -> int:
+    """Compute and store the checksum of the batch at `pos`."""
+    crc = compute_crc(buf, pos, size)
+    _CRC.pack_into(buf, pos + CRC_OFFSET, crc)
+    return crc
+
+
+def assign_offsets(
+    buf: bytearray | memoryview, pos: int, base_offset: int, leader_epoch: int
+) -> None:
+    """Give the batch its place in the log; both fields stand outside the checksum."""
+    _OFFSET.pack_into(buf, pos, base_offset)
+    _EPOCH.pack_into(buf, pos + LOG_OVERHEAD, leader_epoch)
+
+
+def stamp_log_append_time(
+    buf: bytearray | memoryview, pos: int, header: BatchHeader, timestamp_ms: int
+) -> None:
+    """Make `timestamp_ms` the time of every record: flag, max timestamp, checksum; header too.
+
+    Records keep their deltas; readers of a LogAppendTime batch use the max timestamp for all.
+    """
+    header.attributes |= TIMESTAMP_TYPE_MASK
+    header.max_timestamp = timestamp_ms
+    _ATTRIBUTES.pack_into(buf, pos + ATTRIBUTES_OFFSET, header.attributes)
+    _OFFSET.pack_into(buf, pos + 35, timestamp_ms)
+    header.crc = write_crc(buf, pos, header.size)

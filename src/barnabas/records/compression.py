@@ -1,0 +1,209 @@
+"""Compress and decompress the records of a batch, every decompression bounded.
+
+No function here expands more than `max_size` bytes: a bomb costs at most one buffer of the cap.
+Sizes that a frame declares are refused before allocation when they exceed the cap, and are used
+as a hint only, never trusted (a zstd frame may lie, librdkafka's declares nothing at all).
+
+- gzip: zlib; several members in a row are one stream.
+- snappy: raw block (librdkafka) or xerial framing (everybody else), told apart by its magic:
+  `82 53 4e 41 50 50 59 00`, i32 version 1, i32 compatible 1, then (i32 length, raw block)…
+  We write xerial in 32 KiB blocks: old Java consumers insist on it.
+- lz4: frame format, independent blocks (Java's reader refuses linked ones).
+- zstd: frames as they come.
+"""
+
+import struct
+import zlib
+from collections.abc import Callable
+
+import cramjam
+
+from barnabas.model.errors import CorruptRecordError
+from barnabas.model.records import Codec
+from barnabas.records.errors import DecompressedTooLargeError
+
+Buffer = bytes | bytearray | memoryview
+
+DEFAULT_MAX_DECOMPRESSED = 64 * 1024 * 1024
+
+XERIAL_MAGIC = b"\x82SNAPPY\x00"
+XERIAL_HEADER = XERIAL_MAGIC + struct.pack(">ii", 1, 1)
+XERIAL_BLOCK = 32 * 1024
+_BLOCK_LENGTH = struct.Struct(">i")
+
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_LZ4_MAGIC = b"\x04\x22\x4d\x18"
+_DEFAULT_ZSTD_LEVEL = 3
+_MIN_GUESS = 64 * 1024
+_GROWTH = 4
+# cramjam reports a full output buffer by this text alone; tests pin it for each codec.
+_OUTPUT_FULL = "failed to write whole buffer"
+
+DecompressInto = Callable[[Buffer, bytearray], int]
+
+
+def compress(codec: Codec, data: Buffer, level: int | None = None) -> bytes | memoryview:
+    """`data` in the framing that Kafka's clients expect of `codec`."""
+    if codec == Codec.GZIP:
+        return _compress_gzip(data, level)
+    if codec == Codec.SNAPPY:
+        return _compress_xerial(data)
+    if codec == Codec.LZ4:
+        return _compress_lz4(data, level)
+    if codec == Codec.ZSTD:
+        return memoryview(
+            cramjam.zstd.compress(data, _DEFAULT_ZSTD_LEVEL if level is None else level)
+        )
+    return bytes(data)
+
+
+def decompress(codec: Codec, data: Buffer, max_size: int = DEFAULT_MAX_DECOMPRESSED) -> Buffer:
+    """The plain bytes of `data`; never more than `max_size` of them are produced.
+
+    Raises DecompressedTooLargeError past the cap, CorruptRecordError for anything undecodable.
+    """
+    if codec == Codec.GZIP:
+        return _decompress_gzip(data, max_size)
+    if codec == Codec.SNAPPY:
+        return _decompress_snappy(data, max_size)
+    if codec == Codec.LZ4:
+        return _grow_into(cramjam.lz4.decompress_into, data, _lz4_content_size(data), max_size)
+    if codec == Codec.ZSTD:
+        return _grow_into(cramjam.zstd.decompress_into, data, _zstd_content_size(data), max_size)
+    if len(data) > max_size:
+        raise DecompressedTooLargeError(len(data), max_size)
+    return data
+
+
+def _compress_gzip(data: Buffer, level: int | None) -> bytes:
+    # wbits 31 writes a gzip header with mtime 0, so equal input gives equal bytes.
+    deflater = zlib.compressobj(-1 if level is None else level, zlib.DEFLATED, 31)
+    return deflater.compress(data) + deflater.flush()
+
+
+def _compress_xerial(data: Buffer) -> bytes:
+    parts: list[Buffer] = [XERIAL_HEADER]
+    with memoryview(data) as view:
+        for start in range(0, len(view), XERIAL_BLOCK):
+            block = bytes(cramjam.snappy.compress_raw(view[start : start + XERIAL_BLOCK]))
+            parts.append(_BLOCK_LENGTH.pack(len(block)))
+            parts.append(block)
+    return b"".join(parts)
+
+
+def _compress_lz4(data: Buffer, level: int | None) -> bytes:
+    options = {} if level is None else {"level": level}
+    compressor = cramjam.lz4.Compressor(content_checksum=False, block_linked=False, **options)
+    compressor.compress(bytes(data))
+    return bytes(compressor.finish())
+
+
+def _decompress_gzip(data: Buffer, max_size: int) -> Buffer:
+    parts: list[bytes] = []
+    room = max_size
+    rest: Buffer = data
+    try:
+        while rest:
+            inflater = zlib.decompressobj(31)
+            # One byte past the room tells "exactly full" from "there is more".
+            part = inflater.decompress(rest, room + 1)
+            room -= len(part)
+            if room < 0:
+                raise DecompressedTooLargeError(len(data), max_size)
+            if not inflater.eof:
+                raise CorruptRecordError("gzip: the stream ends in the middle")
+            parts.append(part)
+            rest = inflater.unused_data
+    except zlib.error as error:
+        raise CorruptRecordError(f"gzip: {error}") from None
+    if not parts:
+        raise CorruptRecordError("gzip: empty input")
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _decompress_snappy(data: Buffer, max_size: int) -> Buffer:
+    if bytes(data[: len(XERIAL_MAGIC)]) == XERIAL_MAGIC:
+        return _decompress_xerial(data, max_size)
+    return _decompress_snappy_block(data, max_size, len(data), max_size)
+
+
+def _decompress_xerial(data: Buffer, max_size: int) -> bytes:
+    if len(data) < len(XERIAL_HEADER):
+        raise CorruptRecordError("snappy: xerial header cut short")
+    parts: list[Buffer] = []
+    room = max_size
+    with memoryview(data) as view:
+        pos = len(XERIAL_HEADER)
+        while pos < len(view):
+            length = _BLOCK_LENGTH.unpack_from(view, pos)[0] if len(view) - pos >= 4 else -1
+            pos += 4
+            if length <= 0 or length > len(view) - pos:
+                raise CorruptRecordError(f"snappy: xerial block of {length} bytes does not fit")
+            block = _decompress_snappy_block(view[pos : pos + length], room, len(data), max_size)
+            parts.append(block)
+            room -= len(block)
+            pos += length
+    return b"".join(parts)
+
+
+def _decompress_snappy_block(data: Buffer, room: int, compressed: int, max_size: int) -> Buffer:
+    try:
+        size = cramjam.snappy.decompress_raw_len(data)
+        if size > room:
+            raise DecompressedTooLargeError(compressed, max_size)
+        # A block cannot shrink below about 1/22 of its content (64-byte copies of 3 bytes), so a
+        # larger claim is a lie that would only cost us the allocation.
+        if size > 64 * (len(data) + 1):
+            raise CorruptRecordError(f"snappy: {len(data)} bytes cannot hold the {size} claimed")
+        out = bytearray(size)
+        cramjam.snappy.decompress_raw_into(data, out)
+    except cramjam.DecompressionError as error:
+        raise CorruptRecordError(str(error)) from None
+    return out
+
+
+def _grow_into(
+    decompress_into: DecompressInto, data: Buffer, declared: int | None, max_size: int
+) -> bytearray:
+    """Decompress into a buffer that grows by steps up to the cap, starting at the likely size."""
+    if declared is not None and declared > max_size:
+        raise DecompressedTooLargeError(len(data), max_size)
+    guess = declared if declared is not None else max(_MIN_GUESS, _GROWTH * len(data))
+    # A declared size is a claim: without bytes to back it, it gets no more than a guess would.
+    capacity = min(max_size, guess, max(_MIN_GUESS, 256 * len(data)))
+    while True:
+        out = bytearray(capacity)
+        try:
+            size = decompress_into(data, out)
+        except cramjam.DecompressionError as error:
+            if str(error) != _OUTPUT_FULL:
+                raise CorruptRecordError(str(error)) from None
+            if capacity >= max_size:
+                raise DecompressedTooLargeError(len(data), max_size) from None
+            capacity = min(max_size, capacity * _GROWTH)
+        else:
+            del out[size:]
+            return out
+
+
+def _lz4_content_size(data: Buffer) -> int | None:
+    """The size that an lz4 frame's header declares, if it does (FLG bit 3)."""
+    head = bytes(data[:14])
+    if head[:4] != _LZ4_MAGIC or len(head) < 14 or not head[4] & 0x08:
+        return None
+    return int.from_bytes(head[6:14], "little")
+
+
+def _zstd_content_size(data: Buffer) -> int | None:
+    """The size that a zstd frame's header declares, if it does (RFC 8878, 3.1.1.1)."""
+    head = bytes(data[:18])
+    if head[:4] != _ZSTD_MAGIC or len(head) < 18:
+        return None
+    descriptor = head[4]
+    single_segment = bool(descriptor & 0x20)
+    width = (1 if single_segment else 0, 2, 4, 8)[descriptor >> 6]
+    if width == 0:
+        return None
+    start = 5 + (0 if single_segment else 1) + (0, 1, 2, 4)[descriptor & 0x03]
+    size = int.from_bytes(head[start : start + width], "little")
+    return size + 256 if width == 2 else size

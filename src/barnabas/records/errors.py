@@ -1,0 +1,18 @@
+"""The errors of this package beyond `CorruptRecordError`, which lives in `model` for all layers."""
+
+from barnabas.model.errors import CorruptRecordError
+
+
+class DecompressedTooLargeError(CorruptRecordError):
+    """A compressed batch that would grow past the cap; it was refused, not expanded.
+
+    It is a `CorruptRecordError` so that a reader that only knows good from bad stays safe; the
+    broker tells the two apart, since a producer answered MESSAGE_TOO_LARGE splits its batch.
+    """
+
+    def __init__(self, compressed_size: int, max_size: int) -> None:
+        super().__init__(
+            f"{compressed_size} compressed bytes hold more than the {max_size} bytes allowed"
+        )
+        self.compressed_size = compressed_size
+        self.max_size = max_size

@@ -1,0 +1,160 @@
+"""Reads message sets of magic 0 and 1, which old logs still hold. Nothing here writes them.
+
+Message: offset i64, size i32, crc u32 (IEEE, from magic to the end), magic i8, attributes i8,
+timestamp i64 (magic 1 only), key and value (i32 length or -1, bytes). Attributes: bits 0-2 codec,
+bit 3 timestamp type (magic 1).
+
+A compressed message wraps a message set in its value. Inner offsets of magic 0 are absolute.
+Of magic 1 they count from 0 and the wrapper has the last one's absolute offset (KIP-31); a
+compacted wrapper may have gaps, so the base is wrapper offset minus the last inner offset.
+When the wrapper says LogAppendTime, its timestamp is that of every message inside (KIP-32).
+"""
+
+import struct
+import zlib
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from barnabas.model.errors import CorruptRecordError
+from barnabas.model.records import NO_TIMESTAMP, Codec, TimestampType
+from barnabas.records.compression import decompress
+from barnabas.records.raw_record import RawRecord
+
+LOG_OVERHEAD = 12
+MIN_MESSAGE_SIZE = 14
+"""crc, magic, attributes, and two null lengths: the least that `size` can say."""
+
+_ENTRY = struct.Struct(">qiIbb")
+_LONG = struct.Struct(">q")
+_INT = struct.Struct(">i")
+_CODEC_MASK = 0x07
+_TIMESTAMP_TYPE_MASK = 0x08
+_CRC_START = 16
+
+
+class Message(NamedTuple):
+    """One entry of a message set, not unwrapped."""
+
+    offset: int
+    magic: int
+    attributes: int
+    timestamp: int
+    key: bytes | None
+    value: memoryview | None
+
+    @property
+    def codec(self) -> Codec:
+        try:
+            codec = Codec(self.attributes & _CODEC_MASK)
+        except ValueError:
+            raise CorruptRecordError(f"unknown codec {self.attributes & _CODEC_MASK}") from None
+        if codec == Codec.ZSTD:
+            raise CorruptRecordError("zstd is not allowed in a message set (KIP-110)")
+        return codec
+
+    @property
+    def timestamp_type(self) -> TimestampType:
+        if self.magic > 0 and self.attributes & _TIMESTAMP_TYPE_MASK:
+            return TimestampType.LOG_APPEND_TIME
+        return TimestampType.CREATE_TIME
+
+
+class MessageBatch(NamedTuple):
+    """What one top-level message holds: itself, or the messages it wraps."""
+
+    records: list[RawRecord]
+    timestamp_type: TimestampType
+    next_offset: int
+
+
+def decode_message(
+    entry: memoryview, *, check_crcs: bool = True, max_decompressed: int
+) -> MessageBatch:
+    """The records of the message set entry that fills `entry` exactly."""
+    message = _parse(entry, check_crcs)
+    if message.codec == Codec.NONE:
+        return MessageBatch([_raw(message)], message.timestamp_type, message.offset + 1)
+    if message.value is None:
+        raise CorruptRecordError("a compressed message without a value")
+    plain = memoryview(decompress(message.codec, message.value, max_decompressed))
+    inner = [_parse(part, check_crcs) for part in _entries(plain)]
+    if not inner:
+        raise CorruptRecordError("a compressed message that holds none")
+    records = [_unwrap(message, part, _base_offset(message, inner)) for part in inner]
+    return MessageBatch(records, message.timestamp_type, message.offset + 1)
+
+
+def _entries(data: memoryview) -> Iterator[memoryview]:
+    pos = 0
+    while pos < len(data):
+        size = -1
+        if len(data) - pos >= LOG_OVERHEAD:
+            size = _INT.unpack_from(data, pos + 8)[0]
+        if size < MIN_MESSAGE_SIZE or size > len(data) - pos - LOG_OVERHEAD:
+            raise CorruptRecordError(f"a message of {size} bytes in {len(data) - pos}")
+        yield data[pos : pos + LOG_OVERHEAD + size]
+        pos += LOG_OVERHEAD + size
+
+
+def _parse(entry: memoryview, check_crcs: bool) -> Message:
+    if len(entry) < LOG_OVERHEAD + MIN_MESSAGE_SIZE:
+        raise CorruptRecordError(f"{len(entry)} bytes are too few for a message")
+    offset, _size, crc, magic, attributes = _ENTRY.unpack_from(entry)
+    if magic not in (0, 1):
+        raise CorruptRecordError(f"magic {magic} in a message set")
+    if offset < 0:
+        raise CorruptRecordError(f"a message at offset {offset}")
+    if check_crcs and zlib.crc32(entry[_CRC_START:]) != crc:
+        raise CorruptRecordError(f"wrong checksum of the message at {offset}")
+    pos, timestamp = _ENTRY.size, NO_TIMESTAMP
+    if magic == 1:
+        if len(entry) < LOG_OVERHEAD + MIN_MESSAGE_SIZE + _LONG.size:
+            raise CorruptRecordError("a message of magic 1 cut short")
+        timestamp = _LONG.unpack_from(entry, pos)[0]
+        pos += _LONG.size
+    key, pos = _field(entry, pos)
+    value, pos = _field(entry, pos)
+    if pos != len(entry):
+        raise CorruptRecordError(f"{len(entry) - pos} bytes after a message's value")
+    return Message(offset, magic, attributes, timestamp, _bytes(key), value)
+
+
+def _field(entry: memoryview, pos: int) -> tuple[memoryview | None, int]:
+    if len(entry) - pos < _INT.size:
+        raise CorruptRecordError("a message cut short")
+    size = _INT.unpack_from(entry, pos)[0]
+    pos += _INT.size
+    if size == -1:
+        return None, pos
+    if size < 0 or size > len(entry) - pos:
+        raise CorruptRecordError(f"a field of {size} bytes in {len(entry) - pos}")
+    return entry[pos : pos + size], pos + size
+
+
+def _base_offset(wrapper: Message, inner: list[Message]) -> int:
+    """What to add to inner offsets."""
+    if wrapper.magic == 0:
+        return 0
+    base = wrapper.offset - inner[-1].offset
+    if base < 0:
+        raise CorruptRecordError(f"inner offset {inner[-1].offset} past its wrapper")
+    return base
+
+
+def _unwrap(wrapper: Message, message: Message, base: int) -> RawRecord:
+    if message.codec != Codec.NONE:
+        raise CorruptRecordError("a compressed message inside a compressed message")
+    if message.magic != wrapper.magic:
+        raise CorruptRecordError("messages of different magic in one wrapper")
+    timestamp = message.timestamp
+    if wrapper.timestamp_type == TimestampType.LOG_APPEND_TIME:
+        timestamp = wrapper.timestamp
+    return RawRecord(base + message.offset, timestamp, message.key, _bytes(message.value))
+
+
+def _raw(message: Message) -> RawRecord:
+    return RawRecord(message.offset, message.timestamp, message.key, _bytes(message.value))
+
+
+def _bytes(field: memoryview | None) -> bytes | None:
+    return None if field is None else bytes(field)

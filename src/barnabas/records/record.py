@@ -1,0 +1,9 @@
+"""The two shapes of a record: `Record` for consumers, `RawRecord` for the broker itself.
+
+`Record` is defined beside the decoder that builds it, so that both compile as one unit.
+"""
+
+from barnabas.records._records_hot import Record
+from barnabas.records.raw_record import RawRecord
+
+__all__ = ["RawRecord", "Record"]

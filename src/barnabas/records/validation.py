@@ -1,0 +1,177 @@
+"""Judges a batch that a producer sent, before the log takes it.
+
+The normal path reads the header and checks the checksum: records stay opaque, compressed ones
+stay compressed. Records are walked only when a rule needs them: a compacted topic (every record
+needs a key), a limit on how old records may be, or the caller's wish. Only then can a compressed
+batch be a bomb, and it is refused at the cap.
+
+Raises BrokerError with the code that the producer is answered: CORRUPT_MESSAGE (2),
+MESSAGE_TOO_LARGE (10), INVALID_TIMESTAMP (32), UNSUPPORTED_COMPRESSION_TYPE (76),
+INVALID_RECORD (87). Sequences, epochs and transactions are the log's business.
+"""
+
+import dataclasses
+
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError, CorruptRecordError
+from barnabas.model.records import NO_TIMESTAMP, Codec, TimestampType
+from barnabas.records._records_hot import RecordCursor
+from barnabas.records.batch import (
+    CODEC_MASK,
+    HEADER,
+    HEADER_SIZE,
+    LOG_OVERHEAD,
+    MAGIC,
+    BatchHeader,
+    Buffer,
+    crc_ok,
+)
+from barnabas.records.errors import DecompressedTooLargeError
+from barnabas.records.reader import records_section
+
+NO_LIMIT_MS = 2**63 - 1
+_ZSTD_PRODUCE_VERSION = 7
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class BatchRules:
+    """What a topic demands of batches; built once per topic configuration and request version."""
+
+    produce_version: int = _ZSTD_PRODUCE_VERSION
+    max_message_bytes: int = 1048588
+    compacted: bool = False
+    timestamp_type: TimestampType = TimestampType.CREATE_TIME
+    timestamp_before_max_ms: int = NO_LIMIT_MS
+    timestamp_after_max_ms: int = NO_LIMIT_MS
+    max_decompressed: int = 16 * 1024 * 1024
+    deep: bool = False
+    """Walk the records even when no rule needs it."""
+
+    @property
+    def must_walk(self) -> bool:
+        """Whether the header cannot tell: keys, and the oldest timestamp, are in the records."""
+        return (
+            self.deep
+            or self.compacted
+            or (
+                self.timestamp_type == TimestampType.CREATE_TIME
+                and self.timestamp_before_max_ms != NO_LIMIT_MS
+            )
+        )
+
+
+DEFAULT_RULES = BatchRules()
+
+
+def validate_batch(
+    buf: Buffer, rules: BatchRules = DEFAULT_RULES, *, now_ms: int | None = None
+) -> BatchHeader:
+    """The header of the one batch that fills `buf`, or BrokerError.
+
+    Timestamp limits are judged against `now_ms`, and not at all without it.
+    """
+    header = _parse(buf)
+    if header.size > rules.max_message_bytes:
+        raise BrokerError(
+            ErrorCode.MESSAGE_TOO_LARGE,
+            f"the batch has {header.size} bytes, max.message.bytes is {rules.max_message_bytes}",
+        )
+    _check_codec(header, rules)
+    if not crc_ok(buf, 0, header):
+        raise BrokerError(ErrorCode.CORRUPT_MESSAGE, "the batch does not match its checksum")
+    _check_header(header)
+    _check_header_timestamps(header, rules, now_ms)
+    if rules.must_walk:
+        _check_records(buf, header, rules, now_ms)
+    return header
+
+
+def _parse(buf: Buffer) -> BatchHeader:
+    """Exactly one batch of magic 2."""
+    if len(buf) == 0:
+        raise _invalid("a produce request needs one batch per partition, got none")
+    if len(buf) > 16 and buf[16] != MAGIC:
+        raise _invalid(f"magic {buf[16]}: only batches of magic 2 are accepted")
+    if len(buf) < HEADER_SIZE:
+        raise BrokerError(ErrorCode.CORRUPT_MESSAGE, f"{len(buf)} bytes cannot be a batch")
+    header = BatchHeader(*HEADER.unpack_from(buf))
+    if header.batch_length < HEADER_SIZE - LOG_OVERHEAD or header.size > len(buf):
+        raise BrokerError(
+            ErrorCode.CORRUPT_MESSAGE, f"the batch claims {header.size} bytes, {len(buf)} came"
+        )
+    if header.size < len(buf):
+        raise _invalid("a produce request needs one batch per partition, got more")
+    return header
+
+
+def _check_codec(header: BatchHeader, rules: BatchRules) -> None:
+    codec = header.attributes & CODEC_MASK
+    if codec > Codec.ZSTD:
+        raise BrokerError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"unknown codec {codec}")
+    if codec == Codec.ZSTD and rules.produce_version < _ZSTD_PRODUCE_VERSION:
+        raise BrokerError(
+            ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
+            f"zstd needs Produce version 7 (KIP-110), this is {rules.produce_version}",
+        )
+
+
+def _check_header(header: BatchHeader) -> None:
+    if header.is_control:
+        raise _invalid("clients may not write control batches")
+    if header.records_count <= 0 or header.records_count != header.last_offset_delta + 1:
+        raise _invalid(
+            f"{header.records_count} records cannot end at delta {header.last_offset_delta}"
+        )
+    if header.has_delete_horizon:
+        raise _invalid("only the log cleaner sets a delete horizon")
+    if header.producer_id >= 0 and (header.base_sequence < 0 or header.producer_epoch < 0):
+        raise _invalid(
+            f"producer {header.producer_id} with epoch {header.producer_epoch} "
+            f"and sequence {header.base_sequence}"
+        )
+    if header.is_transactional and header.producer_id < 0:
+        raise _invalid("a transactional batch without a producer id")
+
+
+def _check_header_timestamps(header: BatchHeader, rules: BatchRules, now_ms: int | None) -> None:
+    if header.timestamp_type == TimestampType.LOG_APPEND_TIME:
+        raise BrokerError(ErrorCode.INVALID_TIMESTAMP, "only the broker sets LogAppendTime")
+    if now_ms is None or rules.timestamp_type == TimestampType.LOG_APPEND_TIME:
+        return
+    if header.max_timestamp != NO_TIMESTAMP:
+        _check_timestamp(header.max_timestamp, rules, now_ms)
+
+
+def _check_timestamp(timestamp: int, rules: BatchRules, now_ms: int) -> None:
+    if timestamp - now_ms > rules.timestamp_after_max_ms:
+        raise BrokerError(
+            ErrorCode.INVALID_TIMESTAMP,
+            f"timestamp {timestamp} is more than {rules.timestamp_after_max_ms} ms ahead",
+        )
+    if now_ms - timestamp > rules.timestamp_before_max_ms:
+        raise BrokerError(
+            ErrorCode.INVALID_TIMESTAMP,
+            f"timestamp {timestamp} is more than {rules.timestamp_before_max_ms} ms old",
+        )
+
+
+def _check_records(buf: Buffer, header: BatchHeader, rules: BatchRules, now_ms: int | None) -> None:
+    try:
+        section = records_section(buf, 0, header, rules.max_decompressed)
+        lowest, highest, keyless = RecordCursor(section, header).check()
+    except DecompressedTooLargeError as error:
+        # A producer splits a batch that is too large; a bomb it can only give up.
+        raise BrokerError(ErrorCode.MESSAGE_TOO_LARGE, str(error)) from None
+    except CorruptRecordError as error:
+        raise _invalid(str(error)) from None
+    if rules.compacted and keyless >= 0:
+        raise _invalid(f"record {keyless} has no key, and the topic is compacted")
+    if now_ms is None or rules.timestamp_type == TimestampType.LOG_APPEND_TIME:
+        return
+    for timestamp in (lowest, highest):
+        if timestamp != NO_TIMESTAMP:
+            _check_timestamp(timestamp, rules, now_ms)
+
+
+def _invalid(message: str) -> BrokerError:
+    return BrokerError(ErrorCode.INVALID_RECORD, message)
