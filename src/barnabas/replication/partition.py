@@ -50,8 +50,9 @@ class ReplicaSettings:
     """What all replicas of a broker share.
 
     `min_insync_of` looks up a topic's `min.insync.replicas`; a later change goes through
-    `ReplicaManager.change_min_insync`. `request_flush` turns on fsync before acknowledgement: it is called after each append, runs
-    flushes in its own time (one per partition, coalesced), and reports with `flushed`.
+    `ReplicaManager.change_min_insync`. `request_flush` turns on fsync before acknowledgement: it
+    is called after each append, runs flushes in its own time (one per partition, coalesced), and
+    reports with `flushed`.
     """
 
     broker_id: BrokerId
