@@ -1,0 +1,152 @@
+"""Request and response headers, and whole frames made of header and body.
+
+Request header: int16 api key, int16 version, int32 correlation id; from v1 the client id as a
+nullable string with an int16 length (never compact); v2, used by flexible versions, ends with a
+tag section. Only ControlledShutdown v0 has no client id.
+
+Response header: int32 correlation id; v1, for flexible versions, ends with a tag section. An
+ApiVersions response always has v0, because its reader does not yet know what the peer speaks.
+
+A frame is an int32 size, which does not count itself, then header and body.
+"""
+
+from struct import Struct, error
+
+from barnabas.model.errors import LocalError, ProtocolError
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.message import Message
+from barnabas.wire.messages.index import FLEXIBLE_FROM
+from barnabas.wire.primitives import Part, overrun, skip_tags
+
+_REQUEST = Struct(">hhi")
+_CLIENT_ID = Struct(">hhih")
+_CORRELATION = Struct(">i")
+_SIZE = Struct(">i")
+_NEVER = 1 << 15
+_NO_TAGS = 0
+
+
+class RequestHeader:
+    """What precedes every request body. `client_id` is null when the client has no name."""
+
+    __slots__ = ("api_key", "api_version", "client_id", "correlation_id")
+
+    def __init__(
+        self, api_key: int, api_version: int, correlation_id: int, client_id: str | None = None
+    ) -> None:
+        self.api_key = api_key
+        self.api_version = api_version
+        self.correlation_id = correlation_id
+        self.client_id = client_id
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RequestHeader):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return (
+            f"RequestHeader(api_key={self.api_key}, api_version={self.api_version}, "
+            f"correlation_id={self.correlation_id}, client_id={self.client_id!r})"
+        )
+
+
+def is_flexible(api_key: int, version: int) -> bool:
+    """Whether that version has compact lengths and tag sections; False for unknown keys."""
+    return version >= FLEXIBLE_FROM.get(api_key, _NEVER)
+
+
+def request_header_version(api_key: int, version: int) -> int:
+    """0, 1 or 2."""
+    if api_key == ApiKey.CONTROLLED_SHUTDOWN and version == 0:
+        return 0
+    return 2 if is_flexible(api_key, version) else 1
+
+
+def response_header_version(api_key: int, version: int) -> int:
+    """0 or 1."""
+    if api_key == ApiKey.API_VERSIONS:
+        return 0
+    return 1 if is_flexible(api_key, version) else 0
+
+
+def decode_request_header(view: memoryview) -> tuple[RequestHeader, int]:
+    """Header and position of the body in a frame without its size.
+
+    Of an API or version that is not known here the header is read as v1, which is all that is
+    needed to answer with UNSUPPORTED_VERSION.
+    """
+    try:
+        api_key, api_version, correlation_id = _REQUEST.unpack_from(view)
+        version = request_header_version(api_key, api_version)
+        client_id, pos = _read_client_id(view) if version else (None, _REQUEST.size)
+        if version == 2:
+            pos = pos + 1 if view[pos] == _NO_TAGS else skip_tags(view, pos, len(view))
+    except (error, IndexError, UnicodeDecodeError) as problem:
+        raise ProtocolError(f"request header: {problem}") from problem
+    return RequestHeader(api_key, api_version, correlation_id, client_id), pos
+
+
+def _read_client_id(view: memoryview) -> tuple[str | None, int]:
+    length = _CLIENT_ID.unpack_from(view)[3]
+    pos = _CLIENT_ID.size
+    if length < 0:
+        return None, pos
+    stop = pos + length
+    if stop > len(view):
+        raise overrun(pos, length)
+    return str(view[pos:stop], "utf-8"), stop
+
+
+def decode_response_header(view: memoryview, api_key: int, version: int) -> tuple[int, int]:
+    """Correlation id and position of the body in a frame without its size."""
+    try:
+        (correlation_id,) = _CORRELATION.unpack_from(view)
+        pos = _CORRELATION.size
+        if response_header_version(api_key, version):
+            pos = skip_tags(view, pos, len(view))
+    except (error, IndexError) as problem:
+        raise ProtocolError(f"response header: {problem}") from problem
+    return correlation_id, pos
+
+
+def encode_request(header: RequestHeader, message: Message) -> list[Part]:
+    """A whole frame; `message` is encoded in the version that the header names."""
+    parts = message.encode(header.api_version)
+    version = request_header_version(header.api_key, header.api_version)
+    try:
+        head = _request_head(header, version)
+        return _framed(head, parts)
+    except (error, AttributeError, UnicodeEncodeError) as problem:
+        raise LocalError(f"{header!r} cannot be encoded: {problem}") from problem
+
+
+def _request_head(header: RequestHeader, version: int) -> bytes:
+    key, api_version, correlation = header.api_key, header.api_version, header.correlation_id
+    if version == 0:
+        return _REQUEST.pack(key, api_version, correlation)
+    tags = b"\0" if version == 2 else b""
+    if header.client_id is None:
+        return _CLIENT_ID.pack(key, api_version, correlation, -1) + tags
+    name = header.client_id.encode()
+    return _CLIENT_ID.pack(key, api_version, correlation, len(name)) + name + tags
+
+
+def encode_response(
+    correlation_id: int, message: Message, api_key: int, version: int
+) -> list[Part]:
+    """A whole frame."""
+    head = _CORRELATION.pack(correlation_id)
+    if response_header_version(api_key, version):
+        head += b"\0"
+    return _framed(head, message.encode(version))
+
+
+def _framed(head: bytes, parts: list[Part]) -> list[Part]:
+    size = len(head) + sum(map(len, parts))
+    first = parts[0] if parts else b""
+    if isinstance(first, bytearray):
+        return [_SIZE.pack(size) + head + first, *parts[1:]]
+    return [_SIZE.pack(size) + head, *parts]

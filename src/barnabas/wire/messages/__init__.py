@@ -1,0 +1,1 @@
+"""Generated message classes, one module per declaration in `schemas/`; never edited by hand."""

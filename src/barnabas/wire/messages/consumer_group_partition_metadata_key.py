@@ -1,0 +1,67 @@
+"""Key of the topics that a KIP-848 group last saw.
+
+Generated from schemas/consumer_group_partition_metadata_key.msg by codegen; edit that and run it again.
+"""
+
+from struct import Struct
+from typing import ClassVar
+
+from barnabas.wire.message import FieldSpecs, Message
+from barnabas.wire.primitives import (
+    Part,
+    new,
+    overrun,
+    unexpected_null,
+)
+
+_pack_h = Struct(">h").pack
+_unpack_h = Struct(">h").unpack_from
+
+
+class ConsumerGroupPartitionMetadataKey(Message):
+    __slots__ = (
+        "group_id",
+    )
+    MIN_VERSION: ClassVar[int] = 4
+    MAX_VERSION: ClassVar[int] = 4
+    FLEXIBLE_FROM: ClassVar[int] = 32767
+    FIELDS: ClassVar[FieldSpecs] = (
+        ("group_id", "string", 4, 4, False),
+    )
+
+    def __init__(
+        self,
+        group_id: str = "",
+    ) -> None:
+        self.group_id = group_id
+
+
+def _decode_consumer_group_partition_metadata_key_v4(buf: memoryview, pos: int, end: int) -> ConsumerGroupPartitionMetadataKey:
+    o = new(ConsumerGroupPartitionMetadataKey)
+    (n,) = _unpack_h(buf, pos)
+    pos += 2
+    if n < 0:
+        raise unexpected_null(pos, "group_id")
+    q = pos + n
+    if q > end:
+        raise overrun(pos, n)
+    o.group_id = str(buf[pos:q], "utf-8")
+    pos = q
+    return o
+
+
+def _encode_consumer_group_partition_metadata_key_v4(o: ConsumerGroupPartitionMetadataKey) -> list[Part]:
+    out = bytearray()
+    s = o.group_id.encode()
+    n = len(s)
+    out += _pack_h(n)
+    out += s
+    return [out]
+
+
+ConsumerGroupPartitionMetadataKey.DECODERS = {
+    4: _decode_consumer_group_partition_metadata_key_v4,
+}
+ConsumerGroupPartitionMetadataKey.ENCODERS = {
+    4: _encode_consumer_group_partition_metadata_key_v4,
+}

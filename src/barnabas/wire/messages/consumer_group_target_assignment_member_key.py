@@ -1,0 +1,84 @@
+"""Key of a member's target assignment.
+
+Generated from schemas/consumer_group_target_assignment_member_key.msg by codegen; edit that and run it again.
+"""
+
+from struct import Struct
+from typing import ClassVar
+
+from barnabas.wire.message import FieldSpecs, Message
+from barnabas.wire.primitives import (
+    Part,
+    new,
+    overrun,
+    unexpected_null,
+)
+
+_pack_h = Struct(">h").pack
+_unpack_h = Struct(">h").unpack_from
+
+
+class ConsumerGroupTargetAssignmentMemberKey(Message):
+    __slots__ = (
+        "group_id",
+        "member_id",
+    )
+    MIN_VERSION: ClassVar[int] = 7
+    MAX_VERSION: ClassVar[int] = 7
+    FLEXIBLE_FROM: ClassVar[int] = 32767
+    FIELDS: ClassVar[FieldSpecs] = (
+        ("group_id", "string", 7, 7, False),
+        ("member_id", "string", 7, 7, False),
+    )
+
+    def __init__(
+        self,
+        group_id: str = "",
+        member_id: str = "",
+    ) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+
+
+def _decode_consumer_group_target_assignment_member_key_v7(buf: memoryview, pos: int, end: int) -> ConsumerGroupTargetAssignmentMemberKey:
+    o = new(ConsumerGroupTargetAssignmentMemberKey)
+    (n,) = _unpack_h(buf, pos)
+    pos += 2
+    if n < 0:
+        raise unexpected_null(pos, "group_id")
+    q = pos + n
+    if q > end:
+        raise overrun(pos, n)
+    o.group_id = str(buf[pos:q], "utf-8")
+    pos = q
+    (n,) = _unpack_h(buf, pos)
+    pos += 2
+    if n < 0:
+        raise unexpected_null(pos, "member_id")
+    q = pos + n
+    if q > end:
+        raise overrun(pos, n)
+    o.member_id = str(buf[pos:q], "utf-8")
+    pos = q
+    return o
+
+
+def _encode_consumer_group_target_assignment_member_key_v7(o: ConsumerGroupTargetAssignmentMemberKey) -> list[Part]:
+    out = bytearray()
+    s = o.group_id.encode()
+    n = len(s)
+    out += _pack_h(n)
+    out += s
+    s = o.member_id.encode()
+    n = len(s)
+    out += _pack_h(n)
+    out += s
+    return [out]
+
+
+ConsumerGroupTargetAssignmentMemberKey.DECODERS = {
+    7: _decode_consumer_group_target_assignment_member_key_v7,
+}
+ConsumerGroupTargetAssignmentMemberKey.ENCODERS = {
+    7: _encode_consumer_group_target_assignment_member_key_v7,
+}

@@ -1,0 +1,589 @@
+"""Sets, deletes, appends to or subtracts from single configuration values (KIP-339).
+
+Generated from schemas/incremental_alter_configs.msg by codegen; edit that and run it again.
+"""
+
+from collections.abc import Sequence
+from struct import Struct
+from typing import ClassVar
+
+from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.primitives import (
+    EMPTY,
+    Part,
+    UVARINTS,
+    long_string_length,
+    new,
+    overrun,
+    read_long_string_length,
+    read_long_uvarint,
+    skip_tags,
+    too_many,
+    unexpected_null,
+    uvarint,
+)
+
+_pack_t = Struct(">?").pack
+_pack_b = Struct(">b").pack
+_pack_bh = Struct(">bh").pack
+_pack_h = Struct(">h").pack
+_pack_hh = Struct(">hh").pack
+_pack_i = Struct(">i").pack
+_pack_ii = Struct(">ii").pack
+_unpack_b = Struct(">b").unpack_from
+_unpack_bh = Struct(">bh").unpack_from
+_unpack_h = Struct(">h").unpack_from
+_unpack_hh = Struct(">hh").unpack_from
+_unpack_i = Struct(">i").unpack_from
+_unpack_ii = Struct(">ii").unpack_from
+
+
+class AlterableConfig(WireStruct):
+    __slots__ = (
+        "name",
+        "config_operation",
+        "value",
+    )
+    FIELDS: ClassVar[FieldSpecs] = (
+        ("name", "string", 0, 1, False),
+        ("config_operation", "int8", 0, 1, False),
+        ("value", "string", 0, 1, True),
+    )
+
+    def __init__(
+        self,
+        name: str = "",
+        config_operation: int = 0,
+        value: str | None = "",
+    ) -> None:
+        self.name = name
+        self.config_operation = config_operation  # 0 set, 1 delete, 2 append, 3 subtract
+        self.value = value
+
+
+class AlterConfigsResource(WireStruct):
+    __slots__ = (
+        "resource_type",
+        "resource_name",
+        "configs",
+    )
+    FIELDS: ClassVar[FieldSpecs] = (
+        ("resource_type", "int8", 0, 1, False),
+        ("resource_name", "string", 0, 1, False),
+        ("configs", "[AlterableConfig]", 0, 1, False),
+    )
+
+    def __init__(
+        self,
+        resource_type: int = 0,
+        resource_name: str = "",
+        configs: list[AlterableConfig] = EMPTY,
+    ) -> None:
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.configs = [] if configs is EMPTY else configs
+
+
+class AlterConfigsResourceResponse(WireStruct):
+    __slots__ = (
+        "error_code",
+        "error_message",
+        "resource_type",
+        "resource_name",
+    )
+    FIELDS: ClassVar[FieldSpecs] = (
+        ("error_code", "int16", 0, 1, False),
+        ("error_message", "string", 0, 1, True),
+        ("resource_type", "int8", 0, 1, False),
+        ("resource_name", "string", 0, 1, False),
+    )
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        error_message: str | None = "",
+        resource_type: int = 0,
+        resource_name: str = "",
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+
+
+class IncrementalAlterConfigsRequest(Message):
+    __slots__ = (
+        "resources",
+        "validate_only",
+    )
+    API_KEY: ClassVar[int] = 44
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 1
+    FLEXIBLE_FROM: ClassVar[int] = 1
+    FIELDS: ClassVar[FieldSpecs] = (
+        ("resources", "[AlterConfigsResource]", 0, 1, False),
+        ("validate_only", "bool", 0, 1, False),
+    )
+
+    def __init__(
+        self,
+        resources: list[AlterConfigsResource] = EMPTY,
+        validate_only: bool = False,
+    ) -> None:
+        self.resources = [] if resources is EMPTY else resources
+        self.validate_only = validate_only  # check, but change nothing
+
+
+class IncrementalAlterConfigsResponse(Message):
+    __slots__ = (
+        "throttle_time_ms",
+        "responses",
+    )
+    API_KEY: ClassVar[int] = 44
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 1
+    FLEXIBLE_FROM: ClassVar[int] = 1
+    FIELDS: ClassVar[FieldSpecs] = (
+        ("throttle_time_ms", "int32", 0, 1, False),
+        ("responses", "[AlterConfigsResourceResponse]", 0, 1, False),
+    )
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        responses: list[AlterConfigsResourceResponse] = EMPTY,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.responses = [] if responses is EMPTY else responses
+
+
+def _read_alterable_config_v0(
+    buf: memoryview, pos: int, end: int, count: int
+) -> tuple[list[AlterableConfig], int]:
+    if count * 5 > end - pos:
+        raise too_many(pos, count)
+    items: list[AlterableConfig] = []
+    for _ in range(count):
+        o = new(AlterableConfig)
+        (n,) = _unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise unexpected_null(pos, "name")
+        q = pos + n
+        if q > end:
+            raise overrun(pos, n)
+        o.name = str(buf[pos:q], "utf-8")
+        pos = q
+        o.config_operation, n = _unpack_bh(buf, pos)
+        pos += 3
+        if n < 0:
+            o.value = None
+        else:
+            q = pos + n
+            if q > end:
+                raise overrun(pos, n)
+            o.value = str(buf[pos:q], "utf-8")
+            pos = q
+        items.append(o)
+    return items, pos
+
+
+def _read_alter_configs_resource_v0(
+    buf: memoryview, pos: int, end: int, count: int
+) -> tuple[list[AlterConfigsResource], int]:
+    if count * 7 > end - pos:
+        raise too_many(pos, count)
+    items: list[AlterConfigsResource] = []
+    for _ in range(count):
+        o = new(AlterConfigsResource)
+        o.resource_type, n = _unpack_bh(buf, pos)
+        pos += 3
+        if n < 0:
+            raise unexpected_null(pos, "resource_name")
+        q = pos + n
+        if q > end:
+            raise overrun(pos, n)
+        o.resource_name = str(buf[pos:q], "utf-8")
+        pos = q
+        (n,) = _unpack_i(buf, pos)
+        pos += 4
+        if n < 0:
+            raise unexpected_null(pos, "configs")
+        o.configs, pos = _read_alterable_config_v0(buf, pos, end, n)
+        items.append(o)
+    return items, pos
+
+
+def _decode_incremental_alter_configs_request_v0(buf: memoryview, pos: int, end: int) -> IncrementalAlterConfigsRequest:
+    o = new(IncrementalAlterConfigsRequest)
+    (n,) = _unpack_i(buf, pos)
+    pos += 4
+    if n < 0:
+        raise unexpected_null(pos, "resources")
+    o.resources, pos = _read_alter_configs_resource_v0(buf, pos, end, n)
+    o.validate_only = buf[pos] != 0
+    pos += 1
+    return o
+
+
+def _write_alterable_config_v0(
+    out: bytearray, items: Sequence[AlterableConfig]
+) -> None:
+    for o in items:
+        s = o.name.encode()
+        n = len(s)
+        out += _pack_h(n)
+        out += s
+        if o.value is None:
+            n = -1
+            s = b""
+        else:
+            s = o.value.encode()
+            n = len(s)
+        out += _pack_bh(o.config_operation, n)
+        out += s
+
+
+def _write_alter_configs_resource_v0(
+    out: bytearray, items: Sequence[AlterConfigsResource]
+) -> None:
+    for o in items:
+        s = o.resource_name.encode()
+        n = len(s)
+        out += _pack_bh(o.resource_type, n)
+        out += s
+        n = len(o.configs)
+        out += _pack_i(n)
+        _write_alterable_config_v0(out, o.configs)
+
+
+def _encode_incremental_alter_configs_request_v0(o: IncrementalAlterConfigsRequest) -> list[Part]:
+    out = bytearray()
+    n = len(o.resources)
+    out += _pack_i(n)
+    _write_alter_configs_resource_v0(out, o.resources)
+    out += _pack_t(o.validate_only)
+    return [out]
+
+
+def _read_alterable_config_v1(
+    buf: memoryview, pos: int, end: int, count: int
+) -> tuple[list[AlterableConfig], int]:
+    if count * 4 > end - pos:
+        raise too_many(pos, count)
+    items: list[AlterableConfig] = []
+    for _ in range(count):
+        o = new(AlterableConfig)
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_long_string_length(buf, pos)
+        n -= 1
+        if n < 0:
+            raise unexpected_null(pos, "name")
+        q = pos + n
+        if q > end:
+            raise overrun(pos, n)
+        o.name = str(buf[pos:q], "utf-8")
+        pos = q
+        (o.config_operation,) = _unpack_b(buf, pos)
+        pos += 1
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_long_string_length(buf, pos)
+        n -= 1
+        if n < 0:
+            o.value = None
+        else:
+            q = pos + n
+            if q > end:
+                raise overrun(pos, n)
+            o.value = str(buf[pos:q], "utf-8")
+            pos = q
+        if buf[pos] == 0:
+            pos += 1
+        else:
+            pos = skip_tags(buf, pos, end)
+        items.append(o)
+    return items, pos
+
+
+def _read_alter_configs_resource_v1(
+    buf: memoryview, pos: int, end: int, count: int
+) -> tuple[list[AlterConfigsResource], int]:
+    if count * 4 > end - pos:
+        raise too_many(pos, count)
+    items: list[AlterConfigsResource] = []
+    for _ in range(count):
+        o = new(AlterConfigsResource)
+        (o.resource_type,) = _unpack_b(buf, pos)
+        pos += 1
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_long_string_length(buf, pos)
+        n -= 1
+        if n < 0:
+            raise unexpected_null(pos, "resource_name")
+        q = pos + n
+        if q > end:
+            raise overrun(pos, n)
+        o.resource_name = str(buf[pos:q], "utf-8")
+        pos = q
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_long_uvarint(buf, pos)
+        n -= 1
+        if n < 0:
+            raise unexpected_null(pos, "configs")
+        o.configs, pos = _read_alterable_config_v1(buf, pos, end, n)
+        if buf[pos] == 0:
+            pos += 1
+        else:
+            pos = skip_tags(buf, pos, end)
+        items.append(o)
+    return items, pos
+
+
+def _decode_incremental_alter_configs_request_v1(buf: memoryview, pos: int, end: int) -> IncrementalAlterConfigsRequest:
+    o = new(IncrementalAlterConfigsRequest)
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_long_uvarint(buf, pos)
+    n -= 1
+    if n < 0:
+        raise unexpected_null(pos, "resources")
+    o.resources, pos = _read_alter_configs_resource_v1(buf, pos, end, n)
+    o.validate_only = buf[pos] != 0
+    pos += 1
+    if buf[pos] == 0:
+        pos += 1
+    else:
+        pos = skip_tags(buf, pos, end)
+    return o
+
+
+def _write_alterable_config_v1(
+    out: bytearray, items: Sequence[AlterableConfig]
+) -> None:
+    for o in items:
+        s = o.name.encode()
+        n = len(s) + 1
+        out += UVARINTS[n] if n < 128 else long_string_length(n)
+        out += s
+        out += _pack_b(o.config_operation)
+        if o.value is None:
+            out.append(0)
+        else:
+            s = o.value.encode()
+            n = len(s) + 1
+            out += UVARINTS[n] if n < 128 else long_string_length(n)
+            out += s
+        out.append(0)
+
+
+def _write_alter_configs_resource_v1(
+    out: bytearray, items: Sequence[AlterConfigsResource]
+) -> None:
+    for o in items:
+        out += _pack_b(o.resource_type)
+        s = o.resource_name.encode()
+        n = len(s) + 1
+        out += UVARINTS[n] if n < 128 else long_string_length(n)
+        out += s
+        n = len(o.configs) + 1
+        out += UVARINTS[n] if n < 128 else uvarint(n)
+        _write_alterable_config_v1(out, o.configs)
+        out.append(0)
+
+
+def _encode_incremental_alter_configs_request_v1(o: IncrementalAlterConfigsRequest) -> list[Part]:
+    out = bytearray()
+    n = len(o.resources) + 1
+    out += UVARINTS[n] if n < 128 else uvarint(n)
+    _write_alter_configs_resource_v1(out, o.resources)
+    out += _pack_t(o.validate_only)
+    out.append(0)
+    return [out]
+
+
+def _read_alter_configs_resource_response_v0(
+    buf: memoryview, pos: int, end: int, count: int
+) -> tuple[list[AlterConfigsResourceResponse], int]:
+    if count * 7 > end - pos:
+        raise too_many(pos, count)
+    items: list[AlterConfigsResourceResponse] = []
+    for _ in range(count):
+        o = new(AlterConfigsResourceResponse)
+        o.error_code, n = _unpack_hh(buf, pos)
+        pos += 4
+        if n < 0:
+            o.error_message = None
+        else:
+            q = pos + n
+            if q > end:
+                raise overrun(pos, n)
+            o.error_message = str(buf[pos:q], "utf-8")
+            pos = q
+        o.resource_type, n = _unpack_bh(buf, pos)
+        pos += 3
+        if n < 0:
+            raise unexpected_null(pos, "resource_name")
+        q = pos + n
+        if q > end:
+            raise overrun(pos, n)
+        o.resource_name = str(buf[pos:q], "utf-8")
+        pos = q
+        items.append(o)
+    return items, pos
+
+
+def _decode_incremental_alter_configs_response_v0(buf: memoryview, pos: int, end: int) -> IncrementalAlterConfigsResponse:
+    o = new(IncrementalAlterConfigsResponse)
+    o.throttle_time_ms, n = _unpack_ii(buf, pos)
+    pos += 8
+    if n < 0:
+        raise unexpected_null(pos, "responses")
+    o.responses, pos = _read_alter_configs_resource_response_v0(buf, pos, end, n)
+    return o
+
+
+def _write_alter_configs_resource_response_v0(
+    out: bytearray, items: Sequence[AlterConfigsResourceResponse]
+) -> None:
+    for o in items:
+        if o.error_message is None:
+            n = -1
+            s = b""
+        else:
+            s = o.error_message.encode()
+            n = len(s)
+        out += _pack_hh(o.error_code, n)
+        out += s
+        s = o.resource_name.encode()
+        n = len(s)
+        out += _pack_bh(o.resource_type, n)
+        out += s
+
+
+def _encode_incremental_alter_configs_response_v0(o: IncrementalAlterConfigsResponse) -> list[Part]:
+    out = bytearray()
+    n = len(o.responses)
+    out += _pack_ii(o.throttle_time_ms, n)
+    _write_alter_configs_resource_response_v0(out, o.responses)
+    return [out]
+
+
+def _read_alter_configs_resource_response_v1(
+    buf: memoryview, pos: int, end: int, count: int
+) -> tuple[list[AlterConfigsResourceResponse], int]:
+    if count * 6 > end - pos:
+        raise too_many(pos, count)
+    items: list[AlterConfigsResourceResponse] = []
+    for _ in range(count):
+        o = new(AlterConfigsResourceResponse)
+        (o.error_code,) = _unpack_h(buf, pos)
+        pos += 2
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_long_string_length(buf, pos)
+        n -= 1
+        if n < 0:
+            o.error_message = None
+        else:
+            q = pos + n
+            if q > end:
+                raise overrun(pos, n)
+            o.error_message = str(buf[pos:q], "utf-8")
+            pos = q
+        (o.resource_type,) = _unpack_b(buf, pos)
+        pos += 1
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_long_string_length(buf, pos)
+        n -= 1
+        if n < 0:
+            raise unexpected_null(pos, "resource_name")
+        q = pos + n
+        if q > end:
+            raise overrun(pos, n)
+        o.resource_name = str(buf[pos:q], "utf-8")
+        pos = q
+        if buf[pos] == 0:
+            pos += 1
+        else:
+            pos = skip_tags(buf, pos, end)
+        items.append(o)
+    return items, pos
+
+
+def _decode_incremental_alter_configs_response_v1(buf: memoryview, pos: int, end: int) -> IncrementalAlterConfigsResponse:
+    o = new(IncrementalAlterConfigsResponse)
+    (o.throttle_time_ms,) = _unpack_i(buf, pos)
+    pos += 4
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_long_uvarint(buf, pos)
+    n -= 1
+    if n < 0:
+        raise unexpected_null(pos, "responses")
+    o.responses, pos = _read_alter_configs_resource_response_v1(buf, pos, end, n)
+    if buf[pos] == 0:
+        pos += 1
+    else:
+        pos = skip_tags(buf, pos, end)
+    return o
+
+
+def _write_alter_configs_resource_response_v1(
+    out: bytearray, items: Sequence[AlterConfigsResourceResponse]
+) -> None:
+    for o in items:
+        out += _pack_h(o.error_code)
+        if o.error_message is None:
+            out.append(0)
+        else:
+            s = o.error_message.encode()
+            n = len(s) + 1
+            out += UVARINTS[n] if n < 128 else long_string_length(n)
+            out += s
+        out += _pack_b(o.resource_type)
+        s = o.resource_name.encode()
+        n = len(s) + 1
+        out += UVARINTS[n] if n < 128 else long_string_length(n)
+        out += s
+        out.append(0)
+
+
+def _encode_incremental_alter_configs_response_v1(o: IncrementalAlterConfigsResponse) -> list[Part]:
+    out = bytearray()
+    out += _pack_i(o.throttle_time_ms)
+    n = len(o.responses) + 1
+    out += UVARINTS[n] if n < 128 else uvarint(n)
+    _write_alter_configs_resource_response_v1(out, o.responses)
+    out.append(0)
+    return [out]
+
+
+IncrementalAlterConfigsRequest.DECODERS = {
+    0: _decode_incremental_alter_configs_request_v0,
+    1: _decode_incremental_alter_configs_request_v1,
+}
+IncrementalAlterConfigsRequest.ENCODERS = {
+    0: _encode_incremental_alter_configs_request_v0,
+    1: _encode_incremental_alter_configs_request_v1,
+}
+IncrementalAlterConfigsResponse.DECODERS = {
+    0: _decode_incremental_alter_configs_response_v0,
+    1: _decode_incremental_alter_configs_response_v1,
+}
+IncrementalAlterConfigsResponse.ENCODERS = {
+    0: _encode_incremental_alter_configs_response_v0,
+    1: _encode_incremental_alter_configs_response_v1,
+}

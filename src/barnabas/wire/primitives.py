@@ -1,0 +1,232 @@
+"""The pieces of the wire format that generated code is made of.
+
+Integers are big-endian. Lengths and counts are int16/int32 in the older layouts (-1 is null) and
+an unsigned varint of length + 1 in flexible ones (0 is null). An unsigned varint has seven bits
+to a byte, lowest first, at most five bytes.
+
+Readers take `(buf, pos, end)` and return the new position. They check every length against `end`
+before they slice or allocate; reading past the buffer itself surfaces as struct.error or
+IndexError, which `Message.decode` turns into ProtocolError. No byte of records is ever copied.
+"""
+
+import struct
+from collections.abc import Sequence, Sized
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from barnabas.model.errors import LocalError, ProtocolError
+
+Part: TypeAlias = bytes | bytearray | memoryview | Sized
+"""A piece of an encoded message: bytes, or anything with a length that the network can send."""
+
+Records: TypeAlias = Any
+"""A record batch sequence: a memoryview when decoded, any Part when encoded."""
+
+MAX_STRING = 32767
+MAX_TAGS = 1024
+_MAX_VARINT_BYTES = 5
+
+UVARINTS: tuple[bytes, ...] = tuple(bytes((value,)) for value in range(128))
+"""Encoded unsigned varints of one byte."""
+
+EMPTY: list[Any] = []
+"""Default of list parameters, replaced by a fresh list; never handed out."""
+
+_T = TypeVar("_T")
+
+if TYPE_CHECKING:
+
+    def new(cls: type[_T]) -> _T:
+        """An instance without calling __init__: the decoder sets every slot itself."""
+
+else:
+    new = object.__new__
+
+
+def overrun(pos: int, length: int) -> ProtocolError:
+    """A length that reaches past the end."""
+    return ProtocolError(f"{length} bytes at {pos} run past the end")
+
+
+def too_many(pos: int, count: int) -> ProtocolError:
+    """A count of elements that cannot fit into what remains."""
+    return ProtocolError(f"{count} elements at {pos} cannot fit into what remains")
+
+
+def unexpected_null(pos: int, name: str) -> ProtocolError:
+    """Null where the version does not allow it."""
+    return ProtocolError(f"{name} at {pos} is null")
+
+
+def bad_tag(pos: int, name: str) -> ProtocolError:
+    """A tagged field whose content is not as long as it says."""
+    return ProtocolError(f"tagged field {name} ending at {pos} has another length than it says")
+
+
+def read_uvarint(buf: memoryview, pos: int) -> tuple[int, int]:
+    """Value and next position."""
+    value = 0
+    for index in range(_MAX_VARINT_BYTES):
+        byte = buf[pos + index]
+        value |= (byte & 0x7F) << (7 * index)
+        if byte < 0x80:
+            if value > 0xFFFFFFFF:
+                break
+            return value, pos + index + 1
+    raise ProtocolError(f"varint at {pos} is too long")
+
+
+def read_long_uvarint(buf: memoryview, pos: int) -> tuple[int, int]:
+    """The varint whose first byte, just before `pos`, said that more follow."""
+    return read_uvarint(buf, pos - 1)
+
+
+def read_long_string_length(buf: memoryview, pos: int) -> tuple[int, int]:
+    """Length + 1 of a string, when its first byte, just before `pos`, said that more follow."""
+    value, pos = read_uvarint(buf, pos - 1)
+    if value > MAX_STRING + 1:
+        raise ProtocolError(f"string of {value - 1} bytes at {pos}")
+    return value, pos
+
+
+def uvarint(value: int) -> bytes:
+    """Encode an unsigned varint."""
+    if value < 0x80:
+        return UVARINTS[value]
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def long_string_length(value: int) -> bytes:
+    """Encode length + 1 of a string of more than 126 bytes."""
+    if value > MAX_STRING + 1:
+        raise LocalError(f"string of {value - 1} bytes, the most is {MAX_STRING}")
+    return uvarint(value)
+
+
+def read_tag(buf: memoryview, pos: int, end: int) -> tuple[int, int, int]:
+    """Tag, position of its content and position after it."""
+    tag, pos = read_uvarint(buf, pos)
+    size, pos = read_uvarint(buf, pos)
+    stop = pos + size
+    if stop > end:
+        raise overrun(pos, size)
+    return tag, pos, stop
+
+
+def read_tag_count(buf: memoryview, pos: int, end: int) -> tuple[int, int]:
+    """How many tagged fields follow. A tag takes two bytes at least, and nobody sends many."""
+    count, pos = read_uvarint(buf, pos)
+    if count * 2 > end - pos or count > MAX_TAGS:
+        raise too_many(pos, count)
+    return count, pos
+
+
+def skip_tags(buf: memoryview, pos: int, end: int) -> int:
+    """Pass over a tag section that is known to be wholly unknown (KIP-482 demands tolerance)."""
+    count, pos = read_tag_count(buf, pos, end)
+    for _ in range(count):
+        _, _, pos = read_tag(buf, pos, end)
+    return pos
+
+
+def read_strings(buf: memoryview, pos: int, end: int, count: int) -> tuple[list[str], int]:
+    """Elements of an array of strings, int16 lengths."""
+    if count * 2 > end - pos:
+        raise too_many(pos, count)
+    items = []
+    for _ in range(count):
+        length = buf[pos] << 8 | buf[pos + 1]
+        pos += 2
+        stop = pos + length
+        if length > MAX_STRING or stop > end:
+            raise overrun(pos, length)
+        items.append(str(buf[pos:stop], "utf-8"))
+        pos = stop
+    return items, pos
+
+
+def read_compact_strings(buf: memoryview, pos: int, end: int, count: int) -> tuple[list[str], int]:
+    """Elements of an array of strings, varint lengths."""
+    if count > end - pos:
+        raise too_many(pos, count)
+    items = []
+    for _ in range(count):
+        length = buf[pos]
+        pos += 1
+        if length > 127:
+            length, pos = read_long_string_length(buf, pos)
+        if length == 0:
+            raise unexpected_null(pos, "string in an array")
+        stop = pos + length - 1
+        if stop > end:
+            raise overrun(pos, length - 1)
+        items.append(str(buf[pos:stop], "utf-8"))
+        pos = stop
+    return items, pos
+
+
+def write_strings(out: bytearray, items: Sequence[str]) -> None:
+    """Elements of an array of strings, int16 lengths."""
+    for item in items:
+        raw = item.encode()
+        out += _INT16.pack(len(raw))
+        out += raw
+
+
+def write_compact_strings(out: bytearray, items: Sequence[str]) -> None:
+    """Elements of an array of strings, varint lengths."""
+    for item in items:
+        raw = item.encode()
+        length = len(raw) + 1
+        out += UVARINTS[length] if length < 128 else long_string_length(length)
+        out += raw
+
+
+_INT16 = struct.Struct(">h")
+_FEW = 16
+_ELEMENTS = {
+    code: tuple(struct.Struct(f">{count}{code}") for count in range(_FEW)) for code in "bhiq"
+}
+_ELEMENT_SIZE = {"b": 1, "h": 2, "i": 4, "q": 8}
+_FEW_INT32 = _ELEMENTS["i"]
+
+
+def read_ints(buf: memoryview, pos: int, end: int, count: int, code: str) -> tuple[list[int], int]:
+    """Elements of an array of integers; `code` is their struct format character."""
+    stop = pos + count * _ELEMENT_SIZE[code]
+    if stop > end:
+        raise too_many(pos, count)
+    if count < _FEW:
+        return list(_ELEMENTS[code][count].unpack_from(buf, pos)), stop
+    return list(struct.unpack_from(f">{count}{code}", buf, pos)), stop
+
+
+def read_int32s(buf: memoryview, pos: int, end: int, count: int) -> tuple[list[int], int]:
+    """Elements of an array of int32: replicas and partitions, the ones that matter for speed."""
+    stop = pos + count * 4
+    if stop > end:
+        raise too_many(pos, count)
+    if count < _FEW:
+        return list(_FEW_INT32[count].unpack_from(buf, pos)), stop
+    return list(struct.unpack_from(f">{count}i", buf, pos)), stop
+
+
+def int_elements(items: Sequence[int], code: str) -> bytes:
+    """Encode the elements of an array of integers."""
+    count = len(items)
+    if count < _FEW:
+        return _ELEMENTS[code][count].pack(*items)
+    return struct.pack(f">{count}{code}", *items)
+
+
+def write_tags(out: bytearray, tags: Sequence[tuple[int, bytes | bytearray]]) -> None:
+    """A tag section: count, then tag, size and content of each, ascending."""
+    out += uvarint(len(tags))
+    for tag, content in tags:
+        out += uvarint(tag)
+        out += uvarint(len(content))
+        out += content

@@ -1,0 +1,32 @@
+"""Message classes by API key.
+
+Modules are imported on first use: a process that speaks ten APIs does not load sixty.
+"""
+
+from functools import cache
+from importlib import import_module
+
+from barnabas.model.errors import LocalError
+from barnabas.wire.message import Message
+from barnabas.wire.messages.index import MODULES
+
+
+@cache
+def request_class(api_key: int) -> type[Message]:
+    """The request of an API; LocalError when there is none here."""
+    return _load(api_key, 1)
+
+
+@cache
+def response_class(api_key: int) -> type[Message]:
+    """The response of an API; LocalError when there is none here."""
+    return _load(api_key, 2)
+
+
+def _load(api_key: int, position: int) -> type[Message]:
+    names = MODULES.get(api_key)
+    if names is None:
+        raise LocalError(f"no messages for API key {api_key}")
+    module = import_module(f"barnabas.wire.messages.{names[0]}")
+    loaded: type[Message] = getattr(module, names[position])
+    return loaded
