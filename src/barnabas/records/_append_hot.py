@@ -36,7 +36,7 @@ BytesLike = bytes | bytearray | memoryview
 
 
 @cython.cfunc
-def _as_bytes(data: BytesLike | None) -> object:
+def _as_bytes(data: BytesLike | None) -> bytes | None:
     """Exact bytes (or None), so that C may read them without a buffer view."""
     if data is None or type(data) is bytes:
         return data
@@ -54,7 +54,7 @@ def _encode_headers(headers: Iterable[tuple[str, BytesLike | None]]) -> list:
 @cython.inline
 @cython.exceptval(check=False)
 def _zigzag(value: cython.longlong) -> cython.ulonglong:
-    return (cython.cast(cython.ulonglong, value) << 1) ^ cython.cast(cython.ulonglong, value >> 63)
+    return (value << 1) ^ (value >> 63)
 
 
 @cython.cfunc
@@ -72,10 +72,10 @@ def _varint_size(value: cython.longlong) -> cython.Py_ssize_t:
 @cython.cfunc
 @cython.inline
 @cython.exceptval(-1)
-def _field_size(data: object) -> cython.Py_ssize_t:
+def _field_size(data: bytes | None) -> cython.Py_ssize_t:
     if data is None:
         return 1
-    size: cython.Py_ssize_t = len(cython.cast(bytes, data))
+    size: cython.Py_ssize_t = len(data)
     return _varint_size(size) + size
 
 
@@ -206,7 +206,11 @@ class RecordAppender:
     @cython.cfunc
     @cython.exceptval(-1)
     def _body_size(
-        self, timestamp_ms: cython.longlong, key: object, value: object, headers: list | None
+        self,
+        timestamp_ms: cython.longlong,
+        key: bytes | None,
+        value: bytes | None,
+        headers: list | None,
     ) -> cython.Py_ssize_t:
         delta: cython.longlong = timestamp_ms - self._base_timestamp if self._based else 0
         size: cython.Py_ssize_t = 1 + _varint_size(delta) + _varint_size(self._next_delta)
@@ -219,8 +223,8 @@ class RecordAppender:
     def _append(
         self,
         timestamp_ms: cython.longlong,
-        key: object,
-        value: object,
+        key: bytes | None,
+        value: bytes | None,
         headers: list | None,
         limit: cython.Py_ssize_t,
     ) -> cython.int:
@@ -241,8 +245,8 @@ class RecordAppender:
     def _write(
         self,
         timestamp_ms: cython.longlong,
-        key: object,
-        value: object,
+        key: bytes | None,
+        value: bytes | None,
         headers: list | None,
         body: cython.Py_ssize_t,
     ) -> cython.void:
@@ -281,11 +285,11 @@ class RecordAppender:
 
     @cython.cfunc
     @cython.inline
-    def _put_field(self, data: object) -> cython.void:
+    def _put_field(self, data: bytes | None) -> cython.void:
         if data is None:
             self._put_varint(-1)
             return
-        size: cython.Py_ssize_t = len(cython.cast(bytes, data))
+        size: cython.Py_ssize_t = len(data)
         self._put_varint(size)
         if cython.compiled:
             memcpy(self._data + self._size, PyBytes_AS_STRING(data), size)

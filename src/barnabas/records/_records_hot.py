@@ -18,16 +18,14 @@ try:
 except ImportError:
     from barnabas.records import _cython_shim as cython
 
-if cython.compiled:
-    from cython.cimports.cpython.bytearray import (
-        PyByteArray_AS_STRING,
-        PyByteArray_Resize,
-    )
-    from cython.cimports.libc.string import memcpy
-
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import NO_EPOCH, NO_TIMESTAMP, Header, TimestampType
 from barnabas.records.raw_record import RawRecord
+
+if cython.compiled:
+    from cython.cimports.barnabas.records._columns_hot import ArrowColumns
+else:
+    from barnabas.records._columns_hot import ArrowColumns
 
 COMPILED: bool = cython.compiled
 
@@ -261,15 +259,15 @@ class RecordCursor:
         """Every record, for the broker's own use."""
         out: list = []
         while self._next():
-            out.append(
-                RawRecord(
-                    self._offset,
-                    self._timestamp,
-                    self._bytes(self._key_start, self._key_size),
-                    self._bytes(self._value_start, self._value_size),
-                    self._headers() if self._headers_left else self._no_headers(),
-                )
+            fields = (
+                self._offset,
+                self._timestamp,
+                self._bytes(self._key_start, self._key_size),
+                self._bytes(self._value_start, self._value_size),
+                self._headers() if self._headers_left else self._no_headers(),
             )
+            # Not RawRecord(...): the generated __new__ parses its arguments once more.
+            out.append(tuple.__new__(RawRecord, fields))
         return out
 
     def check(self) -> tuple[int, int, int]:
@@ -309,16 +307,14 @@ class RecordCursor:
             if self._offset < from_offset:
                 self._skip_headers()
                 continue
-            columns._offsets._put_i64(self._offset)
-            columns._timestamps._put_i64(self._timestamp)
+            columns._add(self._offset, self._timestamp)
             columns._keys._put(self._data, self._key_start, self._key_size)
             columns._values._put(self._data, self._value_start, self._value_size)
             if self._headers_left:
                 self._header_columns(columns)
             else:
                 self._no_headers()
-            columns._header_ends._put_i32(columns._header_keys._count)
-            columns._count += 1
+            columns._end_row()
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -462,216 +458,3 @@ class RecordCursor:
             self._pos += max(size, 0)
         self._no_headers()
         return 0
-
-
-@cython.final
-@cython.cclass
-class _Bytes:
-    """A growing bytearray, written through a pointer when compiled; little-endian numbers."""
-
-    _array: bytearray
-    _out: cython.p_uchar
-    _capacity: cython.Py_ssize_t
-    _size: cython.Py_ssize_t
-
-    def __init__(self) -> None:
-        self._array = bytearray()
-        self._capacity = 0
-        self._size = 0
-        self._reserve(1024)
-
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def _reserve(self, extra: cython.Py_ssize_t) -> cython.int:
-        if self._size + extra <= self._capacity:
-            return 0
-        capacity: cython.Py_ssize_t = max(2 * self._capacity, self._size + extra)
-        if cython.compiled:
-            PyByteArray_Resize(self._array, capacity)
-            self._out = cython.cast(cython.p_uchar, PyByteArray_AS_STRING(self._array))
-        else:
-            self._array.extend(bytes(capacity - self._capacity))
-            self._out = self._array
-        self._capacity = capacity
-        return 0
-
-    @cython.cfunc
-    @cython.inline
-    @cython.exceptval(-1)
-    def _put_i64(self, value: cython.longlong) -> cython.int:
-        self._reserve(8)
-        if cython.compiled:
-            memcpy(self._out + self._size, cython.address(value), 8)
-        else:
-            self._out[self._size : self._size + 8] = value.to_bytes(8, "little", signed=True)
-        self._size += 8
-        return 0
-
-    @cython.cfunc
-    @cython.inline
-    @cython.exceptval(-1)
-    def _put_i32(self, value: cython.int) -> cython.int:
-        self._reserve(4)
-        if cython.compiled:
-            memcpy(self._out + self._size, cython.address(value), 4)
-        else:
-            self._out[self._size : self._size + 4] = value.to_bytes(4, "little")
-        self._size += 4
-        return 0
-
-    @cython.cfunc
-    @cython.inline
-    @cython.exceptval(-1)
-    def _put_slice(
-        self, data: cython.p_uchar, start: cython.Py_ssize_t, size: cython.Py_ssize_t
-    ) -> cython.int:
-        self._reserve(size)
-        if cython.compiled:
-            memcpy(self._out + self._size, data + start, size)
-        else:
-            self._out[self._size : self._size + size] = data[start : start + size]
-        self._size += size
-        return 0
-
-    def take(self) -> bytearray:
-        """The bytes written; this object is spent."""
-        array = self._array
-        del array[self._size :]
-        self._array = bytearray()
-        self._capacity = self._size = 0
-        return array
-
-
-@cython.final
-@cython.cclass
-class _BinaryColumn:
-    """An Arrow binary column: validity bits, i32 end offsets, bytes."""
-
-    _bits: _Bytes
-    _ends: _Bytes
-    _bytes: _Bytes
-    _count: cython.int
-    _nulls: cython.int
-
-    def __init__(self) -> None:
-        self._bits = _Bytes()
-        self._ends = _Bytes()
-        self._bytes = _Bytes()
-        self._count = 0
-        self._nulls = 0
-        self._ends._put_i32(0)
-
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def _put(
-        self, data: cython.p_uchar, start: cython.Py_ssize_t, size: cython.Py_ssize_t
-    ) -> cython.int:
-        """Append data[start:start+size], or a null when size is negative."""
-        if self._count & 7 == 0:
-            self._bits._reserve(1)
-            self._bits._out[self._bits._size] = 0
-            self._bits._size += 1
-        if size < 0:
-            self._nulls += 1
-        else:
-            self._bits._out[self._count >> 3] |= 1 << (self._count & 7)
-            self._bytes._put_slice(data, start, size)
-        self._ends._put_i32(self._bytes._size)
-        self._count += 1
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def _truncate(self, count: cython.int, nulls: cython.int, size: cython.int) -> cython.int:
-        self._count = count
-        self._nulls = nulls
-        self._ends._size = 4 * (cython.cast(cython.Py_ssize_t, count) + 1)
-        self._bytes._size = size
-        self._bits._size = (count + 7) >> 3
-        if count & 7:
-            self._bits._out[count >> 3] &= (1 << (count & 7)) - 1
-        return 0
-
-    def _state(self) -> tuple[int, int, int]:
-        return self._count, self._nulls, self._bytes._size
-
-    def take(self) -> tuple[bytearray | None, bytearray, bytearray, int, int]:
-        """(validity or None when nothing is null, ends, bytes, length, null count)."""
-        bits = self._bits.take() if self._nulls else None
-        return bits, self._ends.take(), self._bytes.take(), self._count, self._nulls
-
-
-@cython.final
-@cython.cclass
-class ArrowColumns:
-    """Column buffers that `RecordCursor.columns` fills; `arrow` makes arrays of them."""
-
-    _count: cython.int
-    _offsets: _Bytes
-    _timestamps: _Bytes
-    _keys: _BinaryColumn
-    _values: _BinaryColumn
-    _header_ends: _Bytes
-    _header_keys: _BinaryColumn
-    _header_values: _BinaryColumn
-
-    def __init__(self) -> None:
-        self._count = 0
-        self._offsets = _Bytes()
-        self._timestamps = _Bytes()
-        self._keys = _BinaryColumn()
-        self._values = _BinaryColumn()
-        self._header_ends = _Bytes()
-        self._header_ends._put_i32(0)
-        self._header_keys = _BinaryColumn()
-        self._header_values = _BinaryColumn()
-
-    @property
-    def count(self) -> int:
-        return self._count
-
-    @property
-    def size(self) -> int:
-        """Bytes of the fullest column: Arrow's 32-bit offsets end at 2 GiB."""
-        return max(self._keys._bytes._size, self._values._bytes._size)
-
-    def append(self, offset: int, timestamp: int, key: bytes | None, value: bytes | None) -> None:
-        """Add one record without headers: the way in for messages of the old formats."""
-        self._offsets._put_i64(offset)
-        self._timestamps._put_i64(timestamp)
-        self._keys._put(key or b"", 0, -1 if key is None else len(key))
-        self._values._put(value or b"", 0, -1 if value is None else len(value))
-        self._header_ends._put_i32(self._header_keys._count)
-        self._count += 1
-
-    def mark(self) -> tuple[tuple[int, int, int], ...]:
-        """The present end, for `rollback` when the next batch turns out corrupt half-way."""
-        return (
-            self._keys._state(),
-            self._values._state(),
-            self._header_keys._state(),
-            self._header_values._state(),
-        )
-
-    def rollback(self, mark: tuple[tuple[int, int, int], ...]) -> None:
-        """Forget what was added since `mark`."""
-        keys, values, header_keys, header_values = mark
-        self._keys._truncate(keys[0], keys[1], keys[2])
-        self._values._truncate(values[0], values[1], values[2])
-        self._header_keys._truncate(header_keys[0], header_keys[1], header_keys[2])
-        self._header_values._truncate(header_values[0], header_values[1], header_values[2])
-        self._count = self._keys._count
-        self._offsets._size = self._timestamps._size = 8 * self._count
-        self._header_ends._size = 4 * (self._count + 1)
-
-    def take(self) -> dict[str, Any]:
-        """The buffers by name; this object is spent."""
-        return {
-            "offset": self._offsets.take(),
-            "timestamp": self._timestamps.take(),
-            "key": self._keys.take(),
-            "value": self._values.take(),
-            "header_ends": self._header_ends.take(),
-            "header_key": self._header_keys.take(),
-            "header_value": self._header_values.take(),
-        }

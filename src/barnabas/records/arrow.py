@@ -7,7 +7,7 @@ value: binary>>). pyarrow is imported on first use only: most processes never ne
 
 from typing import TYPE_CHECKING, Any
 
-from barnabas.records._records_hot import ArrowColumns
+from barnabas.records._columns_hot import ArrowColumns
 from barnabas.records.reader import FetchDecoder
 
 if TYPE_CHECKING:

@@ -1,0 +1,35 @@
+# C layout of the classes in _columns_hot.py, for itself and for _records_hot.
+
+cdef class Bytes:
+    cdef bytearray _array
+    cdef unsigned char* _out
+    cdef Py_ssize_t _capacity
+    cdef Py_ssize_t _size
+
+    cdef int _reserve(self, Py_ssize_t extra) except? -1
+    cdef int _put_i64(self, long long value) except? -1
+    cdef int _put_i32(self, int value) except? -1
+    cdef int _put_slice(self, unsigned char* data, Py_ssize_t start, Py_ssize_t size) except? -1
+
+cdef class BinaryColumn:
+    cdef Bytes _bits
+    cdef Bytes _ends
+    cdef Bytes _bytes
+    cdef int _count
+    cdef int _nulls
+
+    cdef int _put(self, unsigned char* data, Py_ssize_t start, Py_ssize_t size) except? -1
+    cdef int _truncate(self, int count, int nulls, int size) except? -1
+
+cdef class ArrowColumns:
+    cdef int _count
+    cdef Bytes _offsets
+    cdef Bytes _timestamps
+    cdef BinaryColumn _keys
+    cdef BinaryColumn _values
+    cdef Bytes _header_ends
+    cdef BinaryColumn _header_keys
+    cdef BinaryColumn _header_values
+
+    cdef int _add(self, long long offset, long long timestamp) except? -1
+    cdef int _end_row(self) except? -1
