@@ -123,9 +123,8 @@ class MemoryLog:
             self.epochs[0] = (self.epochs[0][0], offset)
 
     def truncate_to(self, offset):
-        if offset >= self.log_end_offset:
-            return
-        offset = max(offset, self.log_start_offset)
+        # Also when nothing is cut: a leader that appended nothing leaves its epoch at the end.
+        offset = min(max(offset, self.log_start_offset), self.log_end_offset)
         del self.entries[offset - self.log_start_offset :]
         self.log_end_offset = offset
         self.epochs = [item for item in self.epochs if item[1] < offset]

@@ -1,0 +1,81 @@
+"""What a follower asks of a leader and what it gets, as values; and the port that carries them.
+
+The broker implements `ReplicaSource` with the wire's Fetch (v12 or later, for the epoch of the
+last record) and ListOffsets over a connection of its own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.replication.epochs import EpochEnd
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """Kafka's `replica.fetch.*` settings."""
+
+    max_wait_ms: int = 500
+    min_bytes: int = 1
+    max_bytes: int = 10 * 1024 * 1024
+    partition_max_bytes: int = 1024 * 1024
+    backoff_ms: int = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class FetchPartition:
+    """One partition to fetch, with the epoch we follow and the epoch of our last record."""
+
+    topic_partition: TopicPartition
+    topic_id: Uuid
+    leader_epoch: int
+    offset: int
+    last_fetched_epoch: int
+    log_start_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class FetchPlan:
+    """One fetch, in the order in which partitions should be filled."""
+
+    partitions: tuple[FetchPartition, ...]
+    limits: FetchLimits
+
+
+@dataclass(slots=True)
+class FetchedPartition:
+    """A leader's answer for one partition; `records` is a buffer of whole batches."""
+
+    topic_partition: TopicPartition
+    error: ErrorCode = ErrorCode.NONE
+    high_watermark: int = -1
+    log_start_offset: int = -1
+    records: Any = b""
+    diverging_epoch: EpochEnd | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetsPlan:
+    """Ask the leader where its log starts and ends, for partitions whose offset it lacks."""
+
+    partitions: tuple[FetchPartition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderOffsets:
+    """The bounds of a leader's log."""
+
+    topic_partition: TopicPartition
+    error: ErrorCode = ErrorCode.NONE
+    start_offset: int = -1
+    end_offset: int = -1
+
+
+class ReplicaSource(Protocol):
+    """A connection to one leader; raises BarnabasError or OSError when nothing comes back."""
+
+    async def fetch(self, plan: FetchPlan) -> Sequence[FetchedPartition]: ...
+    async def leader_offsets(self, plan: OffsetsPlan) -> Sequence[LeaderOffsets]: ...
+    async def close(self) -> None: ...

@@ -1,0 +1,106 @@
+"""Every declared message as test material: its class, its layouts, and instances of it."""
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+
+from hypothesis import strategies as st
+
+from barnabas.model.ids import ZERO_UUID, Uuid
+from codegen.__main__ import SCHEMAS
+from codegen.grammar import parse_file
+from codegen.layout import Layout, Slot, resolve
+from codegen.model import MessageDecl, Schema
+
+MAX_ELEMENTS = 3
+
+INTEGERS = {
+    "int8": (-(1 << 7), (1 << 7) - 1),
+    "int16": (-(1 << 15), (1 << 15) - 1),
+    "uint16": (0, (1 << 16) - 1),
+    "int32": (-(1 << 31), (1 << 31) - 1),
+    "uint32": (0, (1 << 32) - 1),
+    "int64": (-(1 << 63), (1 << 63) - 1),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One version of one message."""
+
+    schema: Schema
+    message: MessageDecl
+    version: int
+
+    @property
+    def name(self):
+        return f"{self.message.body.name}-v{self.version}"
+
+    @property
+    def cls(self):
+        return struct_class(self.schema.stem, self.message.body.name)
+
+    @property
+    def layout(self) -> Layout:
+        return resolve(self.schema, self.message, self.message.body, self.version)
+
+    def __hash__(self):
+        return hash(self.name)
+
+
+@cache
+def struct_class(stem, name):
+    return getattr(import_module(f"barnabas.wire.messages.{stem}"), name)
+
+
+@cache
+def all_cases() -> tuple[Case, ...]:
+    schemas = [parse_file(path) for path in sorted(SCHEMAS.glob("*.msg"))]
+    return tuple(
+        Case(schema, message, version)
+        for schema in schemas
+        for message in schema.messages
+        for version in message.versions
+    )
+
+
+def case(name: str, version: int) -> Case:
+    """The one case of that message and version."""
+    (found,) = (c for c in all_cases() if c.message.body.name == name and c.version == version)
+    return found
+
+
+def scalars(type_name: str):
+    """Values of a primitive."""
+    if type_name in INTEGERS:
+        low, high = INTEGERS[type_name]
+        return st.integers(low, high)
+    return {
+        "bool": st.booleans(),
+        "float64": st.floats(allow_nan=False),
+        "uuid": st.one_of(st.just(ZERO_UUID), st.binary(min_size=16, max_size=16).map(Uuid)),
+        "string": st.text(max_size=8),
+        "bytes": st.binary(max_size=8),
+        "records": st.binary(max_size=8),
+    }[type_name]
+
+
+def instances(stem: str, layout: Layout, values=scalars):
+    """Instances of the struct that have only what the layout carries; the rest is default."""
+    cls = struct_class(stem, layout.struct.name)
+    slots = (*layout.slots, *layout.tagged)
+    return st.builds(cls, **{slot.field.name: _slot_values(stem, slot, values) for slot in slots})
+
+
+def _slot_values(stem: str, slot: Slot, values):
+    if slot.nested is None:
+        strategy = values(slot.field.type)
+    else:
+        strategy = instances(stem, slot.nested, values)
+    if slot.field.is_array:
+        strategy = st.lists(strategy, max_size=MAX_ELEMENTS)
+    elif slot.nested is not None and slot.field.tag is not None and not slot.nullable:
+        # A tagged struct of defaults is not sent, so it comes back as None.
+        empty = struct_class(stem, slot.nested.struct.name)()
+        return st.one_of(st.none(), strategy.map(lambda made: None if made == empty else made))
+    return st.one_of(st.none(), strategy) if slot.nullable else strategy

@@ -1,0 +1,174 @@
+"""What readers of each kind get, and what they are refused."""
+
+import pytest
+from support.replicas import Replica, state
+
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.records import IsolationLevel
+from barnabas.replication.epochs import EpochEnd
+from barnabas.replication.partition_read import FetchSpec, OffsetAnswer
+from barnabas.replication.partition_reader import end_offset_for_epoch, list_offset
+
+LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
+COMMITTED = IsolationLevel.READ_COMMITTED
+
+
+@pytest.fixture
+def replica():
+    """A leader with five records at epoch 2, three of them committed."""
+    made = Replica()
+    made.partition.make_leader(state(leader_epoch=2))
+    made.append(*"abcde")
+    for follower in (2, 3):
+        made.partition.read(FetchSpec(3, 10, replica_id=follower, log_start_offset=0))
+    return made
+
+
+def code_of(call, *args, **kwargs):
+    with pytest.raises(BrokerError) as caught:
+        call(*args, **kwargs)
+    return caught.value.code
+
+
+def read(replica, offset=0, **fields):
+    return replica.partition.read(FetchSpec(offset, 100, **fields))
+
+
+def values(answer):
+    return "".join(entry.value for entry in answer.slice or ())
+
+
+def test_a_consumer_reads_below_the_watermark(replica):
+    answer = read(replica, 1)
+    assert values(answer) == "bc"
+    assert (answer.high_watermark, answer.log_end_offset, answer.next_offset) == (3, 5, 3)
+    assert values(read(replica, 3)) == values(read(replica, 5)) == ""
+
+
+def test_a_follower_reads_to_the_end(replica):
+    assert values(read(replica, 1, replica_id=2)) == "bcde"
+
+
+def test_read_committed_stops_before_open_transactions_and_names_aborted_ones(replica):
+    replica.log.open_transactions = [2]
+    replica.log.aborted = [("pid", 0), ("pid", 1), ("pid", 2)]
+    answer = read(replica, 1, isolation=COMMITTED)
+    assert values(answer) == "b"
+    assert answer.last_stable_offset == 2
+    assert list(answer.aborted) == [("pid", 1)]
+    assert not read(replica, 1).aborted
+
+
+@pytest.mark.parametrize("offset", [-1, 6])
+@pytest.mark.parametrize("replica_id", [-1, 2])
+def test_offsets_outside_the_log(replica, offset, replica_id):
+    assert code_of(read, replica, offset, replica_id=replica_id) is ErrorCode.OFFSET_OUT_OF_RANGE
+
+
+def test_an_out_of_range_follower_is_not_recorded(replica):
+    code_of(read, replica, 6, replica_id=2)
+    assert replica.partition.leading.followers[2].log_end_offset == 3
+
+
+@pytest.mark.parametrize(
+    ("epoch", "error"),
+    [(1, ErrorCode.FENCED_LEADER_EPOCH), (3, ErrorCode.UNKNOWN_LEADER_EPOCH)],
+)
+def test_readers_of_another_epoch_are_fenced(replica, epoch, error):
+    assert code_of(read, replica, current_leader_epoch=epoch) is error
+    call = {"current_leader_epoch": epoch}
+    assert code_of(list_offset, replica.partition, LATEST, **call) is error
+    assert code_of(end_offset_for_epoch, replica.partition, 2, **call) is error
+
+
+def test_a_stranger_may_not_fetch_as_a_replica(replica):
+    assert code_of(read, replica, replica_id=7) is ErrorCode.UNKNOWN_LEADER_EPOCH
+
+
+def test_followers_serve_only_those_who_allow_it(replica):
+    replica.partition.make_follower(state(leader=2, leader_epoch=3))
+    assert code_of(read, replica) is ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert values(read(replica, leader_only=False)) == "abc"
+    assert code_of(read, replica, replica_id=3) is ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+def test_divergence_is_answered_instead_of_data_and_not_recorded(replica):
+    replica.partition.make_leader(state(leader_epoch=5))
+    replica.append("f")
+    answer = read(replica, 6, replica_id=2, last_fetched_epoch=4)
+    assert answer.diverging_epoch == EpochEnd(2, 5)
+    assert answer.slice is None
+    assert replica.partition.leading.followers[2].log_end_offset == 3
+    assert read(replica, 6, last_fetched_epoch=4).diverging_epoch == EpochEnd(2, 5)
+
+
+def test_an_epoch_from_the_future_is_out_of_range(replica):
+    error = code_of(read, replica, 3, replica_id=2, last_fetched_epoch=9)
+    assert error is ErrorCode.OFFSET_OUT_OF_RANGE
+
+
+def test_a_consumer_is_sent_to_the_member_in_its_rack():
+    racks = {1: "a", 2: "b", 3: "b"}
+    replica = Replica(rack_of=racks.get, is_alive=lambda broker: broker != 3)
+    replica.partition.make_leader(state())
+    replica.append("a")
+    read(replica, 1, replica_id=2, log_start_offset=0)
+    read(replica, 1, replica_id=3, log_start_offset=0)
+    answer = read(replica, client_rack="b")
+    assert (answer.preferred_read_replica, answer.slice) == (2, None)
+    assert read(replica, client_rack="a").preferred_read_replica == -1
+    assert read(replica, client_rack="c").preferred_read_replica == -1
+
+
+# --- ListOffsets ---
+
+
+def test_latest_by_isolation(replica):
+    replica.log.open_transactions = [1]
+    partition = replica.partition
+    assert list_offset(partition, LATEST) == OffsetAnswer(3, leader_epoch=2)
+    assert list_offset(partition, LATEST, isolation=COMMITTED).offset == 1
+    assert list_offset(partition, LATEST, isolation=None).offset == 5
+
+
+def test_earliest_is_the_log_start(replica):
+    replica.partition.delete_records(2)
+    assert list_offset(replica.partition, EARLIEST).offset == 2
+
+
+def test_by_time_below_the_watermark_only(replica):
+    now = replica.clock.now_ms()
+    replica.clock.advance(10)
+    replica.append("f")
+    assert list_offset(replica.partition, now) == OffsetAnswer(0, now, 2)
+    assert list_offset(replica.partition, now + 1) == OffsetAnswer()
+    assert list_offset(replica.partition, now + 1, isolation=None).offset == 5
+    assert list_offset(replica.partition, MAX_TIMESTAMP, isolation=None).offset == 5
+
+
+def test_a_new_leader_does_not_let_latest_go_back(replica):
+    partition = replica.partition
+    partition.make_follower(state(leader=2, leader_epoch=3))
+    partition.make_leader(state(leader_epoch=4))
+    now = replica.clock.now_ms()
+    assert code_of(list_offset, partition, LATEST) is ErrorCode.OFFSET_NOT_AVAILABLE
+    assert code_of(list_offset, partition, now + 1) is ErrorCode.OFFSET_NOT_AVAILABLE
+    assert list_offset(partition, now).offset == 0
+    assert list_offset(partition, EARLIEST).offset == 0
+    assert list_offset(partition, LATEST, isolation=None).offset == 5
+    for follower in (2, 3):
+        read(replica, 5, replica_id=follower)
+    assert list_offset(partition, LATEST).offset == 5
+
+
+def test_lookups_are_for_leaders_unless_told(replica):
+    replica.partition.make_follower(state(leader=2, leader_epoch=3))
+    error = code_of(list_offset, replica.partition, LATEST)
+    assert error is ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert list_offset(replica.partition, LATEST, leader_only=False).offset == 3
+
+
+def test_end_of_an_epoch(replica):
+    assert end_offset_for_epoch(replica.partition, 2) == EpochEnd(2, 5)
+    assert end_offset_for_epoch(replica.partition, 9) == EpochEnd(-1, -1)
