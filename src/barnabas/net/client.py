@@ -28,8 +28,9 @@ from barnabas.net.version_agreement import (
     choose_version,
     versions_request,
 )
-from barnabas.wire.message import Message, Part
+from barnabas.wire.message import Message
 from barnabas.wire.messages.api_versions import ApiVersionsResponse
+from barnabas.wire.primitives import Part
 
 
 class ClientConnection(asyncio.BufferedProtocol):

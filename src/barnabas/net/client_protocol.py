@@ -9,8 +9,9 @@ from collections import deque
 from typing import NamedTuple
 
 from barnabas.model.errors import ProtocolError
-from barnabas.wire.headers import RequestHeader, encode_request, response_body_offset
-from barnabas.wire.message import Message, Part
+from barnabas.wire.headers import RequestHeader, decode_response_header, encode_request
+from barnabas.wire.message import Message
+from barnabas.wire.primitives import Part
 from barnabas.wire.registry import response_class
 
 SCRATCH_BYTES = 64 * 1024
@@ -51,7 +52,7 @@ class FrameReceiver:
         return self._cut_scratch()
 
     def _cut_scratch(self) -> list[memoryview]:
-        frames = []
+        frames: list[memoryview] = []
         position, end = 0, self._scratch_end
         while end - position >= 4:
             size = self._checked_size(position)
@@ -115,10 +116,9 @@ class ClientProtocol:
         if not self._awaited:
             raise ProtocolError("a response to no request")
         awaited = self._awaited.popleft()
-        correlation_id = int.from_bytes(frame[:4], "big", signed=True)
+        correlation_id, offset = decode_response_header(frame, awaited.api_key, awaited.version)
         if correlation_id != awaited.correlation_id:
             raise ProtocolError(
                 f"a response to request {correlation_id} where {awaited.correlation_id} was due"
             )
-        offset = response_body_offset(frame, awaited.api_key, awaited.version)
         return response_class(awaited.api_key).decode(frame, awaited.version, offset)

@@ -43,7 +43,7 @@ def _speaks_tls(host: str, port: int) -> bool:
             context.wrap_socket(peer).close()
     except ssl.SSLError as error:
         # A server that answered with an alert of its own still speaks TLS.
-        return error.reason is not None and "ALERT" in error.reason
+        return "ALERT" in (error.reason or "")
     except OSError:
         return False
     return True

@@ -22,7 +22,7 @@ class Backoff:
         """Seconds to wait before the next try."""
         pause_ms = min(self._first_ms * 2 ** min(self._tries, 30), self._max_ms)
         self._tries += 1
-        return pause_ms * random.uniform(0.8, 1.2) / 1000
+        return float(pause_ms) * random.uniform(0.8, 1.2) / 1000
 
     def reset(self) -> None:
         self._tries = 0

@@ -1,0 +1,269 @@
+"""The producer's path per record. Compiled by Cython as it stands; works as it stands.
+
+`TopicAppender` puts a record into the open batch of its partition; `SendFuture` is the record's
+place in that batch. A future holds no result of its own: the batch is completed once and every
+future of it reads the answer there, so acknowledging a million records costs a thousand steps.
+What happens once per batch is in `batch` and `accumulator`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from time import time_ns
+from typing import TYPE_CHECKING, Any
+
+from barnabas.model.errors import DeadlineError
+from barnabas.model.record_metadata import RecordMetadata
+
+try:
+    import cython
+except ImportError:
+    from barnabas.records import _cython_shim as cython
+
+if TYPE_CHECKING:
+    from barnabas.clients.producer.batch import ProducerBatch
+
+if cython.compiled:
+    from cython.cimports.posix.time import CLOCK_REALTIME, clock_gettime, timespec
+
+COMPILED: bool = cython.compiled
+
+BytesLike = bytes | bytearray | memoryview
+Headers = Iterable[tuple[str, BytesLike | None]]
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _now_ms() -> cython.longlong:
+    if cython.compiled:
+        now: timespec
+        clock_gettime(CLOCK_REALTIME, cython.address(now))
+        return cython.cast(cython.longlong, now.tv_sec) * 1000 + now.tv_nsec // 1_000_000
+    return time_ns() // 1_000_000
+
+
+def murmur2(data: bytes) -> int:
+    """Kafka's hash of a key, as an unsigned 32-bit number (seed 0x9747b28c)."""
+    return _murmur2(data, len(data))
+
+
+@cython.cfunc
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _murmur2(data: bytes, length: cython.Py_ssize_t) -> cython.uint:
+    mixer: cython.ulonglong = 0x5BD1E995
+    mask: cython.ulonglong = 0xFFFFFFFF
+    value: cython.ulonglong = (0x9747B28C ^ length) & mask
+    word: cython.ulonglong
+    index: cython.Py_ssize_t = 0
+    whole: cython.Py_ssize_t = length - length % 4
+    while index < whole:
+        word = (
+            data[index]
+            | (cython.cast(cython.ulonglong, data[index + 1]) << 8)
+            | (cython.cast(cython.ulonglong, data[index + 2]) << 16)
+            | (cython.cast(cython.ulonglong, data[index + 3]) << 24)
+        )
+        word = (word * mixer) & mask
+        word ^= word >> 24
+        word = (word * mixer) & mask
+        value = ((value * mixer) & mask) ^ word
+        index += 4
+    rest: cython.Py_ssize_t = length - whole
+    if rest == 3:
+        value ^= cython.cast(cython.ulonglong, data[whole + 2]) << 16
+    if rest >= 2:
+        value ^= cython.cast(cython.ulonglong, data[whole + 1]) << 8
+    if rest >= 1:
+        value ^= data[whole]
+        value = (value * mixer) & mask
+    value ^= value >> 13
+    value = (value * mixer) & mask
+    value ^= value >> 15
+    return value
+
+
+@cython.final
+@cython.freelist(512)
+@cython.cclass
+class SendFuture:
+    """The future of one record: `result()` gives its RecordMetadata.
+
+    Made by `Producer.send`. Thread-safe. Waiting on it ends the batch's linger.
+    """
+
+    _batch: object
+    _delta: cython.int
+    _timestamp: cython.longlong
+
+    def __init__(self, batch: ProducerBatch, delta: int, timestamp: int) -> None:
+        self._batch = batch
+        self._delta = delta
+        self._timestamp = timestamp
+
+    @property
+    def delta(self) -> int:
+        """The record's place in the batch it was appended to."""
+        return self._delta
+
+    def done(self) -> bool:
+        """Whether the broker has answered, or delivery has failed."""
+        return bool(self._final()[0].done)
+
+    def result(self, timeout: float | None = None) -> RecordMetadata:
+        """Wait for the broker's answer; raises what went wrong, DeadlineError after `timeout`."""
+        error = self.exception(timeout)
+        if error is not None:
+            raise error
+        batch, delta = self._final()
+        return RecordMetadata(
+            batch.partition.topic,
+            batch.partition.partition,
+            batch.base_offset + delta if batch.base_offset >= 0 else -1,
+            batch.log_append_time if batch.log_append_time >= 0 else self._timestamp,
+        )
+
+    def exception(self, timeout: float | None = None) -> Exception | None:
+        """Wait as `result` does; the error, or None when the record is stored."""
+        batch, _ = self._final()
+        while not batch.done:
+            if not batch.wait(timeout):
+                raise DeadlineError(f"no answer for {batch.partition} within {timeout:g} s")
+            batch, _ = self._final()
+        error: Exception | None = batch.error
+        return error
+
+    def add_done_callback(self, callback: Callable[[SendFuture], Any]) -> None:
+        """Call `callback(self)` when done: on the sender's thread, or now if done already."""
+        batch: Any = self._batch
+        batch.add_callback(self, callback)
+
+    def _final(self) -> tuple[Any, int]:
+        """The batch that answers for the record, which may be a part of a split one."""
+        batch: Any = self._batch
+        delta: int = self._delta
+        while batch.parts:
+            batch, delta = batch.place(delta)
+        return batch, delta
+
+
+@cython.final
+@cython.cclass
+class TopicAppender:
+    """The open batches of one topic, one per partition at the most.
+
+    Shared by the threads that send and the loop that drains: an append and a close never overlap.
+    """
+
+    _lock: object
+    _limit: cython.Py_ssize_t
+    _batches: list
+    _appenders: list
+    _count: cython.Py_ssize_t
+    _sticky: cython.Py_ssize_t
+    _hash_keys: cython.bint
+
+    def __init__(self, partitions: int, limit: int, hash_keys: bool) -> None:
+        self._lock = threading.Lock()
+        self._limit = limit
+        self._count = partitions
+        self._batches = [None] * partitions
+        self._appenders = [None] * partitions
+        self._sticky = 0
+        self._hash_keys = hash_keys
+
+    @property
+    def sticky(self) -> int:
+        """Where records without a key go for now."""
+        return self._sticky
+
+    def stick_to(self, partition: int) -> None:
+        self._sticky = partition
+
+    def grow(self, partitions: int) -> None:
+        """The topic has more partitions than it had."""
+        more = partitions - self._count
+        self._batches.extend([None] * more)
+        self._appenders.extend([None] * more)
+        self._count = partitions
+
+    def partition_for(self, key: bytes | None) -> int:
+        """By the hash of the key, or the sticky one. The hash must equal Java's to the bit."""
+        return self._partition_for(key)
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(-1)
+    def _partition_for(self, key: bytes | None) -> cython.Py_ssize_t:
+        if key is None or not self._hash_keys:
+            return self._sticky
+        return (_murmur2(key, len(key)) & 0x7FFFFFFF) % self._count
+
+    def open(self, batch: ProducerBatch) -> None:
+        """Records of the batch's partition go there from now on."""
+        self._put(batch.partition.partition, batch, batch.appender)
+
+    def close(self, partition: int) -> None:
+        """No more records go into the open batch."""
+        self._put(partition, None, None)
+
+    @cython.cfunc
+    def _put(self, partition: cython.Py_ssize_t, batch: object, appender: object) -> None:
+        if cython.compiled:
+            with cython.critical_section(self):
+                self._batches[partition] = batch
+                self._appenders[partition] = appender
+            return
+        with self._lock:
+            self._batches[partition] = batch
+            self._appenders[partition] = appender
+
+    def batch_of(self, partition: int) -> ProducerBatch | None:
+        """The open batch of a partition."""
+        return self._batches[partition]
+
+    def try_send(
+        self,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Headers,
+        partition: int | None,
+        timestamp_ms: int | None,
+    ) -> SendFuture | None:
+        """Append to an open batch; None when there is none with room (the slow path makes one)."""
+        place: cython.Py_ssize_t
+        if partition is None:
+            place = self._partition_for(key)
+        else:
+            place = partition
+            if place < 0 or place >= self._count:
+                return None
+        stamp: cython.longlong = _now_ms() if timestamp_ms is None else timestamp_ms
+        if cython.compiled:
+            # No step below gives up the interpreter's lock, and without one the section holds.
+            with cython.critical_section(self):
+                return self._append(place, stamp, key, value, headers)
+        with self._lock:
+            return self._append(place, stamp, key, value, headers)
+
+    @cython.cfunc
+    def _append(
+        self,
+        place: cython.Py_ssize_t,
+        stamp: cython.longlong,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Headers,
+    ) -> SendFuture | None:
+        appender = self._appenders[place]
+        if appender is None:
+            return None
+        delta: cython.int = appender.try_append(stamp, key, value, headers, self._limit)
+        if delta < 0:
+            return None
+        future: SendFuture = SendFuture.__new__(SendFuture)
+        future._batch = self._batches[place]
+        future._delta = delta
+        future._timestamp = stamp
+        return future

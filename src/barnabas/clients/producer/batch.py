@@ -1,0 +1,140 @@
+"""A batch of records of one partition, from the first append to the broker's answer."""
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from barnabas.model.ids import TopicPartition
+from barnabas.model.records import NO_EPOCH, NO_SEQUENCE
+from barnabas.records._append_hot import RecordAppender
+
+if TYPE_CHECKING:
+    from barnabas.clients.producer._send_hot import SendFuture
+
+Callback = Callable[["SendFuture"], Any]
+LENGTH_OVERHEAD = 12
+
+
+class ProducerBatch:
+    """Records of one partition on their way to its leader.
+
+    Open while it fills, then closed and in flight, then completed once: by an offset, by an error,
+    or by being split into smaller batches that answer in its place. Appends hold the accumulator's
+    lock; all else but `wait` and `add_callback` happens on the sender's loop. `lock` guards the
+    hand-over of the result to waiting threads.
+    """
+
+    __slots__ = (
+        "_callbacks",
+        "_event",
+        "_lock",
+        "_on_urgent",
+        "appender",
+        "attempts",
+        "base_offset",
+        "base_sequence",
+        "count",
+        "created_ms",
+        "done",
+        "error",
+        "log_append_time",
+        "partition",
+        "parts",
+        "payload",
+        "producer_epoch",
+        "producer_id",
+        "reserved_bytes",
+        "retry_at_ms",
+        "urgent",
+    )
+
+    def __init__(
+        self,
+        partition: TopicPartition,
+        capacity: int,
+        created_ms: int,
+        lock: threading.Lock,
+        on_urgent: Callable[[], None],
+    ) -> None:
+        self.partition = partition
+        self.appender = RecordAppender(capacity)
+        self.created_ms = created_ms
+        self.reserved_bytes = capacity
+        self.payload: bytearray | None = None  # the built batch; None while it is open
+        self.count = 0  # records, known when the batch is built
+        self.attempts = 0
+        self.retry_at_ms = 0
+        self.producer_id = -1
+        self.producer_epoch = NO_EPOCH
+        self.base_sequence = NO_SEQUENCE
+        self.base_offset = -1
+        self.log_append_time = -1
+        self.error: Exception | None = None
+        self.done = False
+        self.urgent = False  # somebody waits for it: it lingers no longer
+        self.parts: list[tuple[int, ProducerBatch]] = []
+        self._lock = lock
+        self._on_urgent = on_urgent
+        self._event: threading.Event | None = None
+        self._callbacks: list[tuple[SendFuture, Callback]] = []
+
+    @property
+    def has_sequence(self) -> bool:
+        return self.base_sequence != NO_SEQUENCE
+
+    def complete(self, base_offset: int, log_append_time: int, error: Exception | None) -> None:
+        """The broker's answer, or the reason there is none. Later calls have no effect."""
+        with self._lock:
+            if self.done:
+                return
+            self.base_offset = base_offset
+            self.log_append_time = log_append_time
+            self.error = error
+            self.done = True
+            callbacks, self._callbacks = self._callbacks, []
+        if self._event is not None:
+            self._event.set()
+        for future, callback in callbacks:
+            callback(future)
+
+    def split_into(self, parts: "list[tuple[int, ProducerBatch]]") -> None:
+        """This batch was too large: `parts`, by first record, answer in its place."""
+        with self._lock:
+            self.parts = parts
+            self.done = True
+            callbacks, self._callbacks = self._callbacks, []
+        for future, callback in callbacks:
+            self.place(future.delta)[0].add_callback(future, callback)
+        if self._event is not None:
+            self._event.set()
+
+    def place(self, delta: int) -> "tuple[ProducerBatch, int]":
+        """Where a record of this batch went when it was split."""
+        for first, batch in reversed(self.parts):
+            if delta >= first:
+                return batch, delta - first
+        raise AssertionError("the parts of a split batch cover all its records")
+
+    def add_callback(self, future: "SendFuture", callback: Callback) -> None:
+        """Call `callback(future)` when the answer is there; at once if it is."""
+        with self._lock:
+            if not self.done:
+                self._callbacks.append((future, callback))
+                return
+        if self.parts:
+            self.place(future.delta)[0].add_callback(future, callback)
+        else:
+            callback(future)
+
+    def wait(self, timeout: float | None) -> bool:
+        """Block until completed or split; False when `timeout` seconds pass first."""
+        with self._lock:
+            if self.done:
+                return True
+            if self._event is None:
+                self._event = threading.Event()
+            event = self._event
+        if not self.urgent:
+            self.urgent = True
+            self._on_urgent()
+        return event.wait(timeout)

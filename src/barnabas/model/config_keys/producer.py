@@ -1,0 +1,96 @@
+"""Keys of the producer, with Kafka's names and defaults."""
+
+from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, at_least, between, one_of
+from barnabas.model.config_keys.client import CLIENT_KEYS
+
+INT, LONG, STRING, LIST = ConfigType.INT, ConfigType.LONG, ConfigType.STRING, ConfigType.LIST
+BOOLEAN, CLASS, SHORT = ConfigType.BOOLEAN, ConfigType.CLASS, ConfigType.SHORT
+
+BATCHING_KEYS = [
+    ConfigKey("batch.size", INT, 16_384, "Bytes at which a batch is full.", at_least(0)),
+    ConfigKey(
+        "linger.ms", LONG, 5, "How long a batch waits for more records.", at_least(0)
+    ),
+    ConfigKey(
+        "buffer.memory",
+        LONG,
+        32 * 1024**2,
+        "Bytes of records held before send() blocks.",
+        at_least(0),
+    ),
+    ConfigKey(
+        "max.block.ms",
+        LONG,
+        60_000,
+        "How long send() waits for metadata or for room in the buffer.",
+        at_least(0),
+    ),
+    ConfigKey(
+        "max.request.size", INT, 1_048_576, "Largest record, and request, sent.", at_least(0)
+    ),
+    ConfigKey(
+        "compression.type",
+        STRING,
+        "none",
+        "Codec of batches.",
+        one_of("none", "gzip", "snappy", "lz4", "zstd"),
+    ),
+    ConfigKey("compression.gzip.level", INT, -1, "Level of gzip.", between(-1, 9)),
+    ConfigKey("compression.lz4.level", INT, 9, "Level of lz4.", between(1, 17)),
+    ConfigKey("compression.zstd.level", INT, 3, "Level of zstd.", between(-131_072, 22)),
+]
+
+DELIVERY_KEYS = [
+    ConfigKey(
+        "acks",
+        STRING,
+        "all",
+        "Who must have a record before it counts: 0 nobody, 1 the leader, all the ISR.",
+        one_of("all", "-1", "0", "1"),
+    ),
+    ConfigKey("retries", INT, 2**31 - 1, "Tries after the first.", between(0, 2**31 - 1)),
+    ConfigKey(
+        "delivery.timeout.ms",
+        INT,
+        120_000,
+        "Time after which a record that was not acknowledged has failed.",
+        at_least(0),
+    ),
+    ConfigKey(
+        "max.in.flight.requests.per.connection",
+        INT,
+        5,
+        "Requests sent before the first answer; at most 5 with idempotence.",
+        at_least(1),
+    ),
+    ConfigKey(
+        "enable.idempotence", BOOLEAN, None, "No duplicates and no reordering by retries."
+    ),
+    ConfigKey("transactional.id", STRING, None, "Name that makes transactions possible."),
+    ConfigKey(
+        "transaction.timeout.ms",
+        INT,
+        60_000,
+        "Time after which the broker aborts a transaction left open.",
+        at_least(1),
+    ),
+]
+
+PLUGIN_KEYS = [
+    ConfigKey("key.serializer", CLASS, None, "callable(key) -> bytes."),
+    ConfigKey("value.serializer", CLASS, None, "callable(value) -> bytes."),
+    ConfigKey(
+        "partitioner.class",
+        CLASS,
+        None,
+        "'murmur2' (default), 'round_robin', or callable(topic, key, value, count) -> partition.",
+    ),
+    ConfigKey(
+        "partitioner.ignore.keys", BOOLEAN, False, "Spread keyed records as if they had no key."
+    ),
+    ConfigKey(
+        "interceptor.classes", LIST, [], "Objects with on_send(record) and on_acknowledgement()."
+    ),
+]
+
+PRODUCER_KEYS = ConfigTable([*CLIENT_KEYS, *BATCHING_KEYS, *DELIVERY_KEYS, *PLUGIN_KEYS])
