@@ -168,7 +168,7 @@ class CoordinatorNode:
                 result = {partition: ErrorCode.REQUEST_TIMED_OUT if error is None else error}
                 self._act(shard.markers_written(send, result, self.world.now_ms), None)
 
-        self.world.call(serve, answered)
+        self.world.call(serve, answered, every_answer=True)
 
     def _arm_timer(self) -> None:
         at_ms = self.shard.next_timer_ms if self.shard is not None else None

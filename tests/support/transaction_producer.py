@@ -88,7 +88,9 @@ class ProducerProcess:
 
     def _transaction(self, timeout_ms: int) -> Steps:
         transaction = self.journal.begin(self.transactional_id)
-        targets = self.rng.sample(sorted(self.leaders), self.rng.randrange(1, len(self.leaders) + 1))
+        targets = self.rng.sample(
+            sorted(self.leaders), self.rng.randrange(1, len(self.leaders) + 1)
+        )
         commit = self.rng.random() < 0.7
         for partition in targets:
             for number in range(self.rng.randrange(1, 3)):
@@ -147,9 +149,7 @@ class ProducerProcess:
     def _end(self, transaction: Transaction, commit: bool) -> Steps:
         if not transaction.written and self.version < 2 and not commit:
             transaction.fate = "aborted"
-        request = EndTxn(
-            self.transactional_id, self.producer_id, self.epoch, commit, self.version
-        )
+        request = EndTxn(self.transactional_id, self.producer_id, self.epoch, commit, self.version)
         refused = EndTxnReply(ErrorCode.NOT_COORDINATOR)
         reply = yield from self._until_final("end_txn", request, refused)
         if reply.error:

@@ -13,10 +13,12 @@ from barnabas.model.ids import TopicPartition
 from barnabas.transactions.config import Guards, TransactionConfig
 from barnabas.transactions.metadata import Transition
 from barnabas.transactions.records import encode_key, encode_value
+from barnabas.transactions.requests import ListTransactions
 from barnabas.transactions.states import TransactionState
 
 TIMEOUT_MS = 1500
 ACTIVE_MS = 4_000
+SETTLING_MS = 3_000
 HEALED_MS = 20_000
 
 
@@ -53,6 +55,8 @@ class Simulation:
         self.journal = Journal()
         ids = ["same", "same"] if plan.same_id else ["one", "two"]
         self.hosts = [self._host(transactional_id) for transactional_id in ids]
+        self.eventful = 0
+        """Events until little was left to do: where a crash is worth trying."""
         self._age(set(ids))
 
     def _host(self, transactional_id: str) -> ProducerHost:
@@ -81,6 +85,8 @@ class Simulation:
         self.world.heal()
         for host in self.hosts:
             host.stopping = True
+        self.world.run_until(self.plan.active_ms + SETTLING_MS)
+        self.eventful = self.world.events
         self.world.run_until(self.plan.active_ms + HEALED_MS)
         return self
 
@@ -122,7 +128,14 @@ class Simulation:
         return [f"{key} has {count} markers" for key, count in counts.items() if count > 1]
 
     def _stuck(self) -> list[str]:
+        shard = self.node.shard
+        assert shard is not None
+        listed = shard.list_transactions(ListTransactions(), self.world.now_ms).transactions
         return [
+            f"{listing.transactional_id} is left in {listing.state.label}"
+            for listing in listed
+            if not listing.state.is_idle
+        ] + [
             f"{name}: LSO {partition.last_stable_offset} of {len(partition.log)}"
             for name, partition in self.partitions.items()
             if partition.last_stable_offset != len(partition.log)

@@ -51,9 +51,14 @@ class World:
             action()
         self.now_ms = max(self.now_ms, end_ms)
 
-    def call(self, serve: Callable[[Respond], None], answered: Respond) -> None:
-        """A request and its answer; `answered` hears the answer once, or None after a timeout."""
-        exchange = _Exchange(answered)
+    def call(
+        self, serve: Callable[[Respond], None], answered: Respond, *, every_answer: bool = False
+    ) -> None:
+        """A request and its answer; `answered` hears the answer once, or None after a timeout.
+
+        With `every_answer` it also hears doubled answers and those after the timeout.
+        """
+        exchange = _Exchange(answered, every_answer)
         copies = 2 if self.chance() else 1
         for _ in range(copies):
             if not self.chance():
@@ -75,10 +80,12 @@ class World:
 
 
 class _Exchange:
-    def __init__(self, answered: Respond) -> None:
-        self._answered: Respond | None = answered
+    def __init__(self, answered: Respond, every_answer: bool) -> None:
+        self._answered = answered
+        self._every_answer = every_answer
+        self._settled = False
 
     def settle(self, reply: Any) -> None:
-        answered, self._answered = self._answered, None
-        if answered is not None:
-            answered(reply)
+        if not self._settled or (self._every_answer and reply is not None):
+            self._settled = True
+            self._answered(reply)

@@ -22,16 +22,21 @@ def timed_out(ids: Iterable[TransactionMetadata], now_ms: int) -> list[Planned]:
     """Open transactions past their timeout, with the abort that ends each.
 
     The abort bumps the epoch (KAFKA-6119): what the silent producer still has under way must not
-    land in the next transaction. Its version is kept, so that under version 2 the producer's own
-    abort is taken for a repetition and tells it the new epoch.
+    land in the next transaction.
     """
     return [
-        (metadata, prepare_fence(metadata.current, metadata.current.transaction_version, now_ms))
+        (metadata, prepare_fence(metadata.current, _version_after_timeout(metadata), now_ms))
         for metadata in ids
         if metadata.pending is None
         and metadata.current.state is TransactionState.ONGOING
         and metadata.current.start_ms + metadata.current.timeout_ms < now_ms
     ]
+
+
+def _version_after_timeout(metadata: TransactionMetadata) -> int:
+    """Under version 2 the silent producer's own abort shall pass for a repetition, tell it the new
+    epoch and let it go on; but the very last epoch is for fencing only, never for a client."""
+    return 0 if metadata.current.exhausted else metadata.current.transaction_version
 
 
 def expired(ids: Iterable[TransactionMetadata], expiration_ms: int, now_ms: int) -> list[Planned]:
