@@ -204,6 +204,18 @@ class RecordAppender:
         return array
 
     @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _timestamp_delta(self, timestamp_ms: cython.longlong) -> cython.longlong:
+        """The difference to the base, wrapping as 64-bit numbers do in C and Java."""
+        if not self._based:
+            return 0
+        delta: cython.longlong = timestamp_ms - self._base_timestamp
+        if not cython.compiled:
+            delta = (delta + 2**63) % 2**64 - 2**63
+        return delta
+
+    @cython.cfunc
     @cython.exceptval(-1)
     def _body_size(
         self,
@@ -212,7 +224,7 @@ class RecordAppender:
         value: bytes | None,
         headers: list | None,
     ) -> cython.Py_ssize_t:
-        delta: cython.longlong = timestamp_ms - self._base_timestamp if self._based else 0
+        delta: cython.longlong = self._timestamp_delta(timestamp_ms)
         size: cython.Py_ssize_t = 1 + _varint_size(delta) + _varint_size(self._next_delta)
         size += _field_size(key) + _field_size(value)
         size += 1 if headers is None else _headers_size(headers)
@@ -259,7 +271,7 @@ class RecordAppender:
         self._put_varint(body)
         self._data[self._size] = 0
         self._size += 1
-        self._put_varint(timestamp_ms - self._base_timestamp)
+        self._put_varint(self._timestamp_delta(timestamp_ms))
         self._put_varint(self._next_delta)
         self._put_field(key)
         self._put_field(value)

@@ -16,14 +16,12 @@ def _same(target: _T) -> _T:
     return target
 
 
-def _same_with_option(_option: Any) -> Callable[[_T], _T]:
+def _same_with_option(*_args: Any, **_options: Any) -> Callable[[_T], _T]:
     return _same
 
 
-cclass = final = cfunc = ccall = inline = no_gc = _same
-boundscheck = wraparound = cdivision = freelist = exceptval = returns = initializedcheck = (
-    _same_with_option
-)
+cclass = final = cfunc = inline = no_gc = _same
+freelist = exceptval = _same_with_option
 
 
 def cast(_type: Any, value: _T) -> _T:

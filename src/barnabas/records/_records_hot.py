@@ -337,6 +337,8 @@ class RecordCursor:
         self._timestamp = (
             self._append_timestamp if self._append_time else self._base_timestamp + delta
         )
+        if not cython.compiled:
+            self._timestamp = (self._timestamp + 2**63) % 2**64 - 2**63
         delta = self._varint()
         if delta < 0 or delta > self._last_delta:
             _corrupt(f"offset delta {delta} in a batch that ends at {self._last_delta}")

@@ -37,6 +37,7 @@ CONTROL_MASK = 0x20
 DELETE_HORIZON_MASK = 0x40
 
 MAX_SEQUENCE = 2**31 - 1
+MAX_OFFSET = 2**63 - 1
 
 HEADER = struct.Struct(">qiibIhiqqqhii")
 _CRC = struct.Struct(">I")
@@ -200,6 +201,8 @@ def parse_header(buf: Buffer, pos: int = 0) -> BatchHeader:
         raise CorruptRecordError(f"batch length {header.batch_length} does not cover its header")
     if header.last_offset_delta < 0 or header.records_count < 0 or header.base_offset < 0:
         raise CorruptRecordError(f"a negative count or offset in {header!r}")
+    if header.next_offset > MAX_OFFSET:
+        raise CorruptRecordError(f"an offset past the last possible one in {header!r}")
     return header
 
 

@@ -1,0 +1,88 @@
+"""Fetch responses as Arrow: equal to the records, row by row."""
+
+import subprocess
+import sys
+
+import pytest
+
+from barnabas.model.errors import CorruptRecordError
+from barnabas.model.records import Codec
+from barnabas.records.arrow import schema, take_arrow
+from barnabas.records.builder import BatchBuilder, build_batch
+from barnabas.records.reader import FetchDecoder
+
+pytestmark = pytest.mark.usefixtures("hot")
+
+
+def mixed(base, count, codec=Codec.NONE):
+    builder = BatchBuilder(codec=codec, base_offset=base)
+    for index in range(count):
+        builder.append(
+            None if index % 3 == 0 else b"k%d" % index,
+            None if index % 5 == 0 else b"v" * index,
+            [("a", b"%d" % index), ("ü", None)][: index % 3],
+            1000 + index,
+        )
+    return bytes(builder.build())
+
+
+def rows(table):
+    for row in table.to_pylist():
+        row["timestamp"] = round(row["timestamp"].timestamp() * 1000)
+        row["headers"] = tuple((header["key"], header["value"]) for header in row["headers"])
+        yield row
+
+
+@pytest.mark.parametrize("codec", Codec)
+def test_equal_to_records(codec):
+    data = mixed(0, 50, codec) + mixed(50, 7)
+    table = take_arrow(FetchDecoder(data, "t", 6, fetch_offset=5))
+    table.validate(full=True)
+    records = FetchDecoder(data, "t", 6, fetch_offset=5).take()
+    assert [
+        {name: getattr(record, name) for name in table.schema.names} for record in records
+    ] == list(rows(table))
+
+
+def test_schema_and_names():
+    table = take_arrow(FetchDecoder(mixed(0, 3), "t", 0))
+    assert table.schema == schema()
+    assert table.schema.names == [
+        "topic", "partition", "offset", "timestamp", "key", "value", "headers",
+    ]  # fmt: skip
+
+
+def test_nothing():
+    table = take_arrow(FetchDecoder(b"", "t", 0))
+    table.validate(full=True)
+    assert (table.num_rows, table.schema) == (0, schema())
+
+
+def test_no_timestamp_is_null():
+    data = build_batch([(None, b"a")]) + build_batch([(None, b"b")], timestamp_ms=4, base_offset=1)
+    table = take_arrow(FetchDecoder(data, "t", 0))
+    table.validate(full=True)
+    assert table.column("timestamp").is_null().to_pylist() == [True, False]
+
+
+def test_max_records_ends_at_a_batch():
+    decoder = FetchDecoder(mixed(0, 5) + mixed(5, 5) + mixed(10, 5), "t", 0)
+    assert take_arrow(decoder, 6).num_rows == 10
+    assert decoder.next_offset == 10
+    assert take_arrow(decoder, 6).num_rows == 5
+
+
+def test_a_batch_corrupt_half_way_leaves_no_rows():
+    bad = bytearray(mixed(11, 12))
+    bad[-1] ^= 0x7F
+    decoder = FetchDecoder(mixed(0, 11) + bytes(bad), "t", 0, check_crcs=False)
+    table = take_arrow(decoder)
+    table.validate(full=True)
+    assert table == take_arrow(FetchDecoder(mixed(0, 11), "t", 0))
+    with pytest.raises(CorruptRecordError):
+        take_arrow(decoder)
+
+
+def test_pyarrow_is_not_imported_before_it_is_needed():
+    code = "import sys, barnabas.records.arrow; sys.exit('pyarrow' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

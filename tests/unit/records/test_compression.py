@@ -1,0 +1,164 @@
+"""Codecs: framing, foreign framings, and bombs that are refused, not expanded."""
+
+import struct
+import tracemalloc
+import zlib
+
+import cramjam
+import pytest
+
+from barnabas.model.errors import CorruptRecordError
+from barnabas.model.records import Codec
+from barnabas.records.compression import XERIAL_HEADER, compress, decompress
+from barnabas.records.errors import DecompressedTooLargeError
+
+COMPRESSING = [codec for codec in Codec if codec != Codec.NONE]
+MIB = 1024 * 1024
+DATA = b"".join(b"record number %d " % index for index in range(10_000))
+
+
+@pytest.mark.parametrize("codec", Codec)
+@pytest.mark.parametrize("data", [b"", b"x", DATA, bytes(3 * MIB)], ids=["0", "1", "text", "zeros"])
+def test_round_trip(codec, data):
+    packed = compress(codec, memoryview(data))
+    assert bytes(decompress(codec, packed, len(data))) == data
+
+
+@pytest.mark.parametrize("codec", COMPRESSING)
+def test_the_cap_is_exact(codec):
+    packed = compress(codec, DATA)
+    assert bytes(decompress(codec, packed, len(DATA))) == DATA
+    with pytest.raises(DecompressedTooLargeError) as caught:
+        decompress(codec, packed, len(DATA) - 1)
+    assert caught.value.compressed_size == len(packed)
+
+
+@pytest.mark.parametrize("codec", [Codec.GZIP, Codec.LZ4, Codec.ZSTD])
+def test_levels(codec):
+    sizes = {len(compress(codec, DATA, level)) for level in (1, 9)}
+    assert len(sizes) == 2
+
+
+@pytest.mark.parametrize("codec", COMPRESSING)
+def test_truncated_or_damaged_or_empty(codec):
+    packed = bytes(compress(codec, DATA))
+    for bad in (b"", packed[:-1], packed[: len(packed) // 2], packed[:3], b"\xff" * 40):
+        with pytest.raises(CorruptRecordError):
+            decompress(codec, bad, 10 * MIB)
+
+
+def test_framing():
+    assert bytes(compress(Codec.GZIP, DATA))[:10] == b"\x1f\x8b\x08\0\0\0\0\0\0\x03"
+    assert bytes(compress(Codec.SNAPPY, DATA)).startswith(XERIAL_HEADER)
+    lz4 = bytes(compress(Codec.LZ4, DATA))
+    assert lz4[:4] == b"\x04\x22\x4d\x18"
+    assert lz4[4] & 0x20, "Java's reader refuses linked blocks"
+    assert bytes(compress(Codec.ZSTD, DATA))[:4] == b"\x28\xb5\x2f\xfd"
+
+
+def test_equal_input_gives_equal_bytes():
+    for codec in COMPRESSING:
+        assert bytes(compress(codec, DATA)) == bytes(compress(codec, DATA))
+
+
+def test_raw_snappy_is_read_too():
+    assert bytes(decompress(Codec.SNAPPY, bytes(cramjam.snappy.compress_raw(DATA)), MIB)) == DATA
+
+
+def test_gzip_members_in_a_row():
+    packed = bytes(compress(Codec.GZIP, b"one ")) + bytes(compress(Codec.GZIP, b"two"))
+    assert decompress(Codec.GZIP, packed, 7) == b"one two"
+    with pytest.raises(DecompressedTooLargeError):
+        decompress(Codec.GZIP, packed, 6)
+
+
+def test_zstd_and_lz4_frames_in_a_row():
+    for codec in (Codec.ZSTD, Codec.LZ4):
+        packed = bytes(compress(codec, DATA)) * 2
+        assert bytes(decompress(codec, packed, MIB)) == DATA * 2
+
+
+def zstd_bomb(size, *, declared):
+    """Blocks of one repeated byte: 4 bytes stand for 128 KiB."""
+    block = 128 * 1024
+    count = size // block
+    head = b"\x28\xb5\x2f\xfd"
+    head += b"\xc0\x58" + struct.pack("<Q", size) if declared else b"\x00\x58"
+    body = b"".join(
+        struct.pack("<I", (block << 3) | (1 << 1) | (index == count - 1))[:3] + b"\0"
+        for index in range(count)
+    )
+    return head + body
+
+
+def lz4_bomb(size):
+    compressor = cramjam.lz4.Compressor(content_checksum=False, block_linked=False)
+    for _ in range(size // MIB):
+        compressor.compress(bytes(MIB))
+    return bytes(compressor.finish())
+
+
+def gzip_bomb(size):
+    deflater = zlib.compressobj(9, zlib.DEFLATED, 31)
+    return b"".join(deflater.compress(bytes(MIB)) for _ in range(size // MIB)) + deflater.flush()
+
+
+def xerial_bomb(size):
+    block = bytes(cramjam.snappy.compress_raw(bytes(MIB)))
+    return XERIAL_HEADER + (struct.pack(">i", len(block)) + block) * (size // MIB)
+
+
+def varint(value):
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes(out) + bytes([value])
+
+
+BOMBS = {
+    "gzip": (Codec.GZIP, gzip_bomb(64 * MIB)),
+    "zstd declared": (Codec.ZSTD, zstd_bomb(256 * MIB, declared=True)),
+    "zstd undeclared": (Codec.ZSTD, zstd_bomb(256 * MIB, declared=False)),
+    "lz4": (Codec.LZ4, lz4_bomb(64 * MIB)),
+    "snappy 4 GiB": (Codec.SNAPPY, varint(2**32 - 1) + bytes(100)),
+    "snappy 15 MiB": (Codec.SNAPPY, varint(15 * MIB) + bytes(100)),
+    "xerial": (Codec.SNAPPY, xerial_bomb(256 * MIB)),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_bombs_are_refused_at_the_cap(name):
+    codec, bomb = BOMBS[name]
+    cap = MIB
+    tracemalloc.start()
+    try:
+        with pytest.raises(CorruptRecordError):
+            decompress(codec, bomb, cap)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 3 * cap
+
+
+def test_the_zstd_bombs_are_real():
+    for declared in (True, False):
+        bomb = zstd_bomb(MIB, declared=declared)
+        assert bytes(decompress(Codec.ZSTD, bomb, MIB)) == bytes(MIB)
+
+
+def test_a_zstd_frame_that_lies_about_its_size():
+    bomb = bytearray(zstd_bomb(16 * MIB, declared=True))
+    bomb[6:14] = struct.pack("<Q", 1000)
+    with pytest.raises(CorruptRecordError):
+        decompress(Codec.ZSTD, bomb, MIB)
+
+
+@pytest.mark.parametrize("length", [-1, 0, 2**31 - 1, 100])
+def test_xerial_blocks_that_do_not_fit(length):
+    with pytest.raises(CorruptRecordError):
+        decompress(Codec.SNAPPY, XERIAL_HEADER + struct.pack(">i", length) + b"abc", MIB)
+    with pytest.raises(CorruptRecordError):
+        decompress(Codec.SNAPPY, XERIAL_HEADER + b"\0\0", MIB)
+    with pytest.raises(CorruptRecordError):
+        decompress(Codec.SNAPPY, XERIAL_HEADER[:10], MIB)

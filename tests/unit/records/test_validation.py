@@ -1,0 +1,192 @@
+"""What a producer is answered, rule by rule."""
+
+import pytest
+
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.records import Codec, TimestampType
+from barnabas.records.batch import write_crc
+from barnabas.records.builder import build_batch
+from barnabas.records.rewrite import retain_records
+from barnabas.records.validation import DEFAULT_RULES, BatchRules, validate_batch
+
+pytestmark = pytest.mark.usefixtures("hot")
+
+RECORDS = [(b"a", b"1"), (b"b", b"2"), (b"c", None)]
+DEEP = BatchRules(deep=True)
+
+
+def code(buf, rules=DEFAULT_RULES, now_ms=None):
+    with pytest.raises(BrokerError) as caught:
+        validate_batch(buf, rules, now_ms=now_ms)
+    return caught.value.code
+
+
+def patched(batch, position, data, *, crc=True):
+    batch = bytearray(batch)
+    batch[position : position + len(data)] = data
+    if crc:
+        write_crc(batch, 0, len(batch))
+    return batch
+
+
+@pytest.mark.parametrize("codec", Codec)
+@pytest.mark.parametrize("rules", [BatchRules(), DEEP, BatchRules(compacted=True)])
+def test_good_batches(codec, rules):
+    batch = build_batch(RECORDS, codec=codec, timestamp_ms=5)
+    header = validate_batch(memoryview(batch), rules, now_ms=5)
+    assert header.records_count == 3
+
+
+def test_idempotent_and_transactional_batches():
+    options = {"producer_id": 1, "producer_epoch": 0, "base_sequence": 0}
+    assert validate_batch(build_batch(RECORDS, **options)).producer_id == 1
+    assert validate_batch(build_batch(RECORDS, transactional=True, **options)).is_transactional
+
+
+def test_no_batch_or_several():
+    batch = build_batch(RECORDS)
+    assert code(b"") == ErrorCode.INVALID_RECORD
+    assert code(batch + batch) == ErrorCode.INVALID_RECORD
+    assert code(batch + b"\0") == ErrorCode.INVALID_RECORD
+
+
+def test_length_that_disagrees():
+    batch = build_batch(RECORDS)
+    assert code(batch[:-1]) == ErrorCode.CORRUPT_MESSAGE
+    assert code(batch[:30]) == ErrorCode.CORRUPT_MESSAGE
+    assert code(batch[:5]) == ErrorCode.CORRUPT_MESSAGE
+    for length in (b"\0\0\0\x30", b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff"):
+        assert code(patched(batch, 8, length, crc=False)) == ErrorCode.CORRUPT_MESSAGE
+
+
+@pytest.mark.parametrize("magic", [0, 1, 3, 255])
+def test_magic(magic):
+    assert code(patched(build_batch(RECORDS), 16, bytes([magic]))) == ErrorCode.INVALID_RECORD
+
+
+def test_checksum():
+    batch = build_batch(RECORDS)
+    for position in (17, 21, len(batch) - 1):
+        bad = bytearray(batch)
+        bad[position] ^= 0x40
+        assert code(bad) == ErrorCode.CORRUPT_MESSAGE
+
+
+def test_size():
+    batch = build_batch(RECORDS)
+    assert validate_batch(batch, BatchRules(max_message_bytes=len(batch)))
+    assert code(batch, BatchRules(max_message_bytes=len(batch) - 1)) == ErrorCode.MESSAGE_TOO_LARGE
+
+
+@pytest.mark.parametrize(
+    ("position", "data"),
+    [
+        (57, b"\0\0\0\0"),
+        (57, b"\0\0\0\2"),
+        (57, b"\0\0\0\4"),
+        (57, b"\xff\xff\xff\xff"),
+        (23, b"\xff\xff\xff\xff"),
+        (22, b"\x20"),
+        (22, b"\x40"),
+        (22, b"\x10"),
+        (43, b"\0\0\0\0\0\0\0\1"),
+    ],
+    ids=["no records", "fewer", "more", "negative", "delta", "control", "horizon", "txn", "pid"],
+)
+def test_headers_that_no_producer_may_send(position, data):
+    assert code(patched(build_batch(RECORDS), position, data)) == ErrorCode.INVALID_RECORD
+
+
+def test_empty_batch():
+    assert code(build_batch([])) == ErrorCode.INVALID_RECORD
+
+
+def test_a_compacted_batch_is_not_a_producers():
+    assert code(retain_records(build_batch(RECORDS), [1, 0, 1])) == ErrorCode.INVALID_RECORD
+
+
+def test_codecs():
+    zstd = build_batch(RECORDS, codec=Codec.ZSTD)
+    assert code(zstd, BatchRules(produce_version=6)) == ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
+    assert validate_batch(zstd, BatchRules(produce_version=7))
+    for codec in (5, 6, 7):
+        bad = patched(build_batch(RECORDS), 22, bytes([codec]))
+        assert code(bad) == ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
+
+
+def test_log_append_time_from_a_client():
+    batch = build_batch(RECORDS, timestamp_type=TimestampType.LOG_APPEND_TIME)
+    assert code(batch) == ErrorCode.INVALID_TIMESTAMP
+
+
+def test_timestamps_ahead():
+    rules = BatchRules(timestamp_after_max_ms=100)
+    batch = build_batch(RECORDS, timestamp_ms=1101)
+    assert code(batch, rules, 1000) == ErrorCode.INVALID_TIMESTAMP
+    assert validate_batch(batch, rules, now_ms=1001)
+    assert validate_batch(batch, rules)
+
+
+def test_timestamps_behind():
+    rules = BatchRules(timestamp_before_max_ms=100)
+    assert rules.must_walk
+    batch = build_batch(RECORDS, timestamp_ms=899)
+    assert code(batch, rules, 1000) == ErrorCode.INVALID_TIMESTAMP
+    assert validate_batch(batch, rules, now_ms=999)
+
+
+def test_the_oldest_record_counts():
+    from barnabas.records.builder import BatchBuilder
+
+    builder = BatchBuilder()
+    for timestamp in (1000, 10, 1000):
+        builder.append(b"k", b"v", timestamp_ms=timestamp)
+    batch = builder.build()
+    assert validate_batch(batch, now_ms=1000)
+    rules = BatchRules(timestamp_before_max_ms=100)
+    assert code(batch, rules, 1000) == ErrorCode.INVALID_TIMESTAMP
+
+
+def test_log_append_time_topics_do_not_judge_timestamps():
+    rules = BatchRules(
+        timestamp_type=TimestampType.LOG_APPEND_TIME,
+        timestamp_before_max_ms=100,
+        timestamp_after_max_ms=100,
+    )
+    assert not rules.must_walk
+    assert validate_batch(build_batch(RECORDS, timestamp_ms=5), rules, now_ms=10**6)
+
+
+def test_no_timestamp_is_no_offence():
+    rules = BatchRules(timestamp_before_max_ms=100, timestamp_after_max_ms=100)
+    assert validate_batch(build_batch(RECORDS), rules, now_ms=10**6)
+
+
+@pytest.mark.parametrize("codec", Codec)
+def test_keyless_records_on_compacted_topics(codec):
+    batch = build_batch([(b"k", b""), (None, b"")], codec=codec)
+    assert validate_batch(batch)
+    assert code(batch, BatchRules(compacted=True)) == ErrorCode.INVALID_RECORD
+
+
+def test_records_that_do_not_add_up():
+    batch = build_batch(RECORDS)
+    bad = patched(batch, 61, b"\x7e")
+    assert validate_batch(bad), "the normal path does not look at records"
+    assert code(bad, DEEP) == ErrorCode.INVALID_RECORD
+
+
+@pytest.mark.parametrize("codec", [codec for codec in Codec if codec])
+def test_undecodable_records(codec):
+    batch = build_batch(RECORDS, codec=codec)
+    bad = patched(batch, 61, b"\xff" * 12)
+    assert code(bad, DEEP) == ErrorCode.INVALID_RECORD
+
+
+@pytest.mark.parametrize("codec", [codec for codec in Codec if codec])
+def test_bombs(codec):
+    batch = build_batch([(b"k", bytes(300_000))], codec=codec)
+    assert validate_batch(batch), "stored as it is, never expanded"
+    rules = BatchRules(deep=True, max_decompressed=100_000)
+    assert code(batch, rules) == ErrorCode.MESSAGE_TOO_LARGE
