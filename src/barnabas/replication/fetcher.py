@@ -155,8 +155,10 @@ class ReplicaFetcher:
             if answer.error is not ErrorCode.NONE:
                 self._on_error(followed, answer.error, now_ms)
                 continue
-            following.realign(followed.partition, answer.start_offset, answer.end_offset)
             followed.state = FollowState.FETCHING
+            if not following.realign(followed.partition, answer.start_offset, answer.end_offset):
+                # In range after all: the leader has yet to hear of its epoch, or has just moved.
+                followed.ready_at_ms = now_ms + self._limits.backoff_ms
 
     def handle_failure(self, plan: FetchPlan | OffsetsPlan, now_ms: int) -> None:
         """Nothing came back: leave the source alone for a while."""

@@ -40,8 +40,8 @@ def truncate_to_divergence(partition: Partition, diverging: EpochEnd) -> None:
     partition.truncate_to(offset)
 
 
-def realign(partition: Partition, leader_start: int, leader_end: int) -> None:
-    """Recover from an offset that the leader does not have.
+def realign(partition: Partition, leader_start: int, leader_end: int) -> bool:
+    """Recover from an offset that the leader does not have; False when nothing was to be done.
 
     A leader that ends before us was elected uncleanly: what it lacks is gone. One that starts
     after our end has deleted everything we could go on from.
@@ -51,3 +51,6 @@ def realign(partition: Partition, leader_start: int, leader_end: int) -> None:
         partition.truncate_to(leader_end)
     elif leader_start > end:
         partition.restart_at(leader_start)
+    else:
+        return False
+    return True

@@ -199,6 +199,7 @@ def test_bounds_that_fit_change_nothing(pair):
     pair.round()
     realign(pair, 1, 9)
     assert pair.follower.log.values() == ["a", "b"]
+    assert pair.fetcher.poll(49) is None  # and asking again at once would be a busy loop
 
 
 def test_bounds_that_cannot_be_had_are_asked_for_again(pair):

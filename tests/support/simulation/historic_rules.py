@@ -1,0 +1,53 @@
+"""The rules that Kafka had before each of these bugs was understood, to show that they lose data.
+
+Each entry is `Guards` with one of our rules replaced by its predecessor.
+"""
+
+from dataclasses import replace
+
+from barnabas.model.error_codes import ErrorCode
+from barnabas.replication.epochs import EpochEnd
+from barnabas.replication.guards import DEFAULT_GUARDS
+
+
+def truncate_to_high_watermark(log):
+    return log.high_watermark
+
+
+def trust_the_offset(history, last_fetched_epoch, fetch_offset):
+    return None
+
+
+def end_of_the_epoch_only(history, last_fetched_epoch, fetch_offset):
+    """KIP-101 as first built: an end offset, without saying of which epoch."""
+    _, end_offset = history.end_offset_for_epoch(last_fetched_epoch)
+    if end_offset == -1 or end_offset >= fetch_offset:
+        return None
+    return EpochEnd(last_fetched_epoch, end_offset)
+
+
+def truncate_once(history, diverging):
+    return min(diverging.end_offset, history.log_end_offset)
+
+
+def no_fence(requested, current):
+    return ErrorCode.NONE
+
+
+def join_at_the_watermark(replica_end, high_watermark, epoch_start):
+    return replica_end >= high_watermark
+
+
+def lead_whatever_was_lost(state, broker_id, start, policy):
+    return True
+
+
+BEFORE_KIP_101 = replace(
+    DEFAULT_GUARDS, truncate_at_start=truncate_to_high_watermark, divergence=trust_the_offset
+)
+BEFORE_KIP_279 = replace(
+    DEFAULT_GUARDS, divergence=end_of_the_epoch_only, truncation_point=truncate_once
+)
+BEFORE_KIP_320 = replace(DEFAULT_GUARDS, check_leader_epoch=no_fence)
+BEFORE_KIP_966 = replace(DEFAULT_GUARDS, may_lead=lead_whatever_was_lost)
+BEFORE_KAFKA_7128 = replace(DEFAULT_GUARDS, may_join=join_at_the_watermark)
