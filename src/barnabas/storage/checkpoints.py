@@ -1,0 +1,78 @@
+"""Small files that are replaced whole: checkpoints of offsets, and how any such file is written.
+
+A write goes to `<name>.tmp`, is forced to disk, takes the place of the old file by an atomic
+rename, and the directory is forced too (KAFKA-3968): a reader finds the old file or the new one.
+
+Offset checkpoints are text: version 0, the number of entries, then `topic partition offset` per
+line. The epoch checkpoint shares the frame with other entries.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from barnabas.model.ids import TopicPartition
+from barnabas.storage.errors import CorruptFileError
+from barnabas.storage.filesystem import FileSystem
+
+_VERSION = "0"
+
+
+def replace_file(fs: FileSystem, path: Path, data: bytes, *, durable: bool = True) -> None:
+    """Put `data` in place of the file at `path`, all or nothing."""
+    temporary = path.with_name(path.name + ".tmp")
+    file = fs.open(temporary, create=True)
+    file.truncate(0)
+    file.pwrite(data, 0)
+    if durable:
+        file.sync()
+    fs.rename(temporary, path)
+    if durable:
+        fs.sync_dir(path.parent)
+
+
+def read_text(fs: FileSystem, path: Path) -> str | None:
+    """The whole file as text; None where there is none."""
+    if not fs.exists(path):
+        return None
+    file = fs.open(path)
+    try:
+        return file.pread(file.size(), 0).decode()
+    except UnicodeDecodeError:
+        raise CorruptFileError(f"{path} is not text") from None
+
+
+def write_lines(fs: FileSystem, path: Path, lines: Sequence[str], *, durable: bool = True) -> None:
+    """Write a checkpoint of these entries."""
+    text = "\n".join([_VERSION, str(len(lines)), *lines, ""])
+    replace_file(fs, path, text.encode(), durable=durable)
+
+
+def read_lines(fs: FileSystem, path: Path) -> list[str]:
+    """The entries of a checkpoint; none where there is no file."""
+    text = read_text(fs, path)
+    if text is None:
+        return []
+    version, *rest = text.splitlines() or [""]
+    if version != _VERSION:
+        raise CorruptFileError(f"{path}: version {version!r} where {_VERSION} was expected")
+    count, *lines = rest or [""]
+    if not count.isdigit() or int(count) != len(lines):
+        raise CorruptFileError(f"{path}: {count!r} entries promised, {len(lines)} found")
+    return lines
+
+
+def write_offsets(fs: FileSystem, path: Path, offsets: Mapping[TopicPartition, int]) -> None:
+    lines = [f"{tp.topic} {tp.partition} {offset}" for tp, offset in sorted(offsets.items())]
+    write_lines(fs, path, lines)
+
+
+def read_offsets(fs: FileSystem, path: Path) -> dict[TopicPartition, int]:
+    offsets = {}
+    for line in read_lines(fs, path):
+        fields = line.split()
+        try:
+            topic, partition, offset = fields
+            offsets[TopicPartition(topic, int(partition))] = int(offset)
+        except ValueError:
+            raise CorruptFileError(f"{path}: not an offset entry: {line!r}") from None
+    return offsets

@@ -1,0 +1,84 @@
+"""Names of everything in a log directory, as Kafka spells them.
+
+A partition lives in `<topic>-<partition>`; a segment's files share a base name, its base offset in
+20 digits. A suffix behind the extension tells a file's stage:
+
+    .deleted   replaced or expired, to be unlinked after file.delete.delay.ms
+    .cleaned   being written by the cleaner, worthless after a crash
+    .swap      written by the cleaner and complete, about to take its place
+
+Directories on their way out are `<topic>-<partition>.<32 hex digits>-delete`.
+"""
+
+import re
+from pathlib import Path
+
+from barnabas.model.ids import TopicPartition
+from barnabas.model.topic_names import topic_name_problem
+
+LOG = ".log"
+OFFSET_INDEX = ".index"
+TIME_INDEX = ".timeindex"
+TRANSACTION_INDEX = ".txnindex"
+SNAPSHOT = ".snapshot"
+SEGMENT_EXTENSIONS = (LOG, OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX)
+
+DELETED = ".deleted"
+CLEANED = ".cleaned"
+SWAP = ".swap"
+
+DELETE_DIR = "-delete"
+FUTURE_DIR = "-future"
+STRAY_DIR = "-stray"
+
+EPOCH_CHECKPOINT = "leader-epoch-checkpoint"
+PARTITION_METADATA = "partition.metadata"
+RECOVERY_POINTS = "recovery-point-offset-checkpoint"
+LOG_START_OFFSETS = "log-start-offset-checkpoint"
+HIGH_WATERMARKS = "replication-offset-checkpoint"
+CLEANER_OFFSETS = "cleaner-offset-checkpoint"
+META_PROPERTIES = "meta.properties"
+CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
+LOCK = ".lock"
+
+_MAX_NAME = 255
+_OFFSET_FILE = re.compile(r"(\d{20})(\.[a-z]+)((?:\.[a-z]+)?)")
+
+
+def segment_file(directory: Path, base_offset: int, extension: str, suffix: str = "") -> Path:
+    """The path of one file of a segment.
+
+    >>> segment_file(Path("d"), 42, LOG).name
+    '00000000000000000042.log'
+    """
+    return directory / f"{base_offset:020d}{extension}{suffix}"
+
+
+def parse_offset_file(name: str) -> tuple[int, str, str] | None:
+    """(base offset, extension, suffix) of a segment's file, or None for any other name."""
+    match = _OFFSET_FILE.fullmatch(name)
+    return None if match is None else (int(match[1]), match[2], match[3])
+
+
+def partition_dir(partition: TopicPartition) -> str:
+    return f"{partition.topic}-{partition.partition}"
+
+
+def parse_partition_dir(name: str) -> TopicPartition | None:
+    """The partition a directory holds; None for other directories and for those on their way out.
+
+    >>> parse_partition_dir("a-b.c-12")
+    TopicPartition(topic='a-b.c', partition=12)
+    """
+    topic, dash, number = name.rpartition("-")
+    if not dash or not number.isascii() or not number.isdigit():
+        return None
+    if topic_name_problem(topic) is not None:
+        return None
+    return TopicPartition(topic, int(number))
+
+
+def deleted_dir(partition: TopicPartition, unique: str) -> str:
+    """The name a partition's directory takes while it waits for removal, cut to fit a name."""
+    tail = f"-{partition.partition}.{unique}{DELETE_DIR}"
+    return partition.topic[: _MAX_NAME - len(tail)] + tail

@@ -1,0 +1,41 @@
+"""A range of a segment's file on its way to a socket."""
+
+from barnabas.storage.filesystem import File
+
+
+class FileSlice:
+    """Bytes of a file, for `sendfile` or to be read.
+
+    It keeps the file open by referring to it: the segment may be deleted, the descriptor stays
+    good until `release` (or until the slice itself goes). Where `fd` is -1 there is nothing to
+    hand to `sendfile`, and `read` is the way.
+    """
+
+    __slots__ = ("_file", "position", "size")
+
+    def __init__(self, file: File, position: int, size: int) -> None:
+        self._file: File | None = file
+        self.position = position
+        self.size = size
+
+    @property
+    def fd(self) -> int:
+        return self._open().fileno()
+
+    def __len__(self) -> int:
+        return self.size
+
+    def read(self) -> bytes:
+        return self._open().pread(self.size, self.position)
+
+    def release(self) -> None:
+        """Let the file go; calling again does nothing."""
+        self._file = None
+
+    def _open(self) -> File:
+        if self._file is None:
+            raise ValueError("the slice has been released")
+        return self._file
+
+    def __repr__(self) -> str:
+        return f"FileSlice(position={self.position}, size={self.size})"

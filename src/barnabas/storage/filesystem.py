@@ -1,0 +1,218 @@
+"""The file-system port: everything storage asks of a disk, and the adapter for the real one.
+
+Two small protocols, `File` and `FileSystem`, are all that logs, checkpoints and the cleaner know;
+`barnabas.testing.memory_fs` is the second implementation, one that can tear, lose and refuse.
+The port is synchronous: callers decide what runs on a thread. Errors are plain `OSError`s, whose
+errno decides between "try again later" and "this disk is dead" (see `errors`).
+"""
+
+import errno
+import fcntl
+import os
+import shutil
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from barnabas.storage.errors import LogDirLockedError
+
+Data = bytes | bytearray | memoryview
+
+
+class File(Protocol):
+    """An open file, addressed by position.
+
+    It closes when the last reference to it goes, so whoever holds one (a segment, a response that
+    is being sent, an fsync on a thread) can never see its descriptor closed or reused.
+    """
+
+    def fileno(self) -> int:
+        """The descriptor for `sendfile`, or -1 where there is none."""
+        ...
+
+    def pread(self, size: int, position: int) -> bytes:
+        """Up to `size` bytes; fewer only at the end of the file."""
+        ...
+
+    def pwrite(self, data: Data, position: int) -> None:
+        """Write all of `data`, or raise OSError with a prefix of it possibly written."""
+        ...
+
+    def truncate(self, size: int) -> None: ...
+
+    def size(self) -> int: ...
+
+    def sync(self) -> None:
+        """Return when contents and size are on the medium."""
+        ...
+
+
+class FileLock(Protocol):
+    """An exclusive lock, held until released or until the process ends."""
+
+    def release(self) -> None: ...
+
+
+class DiskUsage(NamedTuple):
+    """Room on the volume of a directory."""
+
+    total_bytes: int
+    free_bytes: int
+
+
+class FileSystem(Protocol):
+    """Names and directories. Names become durable only through `sync_dir` of their directory."""
+
+    def open(self, path: Path, *, create: bool = False) -> File: ...
+
+    def exists(self, path: Path) -> bool: ...
+
+    def is_dir(self, path: Path) -> bool: ...
+
+    def size(self, path: Path) -> int: ...
+
+    def modified_ms(self, path: Path) -> int: ...
+
+    def list_dir(self, path: Path) -> list[str]:
+        """The names in a directory, sorted."""
+        ...
+
+    def make_dirs(self, path: Path) -> None: ...
+
+    def rename(self, source: Path, target: Path) -> None:
+        """Atomic; replaces a file at the target."""
+        ...
+
+    def remove(self, path: Path) -> None: ...
+
+    def remove_dir(self, path: Path) -> None:
+        """Remove an empty directory."""
+        ...
+
+    def sync_dir(self, path: Path) -> None: ...
+
+    def lock(self, path: Path) -> FileLock:
+        """Take the lock or raise LogDirLockedError at once."""
+        ...
+
+    def usage(self, path: Path) -> DiskUsage: ...
+
+
+class OsFile:
+    """A `File` over a descriptor."""
+
+    __slots__ = ("_fd",)
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def fileno(self) -> int:
+        return self._fd
+
+    def pread(self, size: int, position: int) -> bytes:
+        data = os.pread(self._fd, size, position)
+        if len(data) == size or not data:
+            return data
+        return data + self.pread(size - len(data), position + len(data))
+
+    def pwrite(self, data: Data, position: int) -> None:
+        written = os.pwrite(self._fd, data, position)
+        if written != len(data):
+            self._write_rest(memoryview(data)[written:], position + written)
+
+    def _write_rest(self, rest: memoryview, position: int) -> None:
+        # A nearly full tmpfs writes what fits and reports the lack of space only on the next call.
+        while rest:
+            written = os.pwrite(self._fd, rest, position)
+            if written == 0:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            rest = rest[written:]
+            position += written
+
+    def truncate(self, size: int) -> None:
+        os.ftruncate(self._fd, size)
+
+    def size(self) -> int:
+        return os.fstat(self._fd).st_size
+
+    def sync(self) -> None:
+        os.fdatasync(self._fd)
+
+    def __del__(self) -> None:
+        os.close(self._fd)
+
+
+class OsFileLock:
+    """`flock` against brokers of this process, a POSIX record lock against Kafka's own."""
+
+    __slots__ = ("_fd",)
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def release(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+class OsFileSystem:
+    """The machine's file system."""
+
+    __slots__ = ()
+
+    def open(self, path: Path, *, create: bool = False) -> OsFile:
+        flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0)
+        return OsFile(os.open(path, flags, 0o644))
+
+    def exists(self, path: Path) -> bool:
+        return path.exists()
+
+    def is_dir(self, path: Path) -> bool:
+        return path.is_dir()
+
+    def size(self, path: Path) -> int:
+        return path.stat().st_size
+
+    def modified_ms(self, path: Path) -> int:
+        return path.stat().st_mtime_ns // 1_000_000
+
+    def list_dir(self, path: Path) -> list[str]:
+        return sorted(entry.name for entry in path.iterdir())
+
+    def make_dirs(self, path: Path) -> None:
+        path.mkdir(parents=True, exist_ok=True)
+
+    def rename(self, source: Path, target: Path) -> None:
+        source.replace(target)
+
+    def remove(self, path: Path) -> None:
+        path.unlink()
+
+    def remove_dir(self, path: Path) -> None:
+        path.rmdir()
+
+    def sync_dir(self, path: Path) -> None:
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+    def lock(self, path: Path) -> OsFileLock:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(fd)
+            raise LogDirLockedError(
+                f"{path.parent} is in use by another broker: {path} is locked"
+            ) from None
+        except OSError:
+            os.close(fd)
+            raise
+        return OsFileLock(fd)
+
+    def usage(self, path: Path) -> DiskUsage:
+        total, _, free = shutil.disk_usage(path)
+        return DiskUsage(total, free)

@@ -1,0 +1,66 @@
+"""A flush in three steps: collected on the loop, run on a thread, finished on the loop.
+
+Group commit falls out of it: whoever waits for a flush while one is running is covered by the
+next, which takes everything appended meanwhile.
+"""
+
+from pathlib import Path
+
+from barnabas.storage.checkpoints import write_lines
+from barnabas.storage.filesystem import File, FileSystem
+from barnabas.storage.segment import Segment
+
+
+class FlushTask:
+    """Immutable work for a thread: files to force, an epoch list to write, a directory to force.
+
+    `run` never raises; the log looks at `error` when it finishes the task.
+    """
+
+    __slots__ = (
+        "_directory",
+        "_epochs",
+        "_epochs_path",
+        "_files",
+        "_fs",
+        "end_offset",
+        "error",
+        "generation",
+        "sealed",
+    )
+
+    def __init__(self, fs: FileSystem, end_offset: int, generation: int, files: list[File]) -> None:
+        self._fs = fs
+        self.end_offset = end_offset
+        self.generation = generation
+        self._files = files
+        self._directory: Path | None = None
+        self._epochs: list[str] | None = None
+        self._epochs_path: Path | None = None
+        self.sealed: list[Segment] = []
+        self.error: OSError | None = None
+
+    def also_sync_dir(self, directory: Path) -> None:
+        self._directory = directory
+
+    def also_write_epochs(self, path: Path, lines: list[str]) -> None:
+        self._epochs_path, self._epochs = path, lines
+
+    @property
+    def touches_dir(self) -> bool:
+        return self._directory is not None
+
+    @property
+    def writes_epochs(self) -> bool:
+        return self._epochs is not None
+
+    def run(self) -> None:
+        try:
+            for file in self._files:
+                file.sync()
+            if self._epochs is not None and self._epochs_path is not None:
+                write_lines(self._fs, self._epochs_path, self._epochs)
+            if self._directory is not None:
+                self._fs.sync_dir(self._directory)
+        except OSError as error:
+            self.error = error

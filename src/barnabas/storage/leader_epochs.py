@@ -1,0 +1,136 @@
+"""Which leader epoch began at which offset: `leader-epoch-checkpoint`.
+
+Truncation after a change of leader goes by this list (KIP-101, KIP-279), so it is part of the log:
+it follows appends and truncations, and a restart must find it again. In memory it is always right.
+On disk it is guaranteed only for flushed data, because a flush writes it, durably, before the
+recovery point moves; entries of later data come back from the batches that recovery reads again.
+An epoch that wrote nothing may be forgotten: it has nothing to truncate.
+
+The file is text: version 0, the number of entries, then `epoch start_offset` per line.
+"""
+
+from bisect import bisect_right
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from barnabas.model.records import NO_EPOCH
+from barnabas.storage.checkpoints import read_lines, write_lines
+from barnabas.storage.errors import CorruptFileError
+from barnabas.storage.filesystem import FileSystem
+
+UNDEFINED_OFFSET = -1
+
+
+class EpochEntry(NamedTuple):
+    """An epoch and the first offset its leader could write."""
+
+    epoch: int
+    start_offset: int
+
+
+class LeaderEpochs:
+    """Loop-owned. Invariant: epochs and start offsets both increase strictly."""
+
+    __slots__ = ("_dirty", "_fs", "entries", "path")
+
+    def __init__(self, fs: FileSystem, path: Path) -> None:
+        self._fs = fs
+        self.path = path
+        self.entries: list[EpochEntry] = []
+        self._dirty = False
+
+    @property
+    def latest_epoch(self) -> int:
+        return self.entries[-1].epoch if self.entries else NO_EPOCH
+
+    def load(self) -> None:
+        """Read the file; a damaged one counts as absent, recovery fills the list again."""
+        try:
+            lines = read_lines(self._fs, self.path)
+            self.entries = [_parse(line) for line in lines]
+        except CorruptFileError:
+            self.entries = []
+        if not _increasing(self.entries):
+            self.entries = []
+
+    def assign(self, epoch: int, start_offset: int) -> bool:
+        """Note that `epoch` begins at `start_offset`; False when there is nothing to note."""
+        if epoch < 0 or epoch <= self.latest_epoch:
+            return False
+        # Earlier entries at or behind the new start wrote nothing that is left.
+        self.truncate_from_end(start_offset)
+        self.entries.append(EpochEntry(epoch, start_offset))
+        self._dirty = True
+        return True
+
+    def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
+        """(largest epoch at or below `epoch`, where it ends); (-1, -1) when that is unknown."""
+        if epoch == NO_EPOCH or not self.entries:
+            return NO_EPOCH, UNDEFINED_OFFSET
+        if epoch == self.latest_epoch:
+            return epoch, log_end_offset
+        higher = bisect_right(self.entries, epoch, key=lambda entry: entry.epoch)
+        if higher == len(self.entries):
+            return NO_EPOCH, UNDEFINED_OFFSET
+        end = self.entries[higher].start_offset
+        if higher == 0:
+            # Older than all that is known: the asker's own epoch, ending where ours begin.
+            return epoch, end
+        return self.entries[higher - 1].epoch, end
+
+    def epoch_for_offset(self, offset: int) -> int:
+        """The epoch that wrote `offset`, or -1."""
+        found = bisect_right(self.entries, offset, key=lambda entry: entry.start_offset) - 1
+        return NO_EPOCH if found < 0 else self.entries[found].epoch
+
+    def truncate_from_end(self, end_offset: int) -> None:
+        """Drop entries that begin at or after `end_offset`."""
+        while self.entries and self.entries[-1].start_offset >= end_offset:
+            self.entries.pop()
+            self._dirty = True
+
+    def truncate_from_start(self, start_offset: int) -> None:
+        """Drop entries whose data is gone; the one in force at `start_offset` begins there."""
+        kept = bisect_right(self.entries, start_offset, key=lambda entry: entry.start_offset) - 1
+        if kept >= 0 and (kept > 0 or self.entries[0].start_offset < start_offset):
+            first = EpochEntry(self.entries[kept].epoch, start_offset)
+            self.entries = [first, *self.entries[kept + 1 :]]
+            self._dirty = True
+
+    def clear(self) -> None:
+        self._dirty = self._dirty or bool(self.entries)
+        self.entries = []
+
+    def moved(self, path: Path) -> None:
+        self.path = path
+
+    def take_unstored(self) -> list[str] | None:
+        """The lines of the file if they changed since it was written; the caller writes them."""
+        if not self._dirty:
+            return None
+        self._dirty = False
+        return [f"{entry.epoch} {entry.start_offset}" for entry in self.entries]
+
+    def store(self) -> None:
+        """Write the file, durably, if the list has changed since."""
+        lines = self.take_unstored()
+        if lines is not None:
+            self._dirty = True
+            write_lines(self._fs, self.path, lines)
+            self._dirty = False
+
+
+def _increasing(entries: list[EpochEntry]) -> bool:
+    return all(
+        earlier.epoch < later.epoch and earlier.start_offset < later.start_offset
+        for earlier, later in pairwise(entries)
+    )
+
+
+def _parse(line: str) -> EpochEntry:
+    epoch, _, start = line.partition(" ")
+    try:
+        return EpochEntry(int(epoch), int(start))
+    except ValueError:
+        raise CorruptFileError(f"not an epoch entry: {line!r}") from None

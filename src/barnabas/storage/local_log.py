@@ -1,0 +1,221 @@
+"""The segments of one partition on disk: writing, rolling, removing, cutting.
+
+The lower half of a log: bytes and offsets, without producers, epochs or watermarks. Removal is in
+two steps: files are renamed to `.deleted` at once and unlinked after `file.delete.delay.ms`, so
+slices that are being sent and tools that look on do not lose them underfoot.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from barnabas.storage import file_names
+from barnabas.storage.errors import is_passing
+from barnabas.storage.filesystem import File, FileSystem
+from barnabas.storage.flush_task import FlushTask
+from barnabas.storage.log_config import LogConfig
+from barnabas.storage.log_read import LogReader
+from barnabas.storage.segment import Segment
+from barnabas.storage.segment_list import SegmentList
+
+
+class LocalLog:
+    """Loop-owned. Invariant: `active` is the last of `segments` and ends at `log_end_offset`."""
+
+    __slots__ = (
+        "_dir_dirty",
+        "_doomed",
+        "_unflushed_sealed",
+        "active",
+        "config",
+        "directory",
+        "fs",
+        "generation",
+        "jitter_ms",
+        "log_end_offset",
+        "reader",
+        "recovery_point",
+        "segments",
+    )
+
+    def __init__(
+        self, fs: FileSystem, directory: Path, config: LogConfig, segments: SegmentList
+    ) -> None:
+        self.fs = fs
+        self.directory = directory
+        self.config = config
+        self.segments = segments
+        self.active = segments.active
+        self.reader = LogReader(segments)
+        self.log_end_offset = 0
+        self.recovery_point = 0
+        self.jitter_ms = 0
+        self.generation = 0
+        """Counts truncations and replacements: work begun before one must not be finished."""
+        self._doomed: list[tuple[Segment, int | None]] = []
+        self._unflushed_sealed: list[Segment] = []
+        self._dir_dirty = True
+
+    # Rolling
+
+    def must_roll(self, size: int, last_offset: int, max_timestamp: int, now_ms: int) -> bool:
+        """Whether a batch needs a new segment: size, age, indexes or relative offsets."""
+        active, config = self.active, self.config
+        if active.size == 0:
+            return not active.fits(last_offset, size, config.max_index_bytes)
+        if active.size + size > config.segment_bytes:
+            return True
+        if not active.fits(last_offset, size, config.max_index_bytes):
+            return True
+        # Age is counted in record time where there is one, so replayed old data rolls sensibly.
+        if active.first_timestamp >= 0 and max_timestamp >= 0:
+            waited = max_timestamp - active.first_timestamp
+        else:
+            waited = now_ms - active.created_ms
+        return waited > config.segment_ms - self.jitter_ms
+
+    def roll(self, base_offset: int, now_ms: int) -> Segment:
+        """Begin a new segment. After an OSError the old one is still active."""
+        old = self.active
+        if old.base_offset == base_offset:
+            return old
+        fresh = self.new_segment(base_offset)
+        fresh.create(now_ms)
+        if old.size:
+            self._seal(old)
+            self._unflushed_sealed.append(old)
+        else:
+            self.remove_segments([old])
+        self.segments.add(fresh)
+        self.active = fresh
+        self._dir_dirty = True
+        return fresh
+
+    def new_segment(self, base_offset: int, suffix: str = "") -> Segment:
+        interval = self.config.index_interval_bytes
+        return Segment(self.fs, self.directory, base_offset, interval, suffix)
+
+    def _seal(self, segment: Segment) -> None:
+        try:
+            segment.seal()
+        except OSError as error:
+            # The entries stay in memory and the flush, which must succeed before the recovery
+            # point passes this segment, writes them again.
+            if not is_passing(error):
+                raise
+
+    # Removing
+
+    def remove_segments(self, segments: Iterable[Segment]) -> int:
+        """Take segments out of the log, newest first; their files wait as `.deleted`.
+
+        Newest first, so that a crash in between leaves a log without holes.
+        """
+        removed = 0
+        for segment in sorted(segments, key=lambda item: item.base_offset, reverse=True):
+            self.segments.remove(segment)
+            self.doom(segment)
+            removed += 1
+        self._forget_places()
+        return removed
+
+    def doom(self, segment: Segment) -> None:
+        """Rename a segment's files and put them on the list to unlink."""
+        if segment in self._unflushed_sealed:
+            self._unflushed_sealed.remove(segment)
+        segment.rename_files(file_names.DELETED)
+        self._doomed.append((segment, None))
+
+    def purge(self, monotonic_ms: int) -> int:
+        """Unlink what has waited long enough; the wait begins when this first sees a segment."""
+        kept: list[tuple[Segment, int | None]] = []
+        due: list[Segment] = []
+        for segment, deadline in self._doomed:
+            if deadline is None:
+                deadline = monotonic_ms + self.config.file_delete_delay_ms
+            if deadline <= monotonic_ms:
+                due.append(segment)
+            else:
+                kept.append((segment, deadline))
+        self._doomed = kept
+        for segment in due:
+            segment.remove_files()
+        return len(due)
+
+    # Cutting
+
+    def truncate_to(self, offset: int) -> None:
+        """Drop every batch that reaches `offset` or beyond; some segment begins before it."""
+        self.remove_segments([s for s in self.segments if s.base_offset > offset])
+        last = self.segments.active
+        if last in self._unflushed_sealed:
+            self._unflushed_sealed.remove(last)
+        span = last.find(offset) if last.size else None
+        if span is not None:
+            last.truncate_at(span.position, min(span.base_offset, offset))
+        else:
+            last.activate()
+        end = offset if span is None else min(span.base_offset, offset)
+        self._restart(last, end)
+
+    def truncate_fully(self, offset: int, now_ms: int) -> None:
+        """Drop everything and go on at `offset`."""
+        self.remove_segments(list(self.segments))
+        fresh = self.new_segment(offset)
+        fresh.create(now_ms)
+        self.segments.add(fresh)
+        self._restart(fresh, offset)
+
+    def _restart(self, active: Segment, end_offset: int) -> None:
+        self.active = active
+        self.log_end_offset = end_offset
+        self.recovery_point = min(self.recovery_point, end_offset)
+        self._dir_dirty = True
+        self._forget_places()
+
+    def _forget_places(self) -> None:
+        self.generation += 1
+        self.reader.forget()
+
+    # Flushing
+
+    def begin_flush(self, snapshots: list[File]) -> FlushTask:
+        """Collect what must be forced for everything up to the log end to be durable."""
+        files = list(snapshots)
+        for segment in self._unflushed_sealed:
+            files += [segment.open_file(), *segment.store_indexes()]
+        files.append(self.active.open_file())
+        task = FlushTask(self.fs, self.log_end_offset, self.generation, files)
+        task.sealed = self._unflushed_sealed
+        if self._dir_dirty or snapshots:
+            task.also_sync_dir(self.directory)
+        self._unflushed_sealed = []
+        self._dir_dirty = False
+        return task
+
+    def finish_flush(self, task: FlushTask) -> None:
+        if task.generation == self.generation:
+            for segment in task.sealed:
+                segment.forget_indexes()
+            self.recovery_point = max(self.recovery_point, task.end_offset)
+        else:
+            self._dir_dirty = True
+            still_here = [s for s in task.sealed if self.segments.holds(s) and s is not self.active]
+            self._unflushed_sealed = still_here + self._unflushed_sealed
+
+    def mark_unflushed(self, segments: Iterable[Segment]) -> None:
+        """Segments found at start-up, or swapped in, that no flush has covered yet."""
+        self._unflushed_sealed += segments
+
+    # Moving
+
+    def moved(self, directory: Path) -> None:
+        self.directory = directory
+        for segment in self.segments:
+            segment.moved(directory)
+        for segment, _ in self._doomed:
+            segment.moved(directory)
+
+    def close(self) -> None:
+        for segment in self.segments:
+            segment.release()
+        self.reader.forget()

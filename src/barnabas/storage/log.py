@@ -1,0 +1,502 @@
+"""The log of one partition: appends, reads, watermarks, truncation.
+
+The only place where segments, producer state and leader epochs change together. Everything here
+runs on the broker's loop and touches the page cache at most; flushing and compaction come as tasks
+that a thread may run. Deciding what to delete is `retention`'s business, what to compact
+`compaction`'s, finding out what a crash left `recovery`'s.
+
+Rules that appends keep:
+- memory changes only after the bytes are in the file;
+- a write that fails is cut off again; lack of space fails that append only, any other error takes
+  the directory offline for good.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError, CorruptRecordError
+from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.records.batch import (
+    BatchHeader,
+    assign_offsets,
+    crc_ok,
+    iter_batches,
+    stamp_log_append_time,
+)
+from barnabas.records.control import EndMarker
+from barnabas.storage import file_names, retention
+from barnabas.storage.append_info import AppendInfo, AppendOrigin, end_marker_of
+from barnabas.storage.dir_health import DirHealth
+from barnabas.storage.errors import is_passing, storage_error
+from barnabas.storage.flush_task import FlushTask
+from barnabas.storage.indexes.transaction_index import AbortedTxn
+from barnabas.storage.leader_epochs import LeaderEpochs
+from barnabas.storage.local_log import LocalLog
+from barnabas.storage.log_config import LogConfig
+from barnabas.storage.log_read import (
+    LogRead,
+    TimestampHit,
+    first_at_or_after,
+    record_with_timestamp,
+)
+from barnabas.storage.producer_snapshot import SnapshotFiles
+from barnabas.storage.producer_state import BatchMetadata, ProducerEntry, ProducerStates
+from barnabas.storage.replay import replay_producers
+from barnabas.storage.segment import MAX_RELATIVE_OFFSET
+
+
+@dataclass(slots=True)
+class LogParts:
+    """What a log is put together from; `recovery.open_log` finds all of it on disk."""
+
+    topic_partition: TopicPartition
+    topic_id: Uuid | None
+    local: LocalLog
+    epochs: LeaderEpochs
+    producers: ProducerStates
+    snapshots: SnapshotFiles
+    health: DirHealth
+    log_start_offset: int
+    high_watermark: int
+
+
+class Log:
+    """Loop-owned. Invariant: log start <= last stable offset <= high watermark <= log end."""
+
+    def __init__(self, parts: LogParts) -> None:
+        self.topic_partition = parts.topic_partition
+        self.topic_id = parts.topic_id
+        self.log_start_offset = parts.log_start_offset
+        self.high_watermark = parts.high_watermark
+        self.local = parts.local
+        self.epochs = parts.epochs
+        self.producers = parts.producers
+        self.health = parts.health
+        self._snapshots = parts.snapshots
+        self._unflushed_records = 0
+        self.last_flush_ms = 0
+        self._rolled = False
+
+    # What it is
+
+    @property
+    def directory(self) -> Path:
+        return self.local.directory
+
+    @property
+    def config(self) -> LogConfig:
+        return self.local.config
+
+    def update_config(self, config: LogConfig) -> None:
+        """Take new settings; they hold from the next append or check on."""
+        self.local.config = config
+
+    @property
+    def log_end_offset(self) -> int:
+        return self.local.log_end_offset
+
+    @property
+    def recovery_point(self) -> int:
+        """Everything below is known to be on the medium."""
+        return self.local.recovery_point
+
+    @property
+    def size_bytes(self) -> int:
+        return self.local.segments.size_bytes()
+
+    @property
+    def latest_epoch(self) -> int:
+        return self.epochs.latest_epoch
+
+    @property
+    def last_stable_offset(self) -> int:
+        """Exclusive: readers of committed data see offsets below it, and not it."""
+        unstable = self.producers.first_unstable_offset()
+        if unstable is None or unstable >= self.high_watermark:
+            return self.high_watermark
+        return unstable
+
+    @property
+    def flush_due(self) -> bool:
+        """Whether `flush.messages` is reached, or a finished segment waits for its flush."""
+        return self._rolled or self._unflushed_records >= self.local.config.flush_messages
+
+    @property
+    def unflushed(self) -> bool:
+        return self.local.recovery_point < self.local.log_end_offset
+
+    # Appends
+
+    def append_as_leader(
+        self,
+        batch: bytearray | memoryview,
+        header: BatchHeader,
+        *,
+        leader_epoch: int,
+        now_ms: int,
+        origin: AppendOrigin = AppendOrigin.CLIENT,
+        verification: object | None = None,
+    ) -> AppendInfo:
+        """Give one validated batch its offsets and write it; `batch` and `header` are changed.
+
+        A retry of a remembered batch is answered with the offsets it had. BrokerError for a fenced
+        producer, a wrong sequence, a failed disk.
+        """
+        self.health.check()
+        local = self.local
+        size = header.size
+        if size > local.config.segment_bytes:
+            raise BrokerError(ErrorCode.RECORD_LIST_TOO_LARGE)
+        marker = None
+        if header.producer_id >= 0:
+            if header.is_control:
+                marker = end_marker_of(batch, header)
+                if marker is not None:
+                    self.producers.check_marker(header, marker)
+            elif origin is AppendOrigin.CLIENT:
+                duplicate = self.producers.check_data(header)
+                if duplicate is not None:
+                    return self._duplicate(duplicate)
+        append_time = -1
+        if local.config.log_append_time:
+            stamp_log_append_time(batch, 0, header, now_ms)
+            append_time = now_ms
+        first = local.log_end_offset
+        last = first + header.last_offset_delta
+        assign_offsets(batch, 0, first, leader_epoch)
+        header.base_offset = first
+        header.partition_leader_epoch = leader_epoch
+        try:
+            if local.must_roll(size, last, header.max_timestamp, now_ms):
+                self._roll(first, now_ms)
+            data = batch if len(batch) == size else memoryview(batch)[:size]
+            position = local.active.write(data)
+        except OSError as error:
+            raise self._failed(error) from error
+        self._note(header, position, marker)
+        return AppendInfo(
+            first, last, header.max_timestamp, append_time, self.log_start_offset, False
+        )
+
+    def append_as_follower(self, batches: memoryview | bytes, *, now_ms: int = 0) -> AppendInfo:
+        """Write batches as the leader sent them; a cut-off batch at the end is left out.
+
+        CorruptRecordError when a checksum is wrong or offsets do not go on from the log's end.
+        """
+        self.health.check()
+        headers = self._checked(batches)
+        if not headers:
+            end = self.log_end_offset
+            return AppendInfo(end, end - 1, -1, -1, self.log_start_offset, False)
+        positions, parsed = zip(*headers, strict=True)
+        total = positions[-1] + parsed[-1].size
+        max_timestamp = max(header.max_timestamp for header in parsed)
+        first, last = parsed[0].base_offset, parsed[-1].last_offset
+        try:
+            if self.local.must_roll(total, last, max_timestamp, now_ms):
+                # Segments follow each other without a gap unless a gap could not be addressed.
+                wide = last - self.log_end_offset > MAX_RELATIVE_OFFSET
+                self._roll(first if wide else self.log_end_offset, now_ms)
+            written = self.local.active.write(memoryview(batches)[:total])
+        except OSError as error:
+            raise self._failed(error) from error
+        for position, header in headers:
+            marker = None
+            if header.is_control and header.producer_id >= 0:
+                marker = end_marker_of(memoryview(batches)[position:], header)
+            self._note(header, written + position, marker)
+        return AppendInfo(first, last, max_timestamp, -1, self.log_start_offset, False)
+
+    def assign_epoch_start(self, epoch: int) -> None:
+        """A leader of `epoch` begins at the log's end (KAFKA-7415)."""
+        self.epochs.assign(epoch, self.log_end_offset)
+
+    def _checked(self, batches: memoryview | bytes) -> list[tuple[int, BatchHeader]]:
+        headers = list(iter_batches(batches))
+        expected = self.log_end_offset
+        for position, header in headers:
+            if header.base_offset < expected:
+                raise CorruptRecordError(
+                    f"{self.topic_partition}: batch at {header.base_offset} where the log "
+                    f"goes on at {expected}"
+                )
+            if not crc_ok(batches, position, header):
+                raise CorruptRecordError(f"{self.topic_partition}: bad checksum in {header!r}")
+            expected = header.next_offset
+        return headers
+
+    def _note(self, header: BatchHeader, position: int, marker: EndMarker | None) -> None:
+        """Account for a batch that is in the file."""
+        local, last = self.local, header.base_offset + header.last_offset_delta
+        segment = local.active
+        segment.note_batch(position, header.size, last, header.max_timestamp)
+        if header.partition_leader_epoch > self.epochs.latest_epoch:
+            self.epochs.assign(header.partition_leader_epoch, header.base_offset)
+        local.log_end_offset = last + 1
+        local.reader.remember(header.base_offset, segment, position)
+        self._unflushed_records += header.records_count
+        if header.producer_id < 0:
+            return
+        if marker is not None:
+            self._end_transaction(header, marker, last)
+        elif not header.is_control:
+            self.producers.apply_data(header, header.base_offset, last)
+
+    def _end_transaction(self, header: BatchHeader, marker: EndMarker, last: int) -> None:
+        ended = self.producers.apply_marker(header, marker, last)
+        if ended is None:
+            return
+        if ended.aborted:
+            stable = self.producers.stable_offset_after(ended)
+            self.local.active.aborted.append(
+                AbortedTxn(ended.producer_id, ended.first_offset, ended.last_offset, stable)
+            )
+        self.producers.complete(ended)
+
+    def _duplicate(self, batch: BatchMetadata) -> AppendInfo:
+        append_time = batch.timestamp if self.config.log_append_time else -1
+        return AppendInfo(
+            batch.first_offset,
+            batch.last_offset,
+            batch.timestamp,
+            append_time,
+            self.log_start_offset,
+            True,
+        )
+
+    def _failed(self, error: OSError) -> BrokerError:
+        """Lack of space passes; anything else is the end of the directory."""
+        if not is_passing(error):
+            self.health.fail(error)
+        return storage_error(error)
+
+    # Reads
+
+    def read(
+        self, offset: int, max_bytes: int, *, max_offset: int, min_one_batch: bool = True
+    ) -> LogRead:
+        """Whole batches from the one that holds `offset`, below the exclusive `max_offset`.
+
+        OFFSET_OUT_OF_RANGE outside [log start, log end]. `max_offset` is the caller's snapshot of
+        a watermark; it is not looked up again here (KAFKA-9807).
+        """
+        self.health.check()
+        end = self.local.log_end_offset
+        if not self.log_start_offset <= offset <= end:
+            raise BrokerError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"offset {offset} is outside [{self.log_start_offset}, {end}]",
+            )
+        bound = min(max_offset, end)
+        if offset >= bound:
+            return LogRead(None, 0, offset, offset)
+        try:
+            return self.local.reader.read(offset, max_bytes, bound, min_one_batch)
+        except OSError as error:
+            raise self._failed(error) from error
+        except CorruptRecordError as error:
+            raise BrokerError(ErrorCode.CORRUPT_MESSAGE, str(error)) from error
+
+    def offset_for_timestamp(self, timestamp: int) -> TimestampHit | None:
+        """The first record at or after a time."""
+        for segment in self.local.segments:
+            if segment.size and segment.largest_timestamp().timestamp >= timestamp:
+                hit = first_at_or_after(segment, timestamp, self.log_start_offset)
+                if hit is not None:
+                    return hit
+        return None
+
+    def max_timestamp_offset(self) -> TimestampHit | None:
+        """The record with the greatest timestamp, the first of them if there are several."""
+        candidates = [segment for segment in self.local.segments if segment.size]
+        if not candidates:
+            return None
+        segment = max(candidates, key=lambda item: item.largest_timestamp().timestamp)
+        largest = segment.largest_timestamp()
+        if largest.timestamp < 0:
+            return None
+        return record_with_timestamp(segment, largest.timestamp, largest.offset)
+
+    def aborted_transactions(self, start: int, end_exclusive: int) -> list[AbortedTxn]:
+        """Aborted transactions that touch [start, end_exclusive), by first offset."""
+        found: list[AbortedTxn] = []
+        segment = self.local.segments.floor(start) or self.local.segments.first
+        while segment is not None:
+            found += segment.aborted.collect(start, end_exclusive)
+            if segment.aborted.covers(end_exclusive):
+                break
+            following = self.local.segments.following(segment)
+            if following is None:
+                break
+            segment = following
+        return sorted(found, key=lambda txn: txn.first_offset)
+
+    def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
+        """(largest epoch at or below `epoch`, its end offset); (-1, -1) when unknown."""
+        return self.epochs.end_offset_for(epoch, self.log_end_offset)
+
+    def producer_states(self) -> list[ProducerEntry]:
+        return list(self.producers)
+
+    # Watermarks
+
+    def update_high_watermark(self, offset: int) -> int:
+        """Set it, within the log; returns what it became. Callers decide about going back."""
+        self.high_watermark = max(self.log_start_offset, min(offset, self.log_end_offset))
+        self.producers.on_high_watermark(self.high_watermark)
+        return self.high_watermark
+
+    def increment_log_start_offset(self, offset: int, reason: str = "") -> bool:
+        """Move the log start forward; False when it is there already."""
+        if offset > self.high_watermark:
+            raise BrokerError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"log start {offset} would pass the high watermark {self.high_watermark}{reason}",
+            )
+        if offset <= self.log_start_offset:
+            return False
+        self.log_start_offset = offset
+        self.epochs.truncate_from_start(offset)
+        return True
+
+    # Truncation
+
+    def truncate_to(self, offset: int) -> bool:
+        """Drop everything from `offset` on; False when the log ends there or before."""
+        self.health.check()
+        if offset >= self.log_end_offset:
+            return False
+        if offset < self.local.segments.first.base_offset:
+            self.truncate_fully_and_start_at(offset)
+            return True
+        try:
+            self.local.truncate_to(offset)
+            end = self.log_end_offset
+            self.epochs.truncate_from_end(end)
+            self.epochs.store()
+            self._snapshots.remove_above(end)
+        except OSError as error:
+            raise self._failed(error) from error
+        self.log_start_offset = min(self.log_start_offset, end)
+        self.producers = self._rebuilt_producers()
+        self.update_high_watermark(self.high_watermark)
+        return True
+
+    def truncate_fully_and_start_at(self, offset: int, *, now_ms: int = 0) -> None:
+        """Drop everything; the log is empty and goes on at `offset`."""
+        self.health.check()
+        try:
+            self.local.truncate_fully(offset, now_ms)
+            self.epochs.clear()
+            self.epochs.store()
+            self._snapshots.clear()
+        except OSError as error:
+            raise self._failed(error) from error
+        self.producers.clear()
+        self.log_start_offset = offset
+        self.update_high_watermark(offset)
+
+    def _rebuilt_producers(self) -> ProducerStates:
+        producers, start = self._snapshots.restore(self.log_end_offset)
+        start = max(start, self.local.segments.first.base_offset)
+        replay_producers(producers, self.local.segments, start, self.log_end_offset)
+        producers.on_high_watermark(min(self.high_watermark, self.log_end_offset))
+        return producers
+
+    # Rolling and flushing
+
+    def roll(self, now_ms: int = 0) -> None:
+        """Close the active segment, unless it is empty, and begin another."""
+        self.health.check()
+        try:
+            if self.local.active.size:
+                self._roll(self.log_end_offset, now_ms)
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def _roll(self, base_offset: int, now_ms: int) -> None:
+        self._snapshots.take(base_offset, self.producers)
+        self.local.roll(base_offset, now_ms)
+        self._rolled = True
+
+    def begin_flush(self) -> FlushTask | None:
+        """Collect a flush of all that is written; None when nothing waits. `run` it anywhere."""
+        self.health.check()
+        if not self.unflushed and not self._rolled:
+            return None
+        unsynced, self._snapshots.unsynced = self._snapshots.unsynced, []
+        try:
+            task = self.local.begin_flush(unsynced)
+        except OSError as error:
+            raise self._failed(error) from error
+        lines = self.epochs.take_unstored()
+        if lines is not None:
+            task.also_write_epochs(self.epochs.path, lines)
+        self._rolled = False
+        self._unflushed_records = 0
+        return task
+
+    def finish_flush(self, task: FlushTask) -> None:
+        """Move the recovery point; a failed flush takes the directory offline, always."""
+        if task.error is not None:
+            self.health.fail(task.error)
+            raise storage_error(task.error) from task.error
+        self.health.check()
+        self.local.finish_flush(task)
+
+    def flush(self, up_to: int | None = None) -> None:
+        """Force everything to disk, now, unless it already is below `up_to`."""
+        if up_to is not None and up_to <= self.recovery_point:
+            return
+        task = self.begin_flush()
+        if task is not None:
+            task.run()
+            self.finish_flush(task)
+
+    # Retention and life
+
+    def delete_old_segments(self, now_ms: int) -> int:
+        """Remove segments that retention by time, size or log start no longer holds."""
+        self.health.check()
+        expired = retention.expired_segments(self, now_ms)
+        if not expired:
+            return 0
+        try:
+            if expired[-1] is self.local.active:
+                self._roll(self.log_end_offset, now_ms)
+            for segment in expired:
+                self.local.remove_segments([segment])
+        except OSError as error:
+            raise self._failed(error) from error
+        first = self.local.segments.first.base_offset
+        self.log_start_offset = max(self.log_start_offset, first)
+        self.epochs.truncate_from_start(self.log_start_offset)
+        kept = {segment.base_offset for segment in self.local.segments}
+        self._snapshots.keep(o for o in self._snapshots.offsets if o in kept or o > first)
+        return len(expired)
+
+    def purge_deleted(self, monotonic_ms: int) -> int:
+        """Unlink segments whose delay has passed."""
+        return self.local.purge(monotonic_ms)
+
+    def moved(self, directory: Path) -> None:
+        """Follow a rename of the partition's directory."""
+        self.local.moved(directory)
+        self._snapshots.directory = directory
+        self.epochs.moved(directory / file_names.EPOCH_CHECKPOINT)
+
+    def close(self) -> None:
+        """Flush, leave a producer snapshot at the end, and let the files go."""
+        if not self.health.failed:
+            self._snapshots.take(self.log_end_offset, self.producers)
+            self.local.active.store_indexes()
+            self.epochs.store()
+            self.flush()
+        self.local.close()
+
+    def __repr__(self) -> str:
+        return (
+            f"Log({self.topic_partition}, start={self.log_start_offset}, "
+            f"hw={self.high_watermark}, end={self.log_end_offset})"
+        )

@@ -1,0 +1,126 @@
+"""One of the broker's log directories: its lock, its identity, its checkpoints, its health."""
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+
+from barnabas.model.ids import TopicPartition
+from barnabas.storage import file_names
+from barnabas.storage.checkpoints import read_offsets, write_offsets
+from barnabas.storage.dir_health import DirHealth
+from barnabas.storage.errors import CorruptFileError, InconsistentMetaError
+from barnabas.storage.filesystem import FileLock, FileSystem
+from barnabas.storage.metadata_files import (
+    MetaProperties,
+    read_meta_properties,
+    take_clean_marker,
+    write_clean_marker,
+    write_meta_properties,
+)
+
+_log = logging.getLogger(__name__)
+
+Offsets = dict[TopicPartition, int]
+
+
+class LogDir:
+    """Loop-owned. Lifecycle: `acquire`, `load_checkpoints`, use, `stop_cleanly`, `release`."""
+
+    def __init__(self, fs: FileSystem, path: Path) -> None:
+        self.fs = fs
+        self.path = path
+        self.health = DirHealth(path)
+        self.clean = False
+        self.recovery_points: Offsets = {}
+        self.log_start_offsets: Offsets = {}
+        self.high_watermarks: Offsets = {}
+        self.cleaner_offsets: Offsets = {}
+        self._lock: FileLock | None = None
+
+    def acquire(self) -> None:
+        """Make the directory if need be and lock it; LogDirLockedError if somebody has it."""
+        self.fs.make_dirs(self.path)
+        if self._lock is None:
+            self._lock = self.fs.lock(self.path / file_names.LOCK)
+
+    def meta(self) -> MetaProperties | None:
+        return read_meta_properties(self.fs, self.path)
+
+    def ensure_meta(self, meta: MetaProperties) -> None:
+        """Check that the directory is ours, or make it ours if it is nobody's."""
+        found = self.meta()
+        if found is None:
+            write_meta_properties(self.fs, self.path, meta)
+            return
+        for name, ours, theirs in zip(MetaProperties._fields, meta, found, strict=True):
+            if ours is not None and theirs is not None and ours != theirs:
+                raise InconsistentMetaError(
+                    f"{self.path} belongs to {name} {theirs!r}, this broker has {ours!r}"
+                )
+
+    def load_checkpoints(self) -> None:
+        """Read what the last run left; the clean marker first of all."""
+        self.clean = take_clean_marker(self.fs, self.path)
+        self.recovery_points = self._read(file_names.RECOVERY_POINTS)
+        self.log_start_offsets = self._read(file_names.LOG_START_OFFSETS)
+        self.high_watermarks = self._read(file_names.HIGH_WATERMARKS)
+        self.cleaner_offsets = self._read(file_names.CLEANER_OFFSETS)
+
+    def _read(self, name: str) -> Offsets:
+        try:
+            return read_offsets(self.fs, self.path / name)
+        except CorruptFileError as error:
+            # Each has a safe answer without the file: recover from 0, start at the first
+            # segment, high watermark at the log start, clean from the beginning.
+            _log.warning("ignoring %s: %s", self.path / name, error)
+            return {}
+
+    def write_checkpoint(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
+        write_offsets(self.fs, self.path / name, offsets)
+
+    def forget(self, partition: TopicPartition) -> None:
+        """Drop a deleted partition's offsets, so that one of the same name begins anew."""
+        for offsets in (
+            self.recovery_points,
+            self.log_start_offsets,
+            self.high_watermarks,
+            self.cleaner_offsets,
+        ):
+            offsets.pop(partition, None)
+
+    def partitions(self) -> list[tuple[TopicPartition, Path]]:
+        """The partitions that have a directory here."""
+        found = []
+        for name in self.fs.list_dir(self.path):
+            partition = file_names.parse_partition_dir(name)
+            if partition is not None and self.fs.is_dir(self.path / name):
+                found.append((partition, self.path / name))
+        return found
+
+    def doomed(self) -> list[Path]:
+        """Directories of partitions whose deletion was under way."""
+        return [
+            self.path / name
+            for name in self.fs.list_dir(self.path)
+            if name.endswith(file_names.DELETE_DIR) and self.fs.is_dir(self.path / name)
+        ]
+
+    def stop_cleanly(self) -> None:
+        """Mark that all logs here were closed in order."""
+        write_clean_marker(self.fs, self.path)
+
+    def release(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+
+def remove_tree(fs: FileSystem, directory: Path) -> None:
+    """Remove a directory of plain files, or of directories of them."""
+    for name in fs.list_dir(directory):
+        path = directory / name
+        if fs.is_dir(path):
+            remove_tree(fs, path)
+        else:
+            fs.remove(path)
+    fs.remove_dir(directory)

@@ -1,0 +1,315 @@
+"""All logs of a broker, over its log directories.
+
+Owns the life cycle: lock, load, recover, create, delete, checkpoint, stop. Periodic work comes as
+plain methods for the broker's scheduler to call; none of them waits. A directory that fails goes
+offline alone: its logs answer KAFKA_STORAGE_ERROR, those of the other directories go on.
+"""
+
+import logging
+import random
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from barnabas.model.clock import Clock
+from barnabas.model.errors import BarnabasError, BrokerError
+from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.storage import file_names
+from barnabas.storage.errors import StorageError, is_passing, storage_error
+from barnabas.storage.filesystem import FileSystem
+from barnabas.storage.log import Log
+from barnabas.storage.log_config import LogConfig
+from barnabas.storage.log_dir import LogDir, remove_tree
+from barnabas.storage.metadata_files import MetaProperties, read_topic_id, write_topic_id
+from barnabas.storage.recovery import OpenParams, open_log
+
+_log = logging.getLogger(__name__)
+
+DEFAULT_PRODUCER_EXPIRATION_MS = 24 * 60 * 60 * 1000
+
+ConfigSource = Callable[[str], LogConfig]
+
+
+class LogManager:
+    """Loop-owned. `config_for` answers a topic's settings while logs are loaded at start."""
+
+    def __init__(
+        self,
+        fs: FileSystem,
+        dirs: Sequence[Path | str],
+        clock: Clock,
+        *,
+        config_for: ConfigSource | None = None,
+        producer_expiration_ms: int = DEFAULT_PRODUCER_EXPIRATION_MS,
+    ) -> None:
+        self._fs = fs
+        self._clock = clock
+        default = LogConfig.from_values()
+        self._config_for = config_for or (lambda topic: default)
+        self._producer_expiration_ms = producer_expiration_ms
+        self.dirs = [LogDir(fs, Path(path)) for path in dirs]
+        self._logs: dict[TopicPartition, Log] = {}
+        self._dir_of: dict[TopicPartition, LogDir] = {}
+        self._doomed: list[tuple[Path, int]] = []
+        self._dice = random.Random()
+        self._acquired = False
+
+    # Start
+
+    def acquire(self) -> MetaProperties | None:
+        """Lock the directories and read whose they are; `start` does it if it was not done."""
+        if not self._acquired:
+            for directory in self.dirs:
+                try:
+                    directory.acquire()
+                except OSError as error:
+                    directory.health.fail(error)
+            self._acquired = True
+            if not self.online_dirs:
+                raise StorageError("none of the log directories can be used")
+        metas = [meta for directory in self.online_dirs if (meta := directory.meta())]
+        return metas[0] if metas else None
+
+    def ensure_meta(self, broker_id: int, cluster_id: str) -> None:
+        """Refuse directories of another broker or cluster; sign those of nobody."""
+        for directory in self.online_dirs:
+            directory.ensure_meta(MetaProperties(broker_id, cluster_id))
+
+    def start(self) -> None:
+        """Load every log; after an unclean stop recover those that were written to."""
+        self.acquire()
+        for directory in self.online_dirs:
+            try:
+                self._load(directory)
+            except OSError as error:
+                directory.health.fail(error)
+
+    def _load(self, directory: LogDir) -> None:
+        directory.load_checkpoints()
+        now = self._clock.monotonic_ms()
+        self._doomed += [(path, now) for path in directory.doomed()]
+        for partition, path in directory.partitions():
+            if partition in self._logs:
+                raise StorageError(
+                    f"{partition} is in {path} and {self._logs[partition].directory}"
+                )
+            topic_id = read_topic_id(self._fs, path)
+            params = self._params(directory, partition, topic_id, self._config_for(partition.topic))
+            self._add(open_log(self._fs, params, directory.health), directory)
+
+    def _params(
+        self, directory: LogDir, partition: TopicPartition, topic_id: Uuid | None, config: LogConfig
+    ) -> OpenParams:
+        return OpenParams(
+            directory=directory.path / file_names.partition_dir(partition),
+            topic_partition=partition,
+            topic_id=topic_id,
+            config=config,
+            clean=directory.clean,
+            recovery_point=directory.recovery_points.get(partition, 0),
+            log_start_offset=directory.log_start_offsets.get(partition, 0),
+            high_watermark=directory.high_watermarks.get(partition, 0),
+            now_ms=self._clock.now_ms(),
+            jitter_ms=self._jitter(config),
+        )
+
+    def _jitter(self, config: LogConfig) -> int:
+        limit = min(config.segment_jitter_ms, config.segment_ms)
+        return self._dice.randrange(limit) if limit > 0 else 0
+
+    def _add(self, log: Log, directory: LogDir) -> None:
+        log.last_flush_ms = self._clock.monotonic_ms()
+        self._logs[log.topic_partition] = log
+        self._dir_of[log.topic_partition] = directory
+
+    # Logs
+
+    @property
+    def online_dirs(self) -> list[LogDir]:
+        return [directory for directory in self.dirs if not directory.health.failed]
+
+    @property
+    def offline_dirs(self) -> list[Path]:
+        return [directory.path for directory in self.dirs if directory.health.failed]
+
+    def on_offline(self, listener: Callable[[Path], None]) -> None:
+        """Call back when a directory goes offline, from within the call that found out."""
+        for directory in self.dirs:
+            directory.health.on_failure(listener)
+
+    def __iter__(self) -> Iterator[Log]:
+        return iter(list(self._logs.values()))
+
+    def __len__(self) -> int:
+        return len(self._logs)
+
+    def get(self, partition: TopicPartition) -> Log | None:
+        return self._logs.get(partition)
+
+    def logs_in(self, directory: Path) -> list[Log]:
+        return [log for log in self if self._dir_of[log.topic_partition].path == directory]
+
+    def get_or_create(
+        self, partition: TopicPartition, topic_id: Uuid | None, config: LogConfig
+    ) -> Log:
+        """The log of a partition, made in the directory with the fewest if there is none."""
+        log = self._logs.get(partition)
+        if log is not None:
+            if log.topic_id is None and topic_id is not None:
+                self._sign(log, topic_id)
+            return log
+        directory = self._least_loaded()
+        params = self._params(directory, partition, topic_id, config)
+        try:
+            self._fs.make_dirs(params.directory)
+            if topic_id is not None:
+                write_topic_id(self._fs, params.directory, topic_id)
+            log = open_log(self._fs, params, directory.health)
+        except OSError as error:
+            if not is_passing(error):
+                directory.health.fail(error)
+            raise storage_error(error) from error
+        self._add(log, directory)
+        return log
+
+    def _sign(self, log: Log, topic_id: Uuid) -> None:
+        write_topic_id(self._fs, log.directory, topic_id)
+        log.topic_id = topic_id
+
+    def _least_loaded(self) -> LogDir:
+        candidates = self.online_dirs
+        if not candidates:
+            raise storage_error("every log directory is offline")
+        load = {id(directory): 0 for directory in candidates}
+        for directory in self._dir_of.values():
+            if id(directory) in load:
+                load[id(directory)] += 1
+        return min(candidates, key=lambda directory: load[id(directory)])
+
+    def update_config(self, topic: str, config: LogConfig) -> None:
+        for log in self:
+            if log.topic_partition.topic == topic:
+                log.update_config(config)
+                log.local.jitter_ms = self._jitter(config)
+
+    def delete(self, partition: TopicPartition) -> None:
+        """Take a log out at once; its directory is renamed and removed after the delete delay."""
+        log = self._logs.pop(partition)
+        directory = self._dir_of.pop(partition)
+        directory.forget(partition)
+        log.local.close()
+        target = directory.path / file_names.deleted_dir(partition, uuid.uuid4().hex)
+        try:
+            self._fs.rename(log.directory, target)
+        except OSError as error:
+            directory.health.fail(error)
+            raise storage_error(error) from error
+        log.moved(target)
+        due = self._clock.monotonic_ms() + log.config.file_delete_delay_ms
+        self._doomed.append((target, due))
+
+    # Periodic work
+
+    def run_retention(self, now_ms: int) -> int:
+        """Delete what retention no longer holds, and the files whose delay has passed."""
+        deleted = 0
+        for log in self._working():
+            if not log.config.compact or log.config.delete:
+                deleted += self._guarded(log, partial(log.delete_old_segments, now_ms)) or 0
+            log.producers.expire(now_ms, self._producer_expiration_ms)
+        self.purge_deleted()
+        return deleted
+
+    def purge_deleted(self) -> None:
+        """Unlink segments and directories that have waited long enough."""
+        now = self._clock.monotonic_ms()
+        for log in self._working():
+            self._guarded(log, partial(log.purge_deleted, now))
+        due = [path for path, deadline in self._doomed if deadline <= now]
+        self._doomed = [item for item in self._doomed if item[1] > now]
+        for path in due:
+            try:
+                remove_tree(self._fs, path)
+            except OSError as error:
+                _log.warning("could not remove %s: %s", path, error)
+
+    def logs_to_flush(self) -> list[Log]:
+        """Logs whose `flush.messages`, `flush.ms` or finished segment asks for a flush."""
+        now = self._clock.monotonic_ms()
+        return [
+            log
+            for log in self._working()
+            if log.flush_due or (log.unflushed and now - log.last_flush_ms >= log.config.flush_ms)
+        ]
+
+    def flush_dirty(self, now_ms: int = 0) -> int:
+        """Flush those logs here and now; a broker runs their tasks on a thread instead."""
+        flushed = 0
+        for log in self.logs_to_flush():
+            self._guarded(log, log.flush)
+            log.last_flush_ms = self._clock.monotonic_ms()
+            flushed += 1
+        return flushed
+
+    def checkpoint_recovery_points(self) -> None:
+        self._checkpoint(
+            file_names.RECOVERY_POINTS, lambda log: log.recovery_point, "recovery_points"
+        )
+
+    def checkpoint_log_start_offsets(self) -> None:
+        self._checkpoint(
+            file_names.LOG_START_OFFSETS, lambda log: log.log_start_offset, "log_start_offsets"
+        )
+
+    def checkpoint_high_watermarks(self) -> None:
+        self._checkpoint(
+            file_names.HIGH_WATERMARKS, lambda log: log.high_watermark, "high_watermarks"
+        )
+
+    def _checkpoint(self, name: str, value: Callable[[Log], int], attribute: str) -> None:
+        for directory in self.online_dirs:
+            offsets = {log.topic_partition: value(log) for log in self.logs_in(directory.path)}
+            if offsets == getattr(directory, attribute):
+                continue
+            try:
+                directory.write_checkpoint(name, offsets)
+                setattr(directory, attribute, offsets)
+            except OSError as error:
+                if not is_passing(error):
+                    directory.health.fail(error)
+
+    def _working(self) -> list[Log]:
+        return [log for log in self if not log.health.failed]
+
+    def _guarded(self, log: Log, work: Callable[[], int | None]) -> int | None:
+        """Run periodic work on one log; its failure must not keep the others from theirs."""
+        try:
+            return work()
+        except BarnabasError as error:
+            _log.warning("%s: %s", log.topic_partition, error)
+        return None
+
+    # Stop
+
+    def shutdown(self) -> None:
+        """Close every log, write the checkpoints, mark clean what closed cleanly, unlock."""
+        for log in self:
+            try:
+                log.close()
+            except (OSError, BrokerError) as error:
+                log.health.fail(error)
+        self.checkpoint_recovery_points()
+        self.checkpoint_log_start_offsets()
+        self.checkpoint_high_watermarks()
+        for directory in self.online_dirs:
+            try:
+                directory.stop_cleanly()
+            except OSError as error:
+                directory.health.fail(error)
+        self.release()
+
+    def release(self) -> None:
+        """Give the locks back without anything else, as a killed process would."""
+        for directory in self.dirs:
+            directory.release()

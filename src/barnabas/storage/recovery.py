@@ -1,0 +1,261 @@
+"""Opening a partition's directory: what is there, what of it is sound, what must be redone.
+
+After a clean stop the files are trusted; only the end of the last segment is read. After anything
+else the segments from the recovery point on are read again, batch by batch: checksums, structure
+and offsets are verified, the log ends before the first batch that fails, and indexes, producer
+state and leader epochs are rebuilt from what is left.
+
+Every step may be interrupted and repeated. In particular later segments go before an earlier one
+is cut, newest first: the other way round a second crash would leave them behind a gap, and gaps
+are legal in a compacted log.
+"""
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+from barnabas.model.errors import CorruptRecordError
+from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.records.batch import BatchHeader
+from barnabas.storage import file_names
+from barnabas.storage.dir_health import DirHealth
+from barnabas.storage.errors import CorruptFileError
+from barnabas.storage.filesystem import FileSystem
+from barnabas.storage.indexes.transaction_index import AbortedTxn
+from barnabas.storage.leader_epochs import LeaderEpochs
+from barnabas.storage.leftovers import clear_leftovers
+from barnabas.storage.local_log import LocalLog
+from barnabas.storage.log import Log, LogParts
+from barnabas.storage.log_config import LogConfig
+from barnabas.storage.producer_snapshot import SnapshotFiles
+from barnabas.storage.producer_state import ProducerStates
+from barnabas.storage.replay import replay_batch, replay_producers
+from barnabas.storage.segment import MAX_RELATIVE_OFFSET, Segment
+from barnabas.storage.segment_list import SegmentList
+from barnabas.storage.verify import verified_batches
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenParams:
+    """What the checkpoints of the log directory say about a partition."""
+
+    directory: Path
+    topic_partition: TopicPartition
+    topic_id: Uuid | None
+    config: LogConfig
+    clean: bool = True
+    recovery_point: int = 0
+    log_start_offset: int = 0
+    high_watermark: int = 0
+    now_ms: int = 0
+    jitter_ms: int = 0
+
+
+def open_log(fs: FileSystem, params: OpenParams, health: DirHealth) -> Log:
+    """Load the log in a directory, recovering it if need be; an empty directory is a new log."""
+    return _Opening(fs, params, health).run()
+
+
+class _Opening:
+    """One attempt to open a log; its attributes are what has been found so far."""
+
+    def __init__(self, fs: FileSystem, params: OpenParams, health: DirHealth) -> None:
+        self._fs = fs
+        self._params = params
+        self._health = health
+        self._dir = params.directory
+        self._segments = SegmentList()
+        self._epochs = LeaderEpochs(fs, self._dir / file_names.EPOCH_CHECKPOINT)
+        self._snapshots = SnapshotFiles(fs, self._dir)
+        self._producers = ProducerStates()
+        self._end_offset = 0
+        self._recovered: list[Segment] = []
+
+    def run(self) -> Log:
+        self._find_segments()
+        if not self._segments:
+            self._begin_at(self._params.log_start_offset)
+        self._epochs.load()
+        if not (self._params.clean and self._load_trusted()):
+            self._recover()
+        return self._assemble()
+
+    # What is there
+
+    def _find_segments(self) -> None:
+        names = clear_leftovers(self._fs, self._dir)
+        found = [parsed for name in names if (parsed := file_names.parse_offset_file(name))]
+        logs = {base for base, extension, _ in found if extension == file_names.LOG}
+        for base, extension, suffix in found:
+            if base not in logs and extension in file_names.SEGMENT_EXTENSIONS:
+                self._fs.remove(file_names.segment_file(self._dir, base, extension, suffix))
+        snapshots = [base for base, extension, _ in found if extension == file_names.SNAPSHOT]
+        self._snapshots = SnapshotFiles(self._fs, self._dir, snapshots)
+        for base in sorted(logs):
+            segment = self._segment(base)
+            segment.load()
+            self._segments.add(segment)
+
+    def _begin_at(self, offset: int) -> None:
+        segment = self._segment(offset)
+        segment.create(self._params.now_ms)
+        self._segments.add(segment)
+
+    def _segment(self, base_offset: int) -> Segment:
+        interval = self._params.config.index_interval_bytes
+        return Segment(self._fs, self._dir, base_offset, interval)
+
+    # After a clean stop
+
+    def _load_trusted(self) -> bool:
+        """Take the files as they are; False when they contradict themselves after all."""
+        try:
+            for segment in self._segments:
+                self._check_indexes(segment)
+            self._end_offset = self._segments.active.next_offset()
+        except (CorruptRecordError, CorruptFileError) as error:
+            _log.warning("%s was stopped cleanly but is damaged: %s", self._dir, error)
+            return False
+        self._producers, start = self._snapshots.restore(self._end_offset)
+        start = max(start, self._segments.first.base_offset)
+        replay_producers(self._producers, self._segments, start, self._end_offset)
+        return True
+
+    def _check_indexes(self, segment: Segment) -> None:
+        """Rebuild what is obviously broken; the rest is checked when it is used."""
+        if segment.size and not segment.indexes_plausible():
+            _log.warning("rebuilding the indexes of %r in %s", segment, self._dir)
+            segment.rebuild_indexes()
+        segment.aborted.check(segment.base_offset)
+
+    # After anything else
+
+    def _recover(self) -> None:
+        suspects = self._suspects()
+        first = suspects[0]
+        self._producers, start = self._snapshots.restore(first.base_offset)
+        start = max(start, self._segments.first.base_offset)
+        replay_producers(self._producers, self._segments, start, first.base_offset)
+        self._epochs.truncate_from_end(first.base_offset)
+        self._end_offset = first.base_offset
+        for segment in suspects:
+            if self._torn_before(segment):
+                self._drop_from(segment)
+                break
+            if segment is not first:
+                self._snapshots.take(segment.base_offset, self._producers)
+            good = self._recover_segment(segment)
+            self._recovered.append(segment)
+            if good < segment.size:
+                following = self._segments.following(segment)
+                if following is not None:
+                    self._drop_from(following)
+                segment.truncate_at(good, self._end_offset)
+                break
+        self._snapshots.remove_above(self._end_offset)
+
+    def _suspects(self) -> list[Segment]:
+        point = self._params.recovery_point
+        return [
+            segment
+            for segment in self._segments
+            if segment is self._segments.active or self._segments.end_of(segment, point) > point
+        ]
+
+    def _torn_before(self, segment: Segment) -> bool:
+        """Whether the end of the segment before this one is missing.
+
+        Segments begin where the one before ended. If that one has lost its tail, and by chance at
+        the end of a batch, only the gap tells. Compaction makes such gaps too, so there it does
+        not count; and a gap too wide for one segment was there from the beginning.
+        """
+        gap = segment.base_offset - self._end_offset
+        return 0 < gap <= MAX_RELATIVE_OFFSET and not self._params.config.compact
+
+    def _drop_from(self, segment: Segment) -> None:
+        """Remove this segment and all later ones, newest first."""
+        for doomed in sorted(self._segments, key=lambda item: -item.base_offset):
+            if doomed.base_offset >= segment.base_offset:
+                _log.warning("%s: dropping %r behind the end of the log", self._dir, doomed)
+                self._segments.remove(doomed)
+                doomed.remove_files()
+
+    def _recover_segment(self, segment: Segment) -> int:
+        """Verify one segment and rebuild what hangs on it; returns where the good part ends."""
+        end = 0
+        segment.reset_indexes()
+        for position, header, batch in verified_batches(segment, self._end_offset):
+            segment.note_batch(position, header.size, header.last_offset, header.max_timestamp)
+            self._epochs.assign(header.partition_leader_epoch, header.base_offset)
+            if header.producer_id >= 0:
+                self._replay(segment, header, bytes(batch) if header.is_control else b"")
+            self._end_offset = header.next_offset
+            end = position + header.size
+        if end < segment.size:
+            _log.warning(
+                "%s: %r is sound up to byte %d, offset %d; the rest is dropped",
+                self._dir,
+                segment,
+                end,
+                self._end_offset,
+            )
+        return end
+
+    def _replay(self, segment: Segment, header: BatchHeader, batch: bytes) -> None:
+        ended = replay_batch(self._producers, header, batch)
+        if ended is not None and ended.aborted:
+            stable = self._producers.stable_offset_after(ended)
+            segment.aborted.append(
+                AbortedTxn(ended.producer_id, ended.first_offset, ended.last_offset, stable)
+            )
+
+    # Putting it together
+
+    def _assemble(self) -> Log:
+        params = self._params
+        end = self._end_offset
+        if params.log_start_offset > end:
+            # The checkpoint outlived the data: nothing below it may come back.
+            self._restart_at(params.log_start_offset)
+            end = self._end_offset
+        local = LocalLog(self._fs, self._dir, params.config, self._segments)
+        self._settle_segments()
+        start = max(params.log_start_offset, self._segments.first.base_offset)
+        local.log_end_offset = end
+        local.jitter_ms = params.jitter_ms
+        local.recovery_point = end if params.clean else min(params.recovery_point, end)
+        local.mark_unflushed(s for s in self._recovered if s is not self._segments.active)
+        self._epochs.truncate_from_end(end)
+        self._epochs.truncate_from_start(start)
+        high_watermark = max(start, min(params.high_watermark, end))
+        self._producers.on_high_watermark(high_watermark)
+        return Log(
+            LogParts(
+                params.topic_partition,
+                params.topic_id,
+                local,
+                self._epochs,
+                self._producers,
+                self._snapshots,
+                self._health,
+                start,
+                high_watermark,
+            )
+        )
+
+    def _settle_segments(self) -> None:
+        for segment in self._recovered:
+            if segment is not self._segments.active:
+                segment.seal()
+        self._segments.active.activate()
+
+    def _restart_at(self, offset: int) -> None:
+        self._drop_from(self._segments.first)
+        self._begin_at(offset)
+        self._snapshots.clear()
+        self._producers.clear()
+        self._epochs.clear()
+        self._recovered = []
+        self._end_offset = offset

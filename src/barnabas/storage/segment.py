@@ -1,0 +1,367 @@
+"""One segment: a log file and its three indexes.
+
+Knows file positions, offsets and timestamps; not producers, epochs or retention. Strategy:
+
+- The size is tracked here, and every write goes to that position. A write that fails is cut off
+  again, so the file never ends in half a batch while the process lives.
+- An index entry is added once more than `index.interval.bytes` were written since the last.
+- Positions that come from an index file are checked against the header they point at; if that is
+  no batch of the right offset, the indexes are rebuilt from the log, once, and asked again.
+"""
+
+from pathlib import Path
+
+from barnabas.model.errors import CorruptRecordError
+from barnabas.records.batch import BatchHeader
+from barnabas.storage import batch_scan, file_names
+from barnabas.storage.batch_scan import Span
+from barnabas.storage.filesystem import Data, File, FileSystem
+from barnabas.storage.indexes.offset_index import OffsetIndex, OffsetPosition
+from barnabas.storage.indexes.time_index import TimeIndex, TimestampOffset
+from barnabas.storage.indexes.transaction_index import TransactionIndex
+
+MAX_RELATIVE_OFFSET = 2**31 - 1
+
+
+class Segment:
+    """Loop-owned, except that closed segments may be read from a thread through `open_file`.
+
+    Lifecycle: `create` or `open`; appends while active; `seal` when the log rolls; then only reads
+    until its files are renamed or removed.
+    """
+
+    __slots__ = (
+        "_bytes_since_index",
+        "_file",
+        "_fs",
+        "_largest",
+        "_suffix",
+        "aborted",
+        "base_offset",
+        "created_ms",
+        "directory",
+        "first_timestamp",
+        "index_interval",
+        "offsets",
+        "sealed",
+        "size",
+        "times",
+    )
+
+    def __init__(
+        self,
+        fs: FileSystem,
+        directory: Path,
+        base_offset: int,
+        index_interval: int,
+        suffix: str = "",
+    ) -> None:
+        self._fs = fs
+        self.directory = directory
+        self.base_offset = base_offset
+        self.index_interval = index_interval
+        self._suffix = suffix
+        self._file: File | None = None
+        self._bytes_since_index = 0
+        self._largest: TimestampOffset | None = None
+        self.size = 0
+        self.sealed = False
+        self.created_ms = 0
+        self.first_timestamp = -1
+        self.offsets = OffsetIndex(fs, self.path(file_names.OFFSET_INDEX), base_offset)
+        self.times = TimeIndex(fs, self.path(file_names.TIME_INDEX), base_offset)
+        self.aborted = TransactionIndex(fs, self.path(file_names.TRANSACTION_INDEX))
+
+    def path(self, extension: str) -> Path:
+        return file_names.segment_file(self.directory, self.base_offset, extension, self._suffix)
+
+    # Lifecycle
+
+    def create(self, now_ms: int) -> None:
+        """Make the log file; index files follow when there is something to put in them."""
+        self._file = self._fs.open(self.path(file_names.LOG), create=True)
+        self.created_ms = now_ms
+        self.size = self._file.size()
+        self.offsets.entries.replace(bytearray())
+        self.times.replace(bytearray())
+
+    def load(self) -> None:
+        """Learn the size of an existing segment; its indexes are read when they are needed."""
+        path = self.path(file_names.LOG)
+        self.size = self._fs.size(path)
+        self.created_ms = self._fs.modified_ms(path)
+        self.sealed = True
+
+    def activate(self) -> None:
+        """Make a loaded segment ready for appends."""
+        self.sealed = False
+        largest = self.largest_timestamp()
+        self.offsets.entries.activate()
+        self.times.entries.activate()
+        self._largest = largest
+        self._bytes_since_index = self.size - self.offsets.last().position
+        self.first_timestamp = self._first_batch_timestamp()
+
+    def seal(self) -> None:
+        """Close to appends: the last time entry carries the greatest timestamp."""
+        largest = self.largest_timestamp()
+        if largest.timestamp >= 0:
+            self.times.maybe_append(largest.timestamp, largest.offset)
+        self.sealed = True
+        self.store_indexes()
+
+    def forget_indexes(self) -> None:
+        """Drop the memory of a sealed segment's indexes, once a flush has stored them."""
+        self.offsets.entries.seal()
+        self.times.entries.seal()
+
+    def store_indexes(self) -> list[File]:
+        """Bring the index files up to date; returns those a flush must force to disk."""
+        stored = (self.offsets.entries.store(), self.times.entries.store(), self.aborted.store())
+        return [file for file in stored if file is not None]
+
+    def open_file(self) -> File:
+        if self._file is None:
+            self._file = self._fs.open(self.path(file_names.LOG))
+        return self._file
+
+    def release(self) -> None:
+        """Let the file go; slices that are being sent keep it open."""
+        self._file = None
+
+    # Appends
+
+    def write(self, data: Data) -> int:
+        """Write at the end; returns the position. After an OSError the end is where it was.
+
+        Raises the error of the cut as well, if even that fails: the caller must then give the
+        directory up, for the file may end in half a batch.
+        """
+        position = self.size
+        file = self.open_file()
+        try:
+            file.pwrite(data, position)
+        except OSError:
+            file.truncate(position)
+            raise
+        self.size = position + len(data)
+        return position
+
+    def note_batch(self, position: int, size: int, last_offset: int, max_timestamp: int) -> None:
+        """Account for a written batch in timestamps and indexes."""
+        if position == 0:
+            self.first_timestamp = max_timestamp
+        largest = self._largest
+        if largest is None or max_timestamp > largest.timestamp:
+            self._largest = TimestampOffset(max_timestamp, last_offset)
+        if self._bytes_since_index > self.index_interval:
+            self.offsets.append(last_offset, position)
+            self.times.maybe_append(*self.largest_timestamp())
+            self._bytes_since_index = 0
+        self._bytes_since_index += size
+
+    def fits(self, last_offset: int, size: int, max_index_bytes: int) -> bool:
+        """Whether offsets, positions and indexes can take a batch that ends at `last_offset`."""
+        return (
+            last_offset - self.base_offset <= MAX_RELATIVE_OFFSET
+            and self.size + size <= MAX_RELATIVE_OFFSET
+            and not self.offsets.is_full(max_index_bytes)
+            and not self.times.is_full(max_index_bytes)
+        )
+
+    # Lookups
+
+    def find(self, offset: int) -> Span | None:
+        """The first batch whose last offset is at least `offset`; None past the end."""
+        entry = self.offsets.lookup(offset)
+        if not self._trusted(entry):
+            self.rebuild_indexes()
+            entry = self.offsets.lookup(offset)
+        return batch_scan.find(self.open_file(), entry.position, self.size, offset)
+
+    def cut(self, start: Span, limit: int) -> Span:
+        """The last whole batch that ends at or before `limit`, from the batch `start` on."""
+        entry = self.offsets.floor_position(limit)
+        last = start
+        if entry.position > start.position:
+            span = batch_scan.span_at(self.open_file(), entry.position, self.size)
+            if span is None or not start.last_offset < span.base_offset <= entry.offset:
+                self.rebuild_indexes()
+                return self.cut(start, limit)
+            last = span if span.end <= limit else self._before(start, entry)
+        while last.end < limit:
+            span = batch_scan.span_at(self.open_file(), last.end, self.size)
+            if span is None or span.end > limit:
+                break
+            last = span
+        return last
+
+    def next_offset(self) -> int:
+        """One past the last offset in the segment; the base offset when it is empty."""
+        entry = self.offsets.last()
+        if not self._trusted(entry):
+            self.rebuild_indexes()
+            entry = self.offsets.last()
+        last = self.base_offset
+        for _, header in batch_scan.walk(self.open_file(), entry.position, self.size):
+            last = header.next_offset
+        return last
+
+    def largest_timestamp(self) -> TimestampOffset:
+        """The greatest timestamp and its batch's last offset; (-1, base) where there is none."""
+        if self._largest is None:
+            self._largest = self._find_largest()
+        return self._largest
+
+    def time_position(self, timestamp: int) -> int:
+        """The position of the first batch that can hold a record at or after `timestamp`."""
+        entry = self.times.lookup(timestamp)
+        if entry.timestamp < 0:
+            return 0
+        span = self._span_with_timestamp(entry)
+        if span is None:
+            self.rebuild_indexes()
+            return self.time_position(timestamp)
+        return span.position
+
+    # Changes of closed segments
+
+    def truncate_to(self, offset: int) -> int:
+        """Drop batches that reach `offset` or beyond; returns how many bytes went."""
+        span = self.find(offset)
+        if span is None:
+            return 0
+        dropped = self.size - span.position
+        self.truncate_at(span.position, span.base_offset)
+        return dropped
+
+    def truncate_at(self, position: int, next_offset: int) -> None:
+        """Cut the file at a batch boundary and the indexes with it."""
+        self.offsets.truncate_to(position)
+        self.times.truncate_to(next_offset)
+        self.aborted.truncate_to(next_offset)
+        file = self.open_file()
+        file.truncate(position)
+        file.sync()
+        self.size = position
+        self._largest = None
+        self.store_indexes()
+        self.activate()
+
+    def indexes_plausible(self) -> bool:
+        """Whether the index files exist, hold whole entries, and end within the log."""
+        if not (self.offsets.entries.well_sized() and self.times.entries.well_sized()):
+            return False
+        last = self.offsets.last()
+        return self.offsets.entries.count == 0 or (
+            last.offset > self.base_offset and 0 < last.position < self.size
+        )
+
+    def reset_indexes(self) -> None:
+        """Forget all three indexes; `note_batch` fills two of them again."""
+        self._reset_entries()
+        self.aborted.reset()
+
+    def _reset_entries(self) -> None:
+        self.offsets.entries.replace(bytearray())
+        self.times.replace(bytearray())
+        self._largest = TimestampOffset(-1, self.base_offset)
+        self._bytes_since_index = 0
+
+    def rebuild_indexes(self) -> None:
+        """Write offset and time index anew from the log."""
+        self._reset_entries()
+        for position, header in batch_scan.walk(self.open_file(), 0, self.size):
+            self.note_batch(position, header.size, header.last_offset, header.max_timestamp)
+        largest = self.largest_timestamp()
+        if largest.timestamp >= 0:
+            self.times.maybe_append(largest.timestamp, largest.offset)
+        self.store_indexes()
+
+    def rename_files(self, suffix: str) -> None:
+        """Give every file of the segment another suffix; open descriptors stay good.
+
+        On the way out the log file goes first, so that what a crash leaves is no segment; on the
+        way in it comes last, so that a segment is not seen before its indexes are (`leftovers`).
+        """
+        extensions = file_names.SEGMENT_EXTENSIONS
+        order = extensions if suffix else (*extensions[1:], file_names.LOG)
+        old = {extension: self.path(extension) for extension in order}
+        self._suffix = suffix
+        for extension, path in old.items():
+            if self._fs.exists(path):
+                self._fs.rename(path, self.path(extension))
+        self.moved(self.directory)
+
+    def moved(self, directory: Path) -> None:
+        """Follow the directory, or the suffix, to new paths."""
+        self.directory = directory
+        self.offsets.entries.renamed(self.path(file_names.OFFSET_INDEX))
+        self.times.entries.renamed(self.path(file_names.TIME_INDEX))
+        self.aborted.renamed(self.path(file_names.TRANSACTION_INDEX))
+
+    def remove_files(self) -> None:
+        self.release()
+        for extension in file_names.SEGMENT_EXTENSIONS:
+            path = self.path(extension)
+            if self._fs.exists(path):
+                self._fs.remove(path)
+
+    def modified_ms(self) -> int:
+        return self._fs.modified_ms(self.path(file_names.LOG))
+
+    # Internals
+
+    def _trusted(self, entry: OffsetPosition) -> bool:
+        if entry.position == 0:
+            return True
+        span = batch_scan.span_at(self.open_file(), entry.position, self.size)
+        return span is not None and self.base_offset <= span.base_offset <= entry.offset
+
+    def _before(self, start: Span, entry: OffsetPosition) -> Span:
+        """The last batch that begins before an indexed one that does not fit."""
+        earlier = self.offsets.floor_position(entry.position - 1)
+        begin = max(earlier.position, start.position)
+        last = start
+        for position, header in batch_scan.walk(self.open_file(), begin, entry.position):
+            last = Span(position, header.size, header.base_offset, header.last_offset)
+        return last
+
+    def _span_with_timestamp(self, entry: TimestampOffset) -> Span | None:
+        """The batch a time entry speaks of, if its timestamp is what the entry says."""
+        if not self.base_offset <= entry.offset <= self.base_offset + MAX_RELATIVE_OFFSET:
+            return None
+        span = self.find(entry.offset)
+        if span is None or span.base_offset > entry.offset:
+            return None
+        header = self._header(span)
+        return span if header.max_timestamp == entry.timestamp else None
+
+    def _find_largest(self) -> TimestampOffset:
+        if self.size == 0:
+            return TimestampOffset(-1, self.base_offset)
+        entry = self.times.last()
+        span = self._span_with_timestamp(entry) if entry.timestamp >= 0 else None
+        if span is None and self.size:
+            self.rebuild_indexes()
+            return self._largest or TimestampOffset(-1, self.base_offset)
+        if self.sealed and span is not None:
+            return entry
+        largest = entry
+        start = 0 if span is None else span.end
+        for _, header in batch_scan.walk(self.open_file(), start, self.size):
+            if header.max_timestamp > largest.timestamp:
+                largest = TimestampOffset(header.max_timestamp, header.last_offset)
+        return largest
+
+    def _first_batch_timestamp(self) -> int:
+        span = batch_scan.span_at(self.open_file(), 0, self.size) if self.size else None
+        return -1 if span is None else self._header(span).max_timestamp
+
+    def _header(self, span: Span) -> BatchHeader:
+        for _, header in batch_scan.walk(self.open_file(), span.position, span.end):
+            return header
+        raise CorruptRecordError(f"no batch at position {span.position}")
+
+    def __repr__(self) -> str:
+        return f"Segment({self.path(file_names.LOG).name}, size={self.size})"
