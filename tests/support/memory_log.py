@@ -41,7 +41,7 @@ class MemoryLog:
 
     def __init__(self):
         self.entries = []
-        self.epochs = []  # (epoch, start offset), ascending in both
+        self.epoch_entries = []  # (epoch, start offset), ascending in both
         self.log_start_offset = 0
         self.log_end_offset = 0
         self.high_watermark = 0
@@ -55,7 +55,7 @@ class MemoryLog:
 
     @property
     def latest_epoch(self):
-        return self.epochs[-1][0] if self.epochs else -1
+        return self.epoch_entries[-1][0] if self.epoch_entries else -1
 
     def values(self, end=None):
         limit = self.log_end_offset if end is None else end
@@ -77,7 +77,7 @@ class MemoryLog:
     def _append(self, entries):
         for entry in entries:
             if entry.epoch > self.latest_epoch:
-                self.assign_epoch_start(entry.epoch, entry.offset)
+                self._start_epoch(entry.epoch, entry.offset)
         self.entries.extend(entries)
         self.log_end_offset += len(entries)
 
@@ -94,9 +94,9 @@ class MemoryLog:
     def aborted_transactions(self, start, end_exclusive):
         return [item for item in self.aborted if start <= item[1] < end_exclusive]
 
-    def offset_for_timestamp(self, timestamp_ms):
+    def offset_for_timestamp(self, timestamp):
         for entry in self.entries:
-            if entry.timestamp_ms >= timestamp_ms:
+            if entry.timestamp_ms >= timestamp:
                 return entry.timestamp_ms, entry.offset, entry.epoch
         return None
 
@@ -117,41 +117,51 @@ class MemoryLog:
     def increment_log_start_offset(self, offset, reason):
         self.entries = self.entries[offset - self.log_start_offset :]
         self.log_start_offset = offset
-        while len(self.epochs) > 1 and self.epochs[1][1] <= offset:
-            del self.epochs[0]
-        if self.epochs and self.epochs[0][1] < offset:
-            self.epochs[0] = (self.epochs[0][0], offset)
+        while len(self.epoch_entries) > 1 and self.epoch_entries[1][1] <= offset:
+            del self.epoch_entries[0]
+        if self.epoch_entries and self.epoch_entries[0][1] < offset:
+            self.epoch_entries[0] = (self.epoch_entries[0][0], offset)
 
     def truncate_to(self, offset):
         # Also when nothing is cut: a leader that appended nothing leaves its epoch at the end.
         offset = min(max(offset, self.log_start_offset), self.log_end_offset)
         del self.entries[offset - self.log_start_offset :]
         self.log_end_offset = offset
-        self.epochs = [item for item in self.epochs if item[1] < offset]
+        self.epoch_entries = [item for item in self.epoch_entries if item[1] < offset]
         self.high_watermark = min(self.high_watermark, offset)
         self.flushed_end = min(self.flushed_end, offset)
 
     def truncate_fully_and_start_at(self, offset):
-        self.entries, self.epochs = [], []
+        self.entries, self.epoch_entries = [], []
         self.log_start_offset = self.log_end_offset = self.high_watermark = offset
         self.flushed_end = offset
 
     # --- epochs ---
 
-    def assign_epoch_start(self, epoch, offset):
+    @property
+    def epochs(self):
+        return self
+
+    def epoch_for_offset(self, offset):
+        return max([epoch for epoch, start in self.epoch_entries if start <= offset], default=-1)
+
+    def assign_epoch_start(self, epoch):
+        self._start_epoch(epoch, self.log_end_offset)
+
+    def _start_epoch(self, epoch, offset):
         if epoch <= self.latest_epoch:
             return
-        self.epochs = [item for item in self.epochs if item[1] < offset]
-        self.epochs.append((epoch, offset))
+        self.epoch_entries = [item for item in self.epoch_entries if item[1] < offset]
+        self.epoch_entries.append((epoch, offset))
 
     def end_offset_for_epoch(self, epoch):
-        if epoch < 0 or not self.epochs or epoch > self.latest_epoch:
+        if epoch < 0 or not self.epoch_entries or epoch > self.latest_epoch:
             return -1, -1
         if epoch == self.latest_epoch:
             return epoch, self.log_end_offset
-        higher = bisect.bisect_right(self.epochs, (epoch, 2**63))
-        end = self.epochs[higher][1]
-        return (self.epochs[higher - 1][0] if higher else epoch), end
+        higher = bisect.bisect_right(self.epoch_entries, (epoch, 2**63))
+        end = self.epoch_entries[higher][1]
+        return (self.epoch_entries[higher - 1][0] if higher else epoch), end
 
     # --- the disk ---
 

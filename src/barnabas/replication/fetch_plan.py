@@ -6,7 +6,7 @@ last record) and ListOffsets over a connection of its own.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition, Uuid
@@ -52,7 +52,7 @@ class FetchedPartition:
     error: ErrorCode = ErrorCode.NONE
     high_watermark: int = -1
     log_start_offset: int = -1
-    records: Any = b""
+    records: memoryview | bytes = b""
     diverging_epoch: EpochEnd | None = None
 
 

@@ -5,7 +5,6 @@ matters: truncation comes before anything that raises the high watermark (KAFKA-
 """
 
 import logging
-from typing import Any
 
 from barnabas.replication.epochs import EpochEnd
 from barnabas.replication.high_watermark import follower_high_watermark
@@ -15,7 +14,11 @@ logger = logging.getLogger(__name__)
 
 
 def append(
-    partition: Partition, batches: Any, *, leader_high_watermark: int, leader_log_start: int
+    partition: Partition,
+    batches: memoryview | bytes,
+    *,
+    leader_high_watermark: int,
+    leader_log_start: int,
 ) -> None:
     """Take over what the leader sent, then what it says is committed and deleted."""
     log = partition.log

@@ -8,7 +8,7 @@ reads and look-ups are in `partition_reader`.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from barnabas.model.clock import Clock
 from barnabas.model.control import (
@@ -21,6 +21,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, BrokerId, TopicPartition
 from barnabas.model.records import NO_EPOCH
+from barnabas.records.batch import BatchHeader
 from barnabas.replication import isr_changes, partition_reader
 from barnabas.replication.durability import DurableEnd, FlushTicket
 from barnabas.replication.guards import DEFAULT_GUARDS, Guards
@@ -28,6 +29,7 @@ from barnabas.replication.isr import effective_min_insync
 from barnabas.replication.leader_state import LeaderState
 from barnabas.replication.partition_read import FetchSpec, PartitionRead
 from barnabas.replication.ports import IsrChannel, ReplicaLog
+from barnabas.storage.append_info import AppendInfo, AppendOrigin
 
 ALL_IN_SYNC = -1
 """`acks=all`."""
@@ -203,7 +205,7 @@ class Partition:
         start = self.log.log_end_offset
         # Before anything is appended in it, the epoch is on record with its start (KAFKA-7415):
         # a follower that asks for it must not be told that it is unknown.
-        self.log.assign_epoch_start(state.leader_epoch, start)
+        self.log.assign_epoch_start(state.leader_epoch)
         leading = LeaderState(self.settings.broker_id, start, self.settings.guards.may_join)
         if self.leading is not None:
             leading.followers = self.leading.followers
@@ -216,9 +218,15 @@ class Partition:
     # --- appending ---
 
     def append_to_leader(
-        self, batch: Any, header: Any, *, acks: int, now_ms: int, origin: Any
-    ) -> Any:
-        """Append one batch as leader; `now_ms` is wall time. Returns the log's AppendInfo.
+        self,
+        batch: bytearray | memoryview,
+        header: BatchHeader,
+        *,
+        acks: int,
+        now_ms: int,
+        origin: AppendOrigin = AppendOrigin.CLIENT,
+    ) -> AppendInfo:
+        """Append one validated batch as leader; `now_ms` is wall time.
 
         With acks=all the in-sync set is checked before anything is written; the reply then waits
         until `ack_status` says so.
@@ -344,7 +352,7 @@ class Partition:
 
     def truncate_to(self, offset: int) -> None:
         self.log.truncate_to(offset)
-        self._durable.truncated(offset)
+        self._durable.truncated(self.log.log_end_offset)  # a batch is dropped whole
 
     def restart_at(self, offset: int) -> None:
         """Begin an empty log at this offset."""

@@ -8,12 +8,13 @@ names (KAFKA-9807, KAFKA-9835).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from barnabas.model.control import NO_BROKER_EPOCH
 from barnabas.model.ids import NO_BROKER, BrokerId
 from barnabas.model.records import NO_EPOCH, IsolationLevel
 from barnabas.replication.epochs import EpochEnd
+from barnabas.storage.file_slice import FileSlice
+from barnabas.storage.indexes.transaction_index import AbortedTxn
 
 EARLIEST_TIMESTAMP = -2
 LATEST_TIMESTAMP = -1
@@ -46,14 +47,14 @@ class FetchSpec:
 class PartitionRead:
     """What a fetch answers for one partition; `slice` is None when there is nothing to send."""
 
-    slice: Any
+    slice: FileSlice | None
     size: int
     high_watermark: int
     last_stable_offset: int
     log_start_offset: int
     log_end_offset: int
     next_offset: int
-    aborted: Sequence[Any] = ()
+    aborted: Sequence[AbortedTxn] = ()
     diverging_epoch: EpochEnd | None = None
     preferred_read_replica: BrokerId = NO_BROKER
 

@@ -157,7 +157,8 @@ def list_offset(
             raise BrokerError(ErrorCode.OFFSET_NOT_AVAILABLE)
         return OffsetAnswer(bound, leader_epoch=partition.leader_epoch)
     if timestamp_ms in (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
-        return OffsetAnswer(log.log_start_offset)
+        start = log.log_start_offset
+        return OffsetAnswer(start, leader_epoch=log.epochs.epoch_for_offset(start))
     if timestamp_ms == MAX_TIMESTAMP:
         found = log.max_timestamp_offset()
     else:

@@ -67,7 +67,7 @@ def test_truncation_without_a_common_epoch_goes_back_one_epoch_of_ours():
 
 def test_truncation_of_a_log_without_epochs_trusts_the_leader():
     follower = log_of(0, 0)
-    follower.epochs.clear()
+    follower.epoch_entries.clear()
     assert truncation_point(follower, EpochEnd(0, 1)) == 1
 
 

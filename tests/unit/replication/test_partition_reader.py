@@ -134,7 +134,7 @@ def test_latest_by_isolation(replica):
 
 def test_earliest_is_the_log_start(replica):
     replica.partition.delete_records(2)
-    assert list_offset(replica.partition, EARLIEST).offset == 2
+    assert list_offset(replica.partition, EARLIEST) == OffsetAnswer(2, leader_epoch=2)
 
 
 def test_by_time_below_the_watermark_only(replica):
