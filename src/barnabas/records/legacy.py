@@ -81,7 +81,8 @@ def decode_message(
     if not inner:
         raise CorruptRecordError("a compressed message that holds none")
     records = [_unwrap(message, part, _base_offset(message, inner)) for part in inner]
-    return MessageBatch(records, message.timestamp_type, message.offset + 1)
+    last_offset = max(message.offset, records[-1].offset)
+    return MessageBatch(records, message.timestamp_type, last_offset + 1)
 
 
 def _entries(data: memoryview) -> Iterator[memoryview]:
@@ -133,7 +134,8 @@ def _field(entry: memoryview, pos: int) -> tuple[memoryview | None, int]:
 
 def _base_offset(wrapper: Message, inner: list[Message]) -> int:
     """What to add to inner offsets."""
-    if wrapper.magic == 0:
+    # A wrapper that no broker has stored yet says 0, whatever it holds.
+    if wrapper.magic == 0 or wrapper.offset == 0:
         return 0
     base = wrapper.offset - inner[-1].offset
     if base < 0:
