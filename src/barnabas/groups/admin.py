@@ -1,0 +1,96 @@
+"""DeleteGroups, ListGroups, DescribeGroups, ConsumerGroupDescribe."""
+
+from collections.abc import Iterable, Sequence
+
+from barnabas.groups.classic import membership
+from barnabas.groups.classic.group import ClassicGroup
+from barnabas.groups.consumer import describe as consumer
+from barnabas.groups.embedded_protocol import CONSUMER_PROTOCOL_TYPE
+from barnabas.groups.offsets import expiry
+from barnabas.groups.offsets.store import OffsetStore
+from barnabas.groups.registry import Group, GroupRegistry
+from barnabas.groups.replies import (
+    DeleteGroupsReply,
+    DescribedConsumerGroup,
+    DescribedGroup,
+    ListedGroup,
+)
+from barnabas.groups.step import Step, Surroundings, commit_error
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+
+_DEAD = "Dead"
+
+
+def delete_groups(
+    step: Step, groups: GroupRegistry, store: OffsetStore, group_ids: Sequence[str]
+) -> None:
+    """Empty groups go with all their offsets; the others are told why not."""
+    removal = expiry.Removal.nothing()
+    results: dict[str, ErrorCode] = {}
+    for group_id in group_ids:
+        group = groups.get(group_id)
+        results[group_id] = _deletion_problem(group_id, group)
+        if group is None or results[group_id] is not ErrorCode.NONE:
+            continue
+        partitions = store.of_group(group_id).keys() | store.pending_of_group(group_id)
+        removal.offsets += [(group_id, partition) for partition in sorted(partitions)]
+        removal.add_group(group)
+
+    def settled(code: ErrorCode) -> None:
+        if code is ErrorCode.NONE:
+            removal.apply(groups, store)
+        else:
+            failed = dict.fromkeys(removal.group_ids, commit_error(code))
+            results.update(failed)
+        step.outcome.reply = DeleteGroupsReply(tuple(results.items()))
+
+    expiry.write_removal(step, removal, settled)
+
+
+def _deletion_problem(group_id: str, group: Group | None) -> ErrorCode:
+    if not group_id:
+        return ErrorCode.INVALID_GROUP_ID
+    if group is None:
+        return ErrorCode.GROUP_ID_NOT_FOUND
+    return ErrorCode.NONE if group.is_empty else ErrorCode.NON_EMPTY_GROUP
+
+
+def list_groups(
+    groups: GroupRegistry, states: Iterable[str], types: Iterable[str]
+) -> list[ListedGroup]:
+    wanted_states = {state.lower() for state in states}
+    wanted_types = {group_type.lower() for group_type in types}
+    listed = [_listed(group) for group in groups.groups.values()]
+    return [
+        group
+        for group in listed
+        if (not wanted_states or group.state.lower() in wanted_states)
+        and (not wanted_types or group.group_type in wanted_types)
+    ]
+
+
+def _listed(group: Group) -> ListedGroup:
+    if isinstance(group, ClassicGroup):
+        return ListedGroup(group.group_id, group.protocol_type or "", group.state.value, "classic")
+    return ListedGroup(group.group_id, CONSUMER_PROTOCOL_TYPE, group.state.value, "consumer")
+
+
+def describe_group(groups: GroupRegistry, group_id: str) -> DescribedGroup:
+    group = groups.get(group_id)
+    if isinstance(group, ClassicGroup):
+        return membership.describe(group)
+    why = "not found" if group is None else "is not a classic group"
+    return DescribedGroup(
+        group_id, ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {why}.", state=_DEAD
+    )
+
+
+def describe_consumer_group(
+    groups: GroupRegistry, around: Surroundings, group_id: str
+) -> DescribedConsumerGroup:
+    try:
+        group = groups.existing_consumer(group_id)
+    except BrokerError as error:
+        return DescribedConsumerGroup(group_id, error.code, error.message, state=_DEAD)
+    return consumer.describe(group, around.topics, around.config)

@@ -1,0 +1,228 @@
+"""A classic group: its members, generation, leader and protocol.
+
+Holds data and the rules that need nothing else. Rebalancing lives in `rebalance`, requests in
+`join`, `sync` and `membership`.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from barnabas.groups.classic.member import ClassicMember
+from barnabas.groups.classic.states import PREVIOUS_STATES, ClassicState
+from barnabas.groups.embedded_protocol import CONSUMER_PROTOCOL_TYPE, subscribed_topics
+from barnabas.groups.outcome import Token
+from barnabas.groups.replies import JoinedMember
+from barnabas.groups.requests import Protocol
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError, ProtocolError
+
+_UNKNOWN_MEMBER = ErrorCode.UNKNOWN_MEMBER_ID
+
+
+@dataclass(slots=True)
+class ClassicGroup:
+    """Owned by its shard.
+
+    Invariants: `leader_id` is a member, or None when there are none; `static_members` maps every
+    instance id to exactly one member; a member is never pending at the same time.
+    A group without protocol type is a simple one: offsets only, never any members.
+    """
+
+    group_id: str
+    state: ClassicState = ClassicState.EMPTY
+    previous_state: ClassicState | None = None
+    state_timestamp_ms: int | None = None
+    generation_id: int = 0
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    leader_id: str | None = None
+    members: dict[str, ClassicMember] = field(default_factory=dict)
+    static_members: dict[str, str] = field(default_factory=dict)
+    pending_members: set[str] = field(default_factory=set)
+    pending_sync: set[str] = field(default_factory=set)
+    subscribed_topics: frozenset[str] | None = None
+    new_member_added: bool = False
+    initial_delay_ms: int = 0
+    initial_remaining_ms: int = 0
+    awaiting_join: int = 0
+    _protocol_counts: Counter[str] = field(default_factory=Counter)
+
+    # Members
+
+    def add(self, member: ClassicMember, join_token: Token | None = None) -> None:
+        """Take a member in; the first decides the protocol type and leads."""
+        if not self.members:
+            self.protocol_type = member.protocol_type
+        if member.group_instance_id is not None:
+            self.static_members[member.group_instance_id] = member.member_id
+        if self.leader_id is None:
+            self.leader_id = member.member_id
+        self.members[member.member_id] = member
+        self._count_protocols(member, 1)
+        self.pending_members.discard(member.member_id)
+        self.park_join(member, join_token)
+
+    def remove(self, member_id: str) -> ClassicMember | None:
+        """Let a member or pending member go; the caller answers what it had parked."""
+        member = self.members.pop(member_id, None)
+        if member is not None:
+            self._count_protocols(member, -1)
+            self.awaiting_join -= member.join_token is not None
+            if member.group_instance_id is not None:
+                self.static_members.pop(member.group_instance_id, None)
+        if member_id == self.leader_id:
+            self.leader_id = next(iter(self.members), None)
+        self.pending_members.discard(member_id)
+        self.pending_sync.discard(member_id)
+        return member
+
+    def replace_static(self, old_id: str, new_id: str) -> ClassicMember:
+        """Give a static member a new id, with its place, assignment and leadership."""
+        member = self.members.pop(old_id)
+        assert member.group_instance_id is not None
+        member.member_id = new_id
+        self.members[new_id] = member
+        self.static_members[member.group_instance_id] = new_id
+        if self.leader_id == old_id:
+            self.leader_id = new_id
+        return member
+
+    def update(
+        self,
+        member: ClassicMember,
+        protocols: tuple[Protocol, ...],
+        rebalance_timeout_ms: int,
+        session_timeout_ms: int,
+    ) -> None:
+        self._count_protocols(member, -1)
+        member.protocols = protocols
+        self._count_protocols(member, 1)
+        member.rebalance_timeout_ms = rebalance_timeout_ms
+        member.session_timeout_ms = session_timeout_ms
+
+    def park_join(self, member: ClassicMember, token: Token | None) -> Token | None:
+        """Set or clear the member's parked JoinGroup; gives back the one that was there."""
+        previous = member.join_token
+        self.awaiting_join += (token is not None) - (previous is not None)
+        member.join_token = token
+        return previous
+
+    def validate_member(self, member_id: str, group_instance_id: str | None) -> None:
+        """UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID when another member took the instance id."""
+        if group_instance_id is not None:
+            owner = self.static_members.get(group_instance_id)
+            if owner is None:
+                raise BrokerError(_UNKNOWN_MEMBER)
+            if owner != member_id:
+                raise BrokerError(ErrorCode.FENCED_INSTANCE_ID)
+        if member_id not in self.members:
+            raise BrokerError(_UNKNOWN_MEMBER)
+
+    # Rules
+
+    @property
+    def all_joined(self) -> bool:
+        return self.awaiting_join == len(self.members) and not self.pending_members
+
+    @property
+    def can_rebalance(self) -> bool:
+        return self.state in PREVIOUS_STATES[ClassicState.PREPARING_REBALANCE]
+
+    @property
+    def rebalance_timeout_ms(self) -> int:
+        return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
+
+    @property
+    def is_empty(self) -> bool:
+        return self.state is ClassicState.EMPTY
+
+    @property
+    def uses_consumer_protocol(self) -> bool:
+        return self.protocol_type == CONSUMER_PROTOCOL_TYPE
+
+    def transition_to(self, state: ClassicState, now_ms: int) -> None:
+        if self.state not in PREVIOUS_STATES[state]:
+            raise AssertionError(f"group {self.group_id}: {self.state.name} -> {state.name}")
+        self.previous_state = self.state
+        self.state = state
+        self.state_timestamp_ms = now_ms
+
+    def supports(self, protocol_type: str, protocols: tuple[Protocol, ...]) -> bool:
+        """Whether a member with these protocols could take part."""
+        if self.state is ClassicState.EMPTY:
+            return bool(protocol_type) and bool(protocols)
+        if protocol_type != self.protocol_type:
+            return False
+        everyone = len(self.members)
+        return any(self._protocol_counts[protocol.name] == everyone for protocol in protocols)
+
+    def select_protocol(self) -> str:
+        """Every member votes for its favourite among those all support; most votes win.
+
+        A tie goes to the protocol that was voted for first, so that the result depends on the
+        order of members only.
+        """
+        everyone = len(self.members)
+        common = (name for name, count in self._protocol_counts.items() if count == everyone)
+        candidates = frozenset(common)
+        votes = Counter(member.vote(candidates) for member in self.members.values())
+        winner, _ = max(votes.items(), key=lambda item: item[1])
+        assert winner is not None
+        return winner
+
+    def elect_joined_leader(self) -> bool:
+        """Make sure that the leader has joined; False when nobody has."""
+        if self.leader_id is None:
+            return False
+        if self.members[self.leader_id].join_token is not None:
+            return True
+        joined = (m.member_id for m in self.members.values() if m.join_token is not None)
+        found = next(joined, None)
+        if found is not None:
+            self.leader_id = found
+        return found is not None
+
+    def next_generation(self, now_ms: int) -> None:
+        """Enter COMPLETING_REBALANCE with a protocol, or EMPTY without members."""
+        self.generation_id += 1
+        self.pending_sync.clear()
+        self.protocol_name = self.select_protocol() if self.members else None
+        self.refresh_subscribed_topics()
+        state = ClassicState.COMPLETING_REBALANCE if self.members else ClassicState.EMPTY
+        self.transition_to(state, now_ms)
+
+    def refresh_subscribed_topics(self) -> None:
+        """None when the coordinator cannot know them: another protocol, or unreadable bytes."""
+        self.subscribed_topics = None
+        if not self.uses_consumer_protocol:
+            return
+        try:
+            topics = [subscribed_topics(m.metadata(self.protocol_name)) for m in self.all_members]
+        except ProtocolError:
+            return
+        self.subscribed_topics = frozenset().union(*topics)
+
+    def is_subscribed_to(self, topic: str) -> bool:
+        """An unknown subscription counts as one to everything, for consumers."""
+        if self.subscribed_topics is None:
+            return self.uses_consumer_protocol
+        return topic in self.subscribed_topics
+
+    # Views
+
+    @property
+    def all_members(self) -> list[ClassicMember]:
+        return list(self.members.values())
+
+    def members_for_leader(self) -> tuple[JoinedMember, ...]:
+        return tuple(
+            JoinedMember(m.member_id, m.group_instance_id, m.metadata(self.protocol_name))
+            for m in self.members.values()
+        )
+
+    def assignments(self) -> dict[str, bytes]:
+        return {member.member_id: member.assignment for member in self.members.values()}
+
+    def _count_protocols(self, member: ClassicMember, change: int) -> None:
+        for protocol in member.protocols:
+            self._protocol_counts[protocol.name] += change

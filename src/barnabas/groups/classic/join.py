@@ -1,0 +1,225 @@
+"""JoinGroup on a classic group."""
+
+from barnabas.groups import records
+from barnabas.groups.classic import rebalance
+from barnabas.groups.classic.group import ClassicGroup
+from barnabas.groups.classic.member import ClassicMember
+from barnabas.groups.classic.states import ClassicState
+from barnabas.groups.outcome import TimerKey, TimerKind
+from barnabas.groups.replies import JoinGroupReply, SyncGroupReply
+from barnabas.groups.requests import UNKNOWN_MEMBER_ID, JoinGroupRequest
+from barnabas.groups.step import Step, membership_error
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+
+
+def join(step: Step, group: ClassicGroup, request: JoinGroupRequest) -> None:
+    """Sets the step's reply, or parks the request until the join phase ends."""
+    if not _has_room(step, group, request.member_id):
+        _turn_away(step, group, request.member_id)
+    elif group.state is ClassicState.DEAD:
+        _refuse(step, ErrorCode.COORDINATOR_NOT_AVAILABLE, request.member_id)
+    elif not group.supports(request.protocol_type, request.protocols):
+        _refuse(step, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, request.member_id)
+    elif request.member_id == UNKNOWN_MEMBER_ID:
+        _join_new(step, group, request)
+    elif request.member_id in group.pending_members and request.group_instance_id is None:
+        _add_member(step, group, request, request.member_id)
+    else:
+        _rejoin(step, group, request)
+
+
+def _refuse(step: Step, error_code: ErrorCode, member_id: str = UNKNOWN_MEMBER_ID) -> None:
+    step.outcome.reply = JoinGroupReply(error_code, member_id)
+
+
+def _has_room(step: Step, group: ClassicGroup, member_id: str) -> bool:
+    """Existing members count while preparing only once they have rejoined, so that a group over
+    its size (the setting was lowered) loses those who come last (KIP-389)."""
+    limit = step.config.max_size
+    member = group.members.get(member_id)
+    if group.state is ClassicState.PREPARING_REBALANCE:
+        rejoined = member is not None and member.join_token is not None
+        return rejoined or group.awaiting_join < limit
+    if group.state in (ClassicState.COMPLETING_REBALANCE, ClassicState.STABLE):
+        return member is not None or len(group.members) < limit
+    return True
+
+
+def _turn_away(step: Step, group: ClassicGroup, member_id: str) -> None:
+    rebalance.release(step, group, member_id)
+    group.remove(member_id)
+    _refuse(step, ErrorCode.GROUP_MAX_SIZE_REACHED)
+    rebalance.complete_join_if_ready(step, group)
+
+
+def _join_new(step: Step, group: ClassicGroup, request: JoinGroupRequest) -> None:
+    instance_id = request.group_instance_id
+    prefix = instance_id if instance_id is not None else request.client_id
+    member_id = f"{prefix}-{step.around.new_id()}"
+    if instance_id is not None and instance_id in group.static_members:
+        _replace_static(step, group, request, member_id)
+    elif instance_id is None and request.requires_known_member_id:
+        _hand_out_id(step, group, request, member_id)
+    else:
+        _add_member(step, group, request, member_id)
+
+
+def _hand_out_id(
+    step: Step, group: ClassicGroup, request: JoinGroupRequest, member_id: str
+) -> None:
+    """KIP-394: the member must come again under its id, so that lost answers leave no ghosts."""
+    group.pending_members.add(member_id)
+    key = TimerKey(TimerKind.PENDING_MEMBER, group.group_id, member_id)
+    step.outcome.set_timer(key, request.session_timeout_ms)
+    _refuse(step, ErrorCode.MEMBER_ID_REQUIRED, member_id)
+
+
+def _add_member(step: Step, group: ClassicGroup, request: JoinGroupRequest, member_id: str) -> None:
+    member = ClassicMember(
+        member_id=member_id,
+        group_instance_id=request.group_instance_id,
+        client_id=request.client_id,
+        client_host=request.client_host,
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        session_timeout_ms=request.session_timeout_ms,
+        protocol_type=request.protocol_type,
+        protocols=request.protocols,
+        is_new=True,
+    )
+    if group.state is ClassicState.PREPARING_REBALANCE:
+        group.new_member_added = group.previous_state is ClassicState.EMPTY
+    step.outcome.cancel_timer(TimerKey(TimerKind.PENDING_MEMBER, group.group_id, member_id))
+    group.add(member, step.park())
+    key = TimerKey(TimerKind.SESSION, group.group_id, member_id)
+    step.outcome.set_timer(key, rebalance.NEW_MEMBER_JOIN_TIMEOUT_MS)
+    rebalance.rebalance_or_complete(step, group)
+
+
+def _rejoin(step: Step, group: ClassicGroup, request: JoinGroupRequest) -> None:
+    try:
+        group.validate_member(request.member_id, request.group_instance_id)
+    except BrokerError as error:
+        _refuse(step, error.code, request.member_id)
+        return
+    member = group.members[request.member_id]
+    if _repeats_generation(group, member, request):
+        step.outcome.reply = rebalance.generation_reply(group, member.member_id)
+    elif group.is_empty:
+        _refuse(step, ErrorCode.UNKNOWN_MEMBER_ID, request.member_id)
+    else:
+        _update_member(step, group, member, request)
+        rebalance.rebalance_or_complete(step, group)
+
+
+def _repeats_generation(
+    group: ClassicGroup, member: ClassicMember, request: JoinGroupRequest
+) -> bool:
+    """Whether the request can be answered with the generation there is.
+
+    A leader in a stable group always rebalances: it may know of changes that the members'
+    metadata does not show, such as new partitions.
+    """
+    unchanged = member.protocols == request.protocols
+    if group.state is ClassicState.COMPLETING_REBALANCE:
+        return unchanged
+    return group.state is ClassicState.STABLE and unchanged and member.member_id != group.leader_id
+
+
+def _update_member(
+    step: Step, group: ClassicGroup, member: ClassicMember, request: JoinGroupRequest
+) -> None:
+    group.update(
+        member, request.protocols, request.rebalance_timeout_ms, request.session_timeout_ms
+    )
+    superseded = group.park_join(member, step.park())
+    if superseded is not None:
+        reply = JoinGroupReply(ErrorCode.REBALANCE_IN_PROGRESS, member.member_id)
+        step.outcome.complete(superseded, reply)
+
+
+def _replace_static(
+    step: Step, group: ClassicGroup, request: JoinGroupRequest, new_id: str
+) -> None:
+    """A static member came back without its id: it keeps its place under a new one (KIP-345)."""
+    assert request.group_instance_id is not None
+    old_id = group.static_members[request.group_instance_id]
+    member = group.members[old_id]
+    fenced = JoinGroupReply(ErrorCode.FENCED_INSTANCE_ID, old_id)
+    rebalance.answer_join(step, group, member, fenced)
+    rebalance.answer_sync(step, member, SyncGroupReply(ErrorCode.FENCED_INSTANCE_ID))
+    undo = _StaticReplacement(group, member, old_id, new_id)
+    rebalance.cancel_session(step, group, old_id)
+    group.replace_static(old_id, new_id)
+    _update_member(step, group, member, request)
+    rebalance.set_session(step, group, member)
+    if group.state is ClassicState.COMPLETING_REBALANCE:
+        # The leader may be assigning to the old id already; that assignment would reach nobody.
+        rebalance.prepare_rebalance(step, group)
+    elif group.state is not ClassicState.STABLE:
+        rebalance.complete_join_if_ready(step, group)
+    elif group.select_protocol() != group.protocol_name:
+        rebalance.rebalance_or_complete(step, group)
+    else:
+        _store_replacement(step, undo, request)
+
+
+class _StaticReplacement:
+    """What it takes to undo a replacement whose record could not be stored."""
+
+    __slots__ = ("before", "group", "leader_id", "member", "new_id", "old_id")
+
+    def __init__(
+        self, group: ClassicGroup, member: ClassicMember, old_id: str, new_id: str
+    ) -> None:
+        self.group = group
+        self.member = member
+        self.old_id = old_id
+        self.new_id = new_id
+        self.leader_id = group.leader_id
+        self.before = (member.protocols, member.rebalance_timeout_ms, member.session_timeout_ms)
+
+    def undo(self, step: Step) -> None:
+        rebalance.cancel_session(step, self.group, self.new_id)
+        self.group.update(self.member, *self.before)
+        self.group.replace_static(self.new_id, self.old_id)
+        rebalance.set_session(step, self.group, self.member)
+
+
+def _store_replacement(
+    step: Step, replacement: _StaticReplacement, request: JoinGroupRequest
+) -> None:
+    """No rebalance, but the new id must be stored before it is told: else a new coordinator
+    would fence the living member in favour of the dead one (KAFKA-10284)."""
+    group, member = replacement.group, replacement.member
+
+    def settled(code: ErrorCode) -> None:
+        if code is not ErrorCode.NONE:
+            reply = JoinGroupReply(membership_error(code), UNKNOWN_MEMBER_ID)
+            rebalance.answer_join(step, group, member, reply)
+            replacement.undo(step)
+        else:
+            reply = _replacement_reply(replacement, request)
+            rebalance.answer_join(step, group, member, reply)
+
+    record = records.group_metadata(group, group.assignments(), step.now_ms)
+    step.write([record], settled)
+
+
+def _replacement_reply(
+    replacement: _StaticReplacement, request: JoinGroupRequest
+) -> JoinGroupReply:
+    """A returning leader may not assign again: the others would never hear of it. Clients that
+    can are told to skip it (KIP-814), others are told the old leader's name."""
+    group, new_id = replacement.group, replacement.new_id
+    if request.can_skip_assignment:
+        skip = group.leader_id == new_id
+        return rebalance.generation_reply(group, new_id, skip_assignment=skip)
+    return JoinGroupReply(
+        error_code=ErrorCode.NONE,
+        member_id=new_id,
+        generation_id=group.generation_id,
+        protocol_type=group.protocol_type,
+        protocol_name=group.protocol_name,
+        leader_id=replacement.leader_id or "",
+    )

@@ -1,0 +1,122 @@
+"""Heartbeat, LeaveGroup, the check of commits and the description of a classic group."""
+
+from barnabas.groups.classic import rebalance
+from barnabas.groups.classic.group import ClassicGroup
+from barnabas.groups.classic.states import ClassicState
+from barnabas.groups.outcome import TimerKey, TimerKind
+from barnabas.groups.replies import (
+    DescribedGroup,
+    DescribedMember,
+    HeartbeatReply,
+    LeaveGroupReply,
+    LeftMember,
+)
+from barnabas.groups.requests import (
+    UNKNOWN_MEMBER_ID,
+    HeartbeatRequest,
+    LeaveGroupRequest,
+    LeavingMember,
+)
+from barnabas.groups.step import Step
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+
+
+def heartbeat(step: Step, group: ClassicGroup, request: HeartbeatRequest) -> None:
+    """Keeps the session alive, also while the group prepares a rebalance."""
+    try:
+        group.validate_member(request.member_id, request.group_instance_id)
+    except BrokerError as error:
+        step.outcome.reply = HeartbeatReply(error.code)
+        return
+    if request.generation_id != group.generation_id:
+        step.outcome.reply = HeartbeatReply(ErrorCode.ILLEGAL_GENERATION)
+        return
+    rebalance.set_session(step, group, group.members[request.member_id])
+    preparing = group.state is ClassicState.PREPARING_REBALANCE
+    code = ErrorCode.REBALANCE_IN_PROGRESS if preparing else ErrorCode.NONE
+    step.outcome.reply = HeartbeatReply(code)
+
+
+def leave(step: Step, group: ClassicGroup, request: LeaveGroupRequest) -> None:
+    """Each member gets its own code; the group rebalances once for all of them."""
+    left = tuple(_leave_one(step, group, leaving) for leaving in request.members)
+    step.outcome.reply = LeaveGroupReply(ErrorCode.NONE, left)
+    if not any(member.error_code is ErrorCode.NONE for member in left):
+        return
+    if group.state in (ClassicState.STABLE, ClassicState.COMPLETING_REBALANCE):
+        rebalance.prepare_rebalance(step, group)
+    else:
+        rebalance.complete_join_if_ready(step, group)
+
+
+def _leave_one(step: Step, group: ClassicGroup, leaving: LeavingMember) -> LeftMember:
+    member_id, instance_id = leaving.member_id, leaving.group_instance_id
+    if member_id in group.pending_members:
+        group.remove(member_id)
+        key = TimerKey(TimerKind.PENDING_MEMBER, group.group_id, member_id)
+        step.outcome.cancel_timer(key)
+        return LeftMember(member_id, instance_id, ErrorCode.NONE)
+    try:
+        actual_id = _resolve(group, leaving)
+    except BrokerError as error:
+        return LeftMember(member_id, instance_id, error.code)
+    rebalance.release(step, group, actual_id)
+    return LeftMember(member_id, instance_id, ErrorCode.NONE)
+
+
+def _resolve(group: ClassicGroup, leaving: LeavingMember) -> str:
+    """Tools name a static member by its instance id alone (KIP-345)."""
+    if leaving.member_id == UNKNOWN_MEMBER_ID and leaving.group_instance_id is not None:
+        owner = group.static_members.get(leaving.group_instance_id)
+        if owner is None:
+            raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID)
+        return owner
+    group.validate_member(leaving.member_id, leaving.group_instance_id)
+    return leaving.member_id
+
+
+def validate_commit(
+    group: ClassicGroup,
+    member_id: str,
+    group_instance_id: str | None,
+    generation_id: int,
+    *,
+    transactional: bool,
+) -> None:
+    """Raises unless a commit of this member and generation may be stored now."""
+    if group.state is ClassicState.DEAD:
+        raise BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    if generation_id < 0 and group.is_empty:
+        return
+    if generation_id >= 0 or member_id or group_instance_id is not None:
+        group.validate_member(member_id, group_instance_id)
+        if generation_id != group.generation_id:
+            raise BrokerError(ErrorCode.ILLEGAL_GENERATION)
+    elif not transactional and not group.is_empty:
+        raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID)
+    if not transactional and group.state is ClassicState.COMPLETING_REBALANCE:
+        raise BrokerError(ErrorCode.REBALANCE_IN_PROGRESS)
+
+
+def describe(group: ClassicGroup) -> DescribedGroup:
+    """Subscriptions and assignments are shown of a stable group only, as Kafka does."""
+    stable = group.state is ClassicState.STABLE
+    return DescribedGroup(
+        group_id=group.group_id,
+        error_code=ErrorCode.NONE,
+        state=group.state.value,
+        protocol_type=group.protocol_type or "",
+        protocol_name=(group.protocol_name or "") if stable else "",
+        members=tuple(
+            DescribedMember(
+                member_id=member.member_id,
+                group_instance_id=member.group_instance_id,
+                client_id=member.client_id,
+                client_host=member.client_host,
+                metadata=member.metadata(group.protocol_name) if stable else b"",
+                assignment=member.assignment if stable else b"",
+            )
+            for member in group.members.values()
+        ),
+    )

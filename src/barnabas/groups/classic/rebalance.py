@@ -1,0 +1,218 @@
+"""How a classic group gets from one generation to the next.
+
+Every wait here has a timer: JOIN while preparing, SYNC while completing (KAFKA-12890, KAFKA-9752
+were groups stuck without one), SESSION per member, PENDING_MEMBER per handed-out id.
+"""
+
+from barnabas.groups import records
+from barnabas.groups.classic.group import ClassicGroup
+from barnabas.groups.classic.member import ClassicMember
+from barnabas.groups.classic.states import ClassicState
+from barnabas.groups.outcome import TimerKey, TimerKind
+from barnabas.groups.replies import JoinGroupReply, SyncGroupReply
+from barnabas.groups.requests import UNKNOWN_MEMBER_ID
+from barnabas.groups.step import Step
+from barnabas.model.error_codes import ErrorCode
+
+NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60_000
+"""A new member's parked JoinGroup ends after this long: it cannot heartbeat, and if its client
+has gone away, retries would otherwise pile up members (KAFKA-7610)."""
+
+
+def rebalance_or_complete(step: Step, group: ClassicGroup) -> None:
+    """Start a rebalance, or move one along that is under way."""
+    if group.can_rebalance:
+        prepare_rebalance(step, group)
+    else:
+        complete_join_if_ready(step, group)
+
+
+def prepare_rebalance(step: Step, group: ClassicGroup) -> None:
+    """Make everybody rejoin. The first rebalance of an empty group waits for more members."""
+    if group.state is ClassicState.COMPLETING_REBALANCE:
+        fail_parked_syncs(step, group, ErrorCode.REBALANCE_IN_PROGRESS)
+    group.pending_sync.clear()
+    step.outcome.cancel_timer(TimerKey(TimerKind.SYNC, group.group_id))
+    initial = group.is_empty
+    group.transition_to(ClassicState.PREPARING_REBALANCE, step.now_ms)
+    if initial:
+        delay = step.config.initial_rebalance_delay_ms
+        group.initial_delay_ms = delay
+        group.initial_remaining_ms = max(group.rebalance_timeout_ms - delay, 0)
+        group.new_member_added = False
+        _set_join_timer(step, group, delay)
+    elif group.all_joined:
+        complete_join(step, group)
+    else:
+        _set_join_timer(step, group, group.rebalance_timeout_ms)
+
+
+def complete_join_if_ready(step: Step, group: ClassicGroup) -> None:
+    """End the join phase once all have joined, except in the initial delay."""
+    preparing = group.state is ClassicState.PREPARING_REBALANCE
+    if preparing and group.previous_state is not ClassicState.EMPTY and group.all_joined:
+        complete_join(step, group)
+
+
+def on_join_timer(step: Step, group: ClassicGroup) -> None:
+    """The join phase has lasted its time, or a slice of the initial delay is over."""
+    if group.state is not ClassicState.PREPARING_REBALANCE:
+        return
+    initial = group.previous_state is ClassicState.EMPTY
+    if not (initial and group.new_member_added and group.initial_remaining_ms > 0):
+        complete_join(step, group)
+        return
+    group.new_member_added = False
+    delay = min(step.config.initial_rebalance_delay_ms, group.initial_remaining_ms)
+    group.initial_remaining_ms = max(group.initial_remaining_ms - group.initial_delay_ms, 0)
+    group.initial_delay_ms = delay
+    _set_join_timer(step, group, delay)
+
+
+def complete_join(step: Step, group: ClassicGroup) -> None:
+    """Enter the next generation with those who joined; dynamic members who did not are out.
+
+    Static members are kept until their session ends, that is what they are for; when only such
+    members are left and none has joined, the group goes on waiting.
+    """
+    step.outcome.cancel_timer(TimerKey(TimerKind.JOIN, group.group_id))
+    for member in group.all_members:
+        if member.join_token is None and not member.is_static:
+            group.remove(member.member_id)
+            cancel_session(step, group, member.member_id)
+    if group.members and not group.elect_joined_leader():
+        _set_join_timer(step, group, group.rebalance_timeout_ms)
+        return
+    group.next_generation(step.now_ms)
+    if group.is_empty:
+        _store_empty(step, group)
+    else:
+        _announce_generation(step, group)
+
+
+def on_sync_timer(step: Step, group: ClassicGroup) -> None:
+    """Members that have not synced in time are removed, and the rest rebalances."""
+    waiting = group.state in (ClassicState.COMPLETING_REBALANCE, ClassicState.STABLE)
+    if not waiting or not group.pending_sync:
+        return
+    for member_id in sorted(group.pending_sync):
+        release(step, group, member_id)
+    prepare_rebalance(step, group)
+
+
+def on_session_timer(step: Step, group: ClassicGroup, member_id: str) -> None:
+    """A member fell silent. One that waits for our answer has no reason to speak."""
+    member = group.members.get(member_id)
+    if member is None or member.is_waiting:
+        return
+    release(step, group, member_id)
+    after_removal(step, group)
+
+
+def on_pending_member_timer(step: Step, group: ClassicGroup, member_id: str) -> None:
+    if member_id in group.pending_members:
+        group.remove(member_id)
+        if group.state is ClassicState.PREPARING_REBALANCE and group.all_joined:
+            complete_join(step, group)
+
+
+def after_removal(step: Step, group: ClassicGroup) -> None:
+    """Members have been removed: the others rebalance."""
+    if group.state in (ClassicState.STABLE, ClassicState.COMPLETING_REBALANCE):
+        prepare_rebalance(step, group)
+    elif group.state is ClassicState.PREPARING_REBALANCE and group.all_joined:
+        complete_join(step, group)
+
+
+def release(step: Step, group: ClassicGroup, member_id: str) -> None:
+    """Remove a member, answering whatever it had parked: it may rejoin as a new one."""
+    member = group.remove(member_id)
+    if member is None:
+        return
+    cancel_session(step, group, member_id)
+    if member.join_token is not None:
+        reply = JoinGroupReply(ErrorCode.UNKNOWN_MEMBER_ID, UNKNOWN_MEMBER_ID)
+        step.outcome.complete(member.join_token, reply)
+        member.join_token = None
+    answer_sync(step, member, SyncGroupReply(ErrorCode.UNKNOWN_MEMBER_ID))
+
+
+def fail_parked_syncs(step: Step, group: ClassicGroup, error_code: ErrorCode) -> None:
+    """The generation ends without an assignment."""
+    for member in group.all_members:
+        member.assignment = b""
+        if answer_sync(step, member, SyncGroupReply(error_code)):
+            set_session(step, group, member)
+
+
+def dismiss(step: Step, group: ClassicGroup, error_code: ErrorCode) -> None:
+    """Answer every parked request of the group with an error; its members stay."""
+    for member in group.all_members:
+        answer_join(step, group, member, JoinGroupReply(error_code, member.member_id))
+        answer_sync(step, member, SyncGroupReply(error_code))
+
+
+def answer_join(
+    step: Step, group: ClassicGroup, member: ClassicMember, reply: JoinGroupReply
+) -> None:
+    token = group.park_join(member, None)
+    if token is not None:
+        step.outcome.complete(token, reply)
+
+
+def answer_sync(step: Step, member: ClassicMember, reply: SyncGroupReply) -> bool:
+    """Whether there was a parked SyncGroup to answer."""
+    if member.sync_token is None:
+        return False
+    step.outcome.complete(member.sync_token, reply)
+    member.sync_token = None
+    return True
+
+
+def generation_reply(
+    group: ClassicGroup, member_id: str, *, skip_assignment: bool = False
+) -> JoinGroupReply:
+    """The current generation as this member sees it; only the leader sees the others."""
+    is_leader = member_id == group.leader_id
+    return JoinGroupReply(
+        error_code=ErrorCode.NONE,
+        member_id=member_id,
+        generation_id=group.generation_id,
+        protocol_type=group.protocol_type,
+        protocol_name=group.protocol_name,
+        leader_id=group.leader_id or "",
+        skip_assignment=skip_assignment,
+        members=group.members_for_leader() if is_leader else (),
+    )
+
+
+def set_session(step: Step, group: ClassicGroup, member: ClassicMember) -> None:
+    key = TimerKey(TimerKind.SESSION, group.group_id, member.member_id)
+    step.outcome.set_timer(key, member.session_timeout_ms)
+
+
+def cancel_session(step: Step, group: ClassicGroup, member_id: str) -> None:
+    step.outcome.cancel_timer(TimerKey(TimerKind.SESSION, group.group_id, member_id))
+
+
+def _announce_generation(step: Step, group: ClassicGroup) -> None:
+    for member in group.all_members:
+        answer_join(step, group, member, generation_reply(group, member.member_id))
+        set_session(step, group, member)
+        member.is_new = False
+        group.pending_sync.add(member.member_id)
+    step.outcome.set_timer(TimerKey(TimerKind.SYNC, group.group_id), group.rebalance_timeout_ms)
+
+
+def _store_empty(step: Step, group: ClassicGroup) -> None:
+    """Keep generation and time of the empty group; both outlive a restart.
+
+    When the append fails, an older generation may come back after a restart. Its members are
+    gone, their sessions will end, so nothing is lost: the failure is not the requester's.
+    """
+    record = records.group_metadata(group, {}, step.now_ms)
+    step.write([record], lambda _code: None)
+
+
+def _set_join_timer(step: Step, group: ClassicGroup, delay_ms: int) -> None:
+    step.outcome.set_timer(TimerKey(TimerKind.JOIN, group.group_id), delay_ms)

@@ -1,0 +1,265 @@
+"""Groups that change their protocol while they live: classic <-> consumer.
+
+Upgrade: the first member that speaks the new protocol turns a classic group of consumers into a
+KIP-848 one; its classic members are carried along and go on speaking the classic protocol.
+Downgrade: the last member of the new protocol goes, and the classic ones get a classic group.
+Offsets are kept by group id and know nothing of it.
+"""
+
+from dataclasses import dataclass, field
+
+from barnabas.groups import records
+from barnabas.groups.classic import rebalance
+from barnabas.groups.classic.group import ClassicGroup
+from barnabas.groups.classic.member import ClassicMember
+from barnabas.groups.classic.states import ClassicState
+from barnabas.groups.consumer.draft import ConsumerDraft
+from barnabas.groups.consumer.group import ConsumerGroup
+from barnabas.groups.consumer.member import ClassicMetadata, ConsumerMember, Partitions
+from barnabas.groups.embedded_protocol import (
+    CONSUMER_PROTOCOL_TYPE,
+    decode_assignment,
+    decode_subscription,
+    embedded_version,
+    encode_assignment,
+)
+from barnabas.groups.outcome import CoordinatorRecord, TimerKey, TimerKind
+from barnabas.groups.registry import GroupRegistry
+from barnabas.groups.replies import ConsumerGroupHeartbeatReply
+from barnabas.groups.step import Step, membership_error
+from barnabas.groups.topics_image import TopicsImage
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError, ProtocolError
+from barnabas.model.ids import Uuid
+
+
+@dataclass(slots=True)
+class Opening:
+    """A group opened for changes, and the classic group it takes the place of, if any."""
+
+    draft: ConsumerDraft
+    replaced: ClassicGroup | None = None
+    _carried: list[ConsumerMember] = field(default_factory=list)
+
+    def publish(self, step: Step, groups: GroupRegistry) -> None:
+        """The records are in the log."""
+        groups.put(self.draft.group)
+        if self.replaced is None:
+            return
+        _dismiss_classic(step, self.replaced)
+        for member in self._carried:
+            assert member.classic is not None
+            key = TimerKey(TimerKind.SESSION, self.replaced.group_id, member.member_id)
+            step.outcome.set_timer(key, member.classic.session_timeout_ms)
+
+
+def open_for_heartbeat(
+    step: Step, groups: GroupRegistry, group_id: str, *, create: bool
+) -> Opening:
+    """The KIP-848 group of this id; made, or made of a classic one, when `create`."""
+    group = groups.get(group_id)
+    if isinstance(group, ConsumerGroup):
+        return Opening(ConsumerDraft(group))
+    if not create:
+        groups.existing_consumer(group_id)
+    if group is None:
+        return Opening(ConsumerDraft.of_new(ConsumerGroup(group_id)))
+    assert isinstance(group, ClassicGroup)
+    if group.is_empty:
+        draft = ConsumerDraft.of_new(ConsumerGroup(group_id))
+        draft.records.append(records.group_tombstone(group_id))
+        return Opening(draft, group)
+    return _upgrade(step, group)
+
+
+def _refuse_upgrade(group: ClassicGroup, why: str) -> BrokerError:
+    return BrokerError(
+        ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group.group_id} is not a consumer group: {why}."
+    )
+
+
+def _upgrade(step: Step, group: ClassicGroup) -> Opening:
+    if not step.config.upgrade_allowed:
+        raise _refuse_upgrade(group, "online upgrade is disabled")
+    if not group.uses_consumer_protocol:
+        raise _refuse_upgrade(group, f"its protocol type is {group.protocol_type}")
+    if len(group.members) > step.config.consumer_max_size:
+        raise _refuse_upgrade(group, "it has too many members")
+    try:
+        members = [_to_consumer_member(group, m, step.topics) for m in group.all_members]
+    except ProtocolError as error:
+        raise _refuse_upgrade(group, str(error)) from error
+    draft = ConsumerDraft.of_new(ConsumerGroup(group.group_id))
+    draft.records.append(records.group_tombstone(group.group_id))
+    for member in members:
+        draft.put_member(member)
+    draft.set_epoch(group.generation_id)
+    for member in members:
+        draft.put_target(member.member_id, member.assigned)
+    draft.set_target_epoch(group.generation_id)
+    for member in members:
+        draft.put_current_assignment(member)
+    return Opening(draft, group, members)
+
+
+def _to_consumer_member(
+    group: ClassicGroup, member: ClassicMember, topics: TopicsImage
+) -> ConsumerMember:
+    protocol_name = group.protocol_name or group.select_protocol()
+    subscription = decode_subscription(member.metadata(protocol_name))
+    return ConsumerMember(
+        member_id=member.member_id,
+        member_epoch=group.generation_id,
+        previous_member_epoch=group.generation_id,
+        instance_id=member.group_instance_id,
+        rack_id=subscription.rack_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        rebalance_timeout_ms=member.rebalance_timeout_ms,
+        subscribed_topic_names=frozenset(subscription.topics),
+        classic=ClassicMetadata(member.session_timeout_ms, member.protocols),
+        assigned=by_id(decode_assignment(member.assignment), topics),
+    )
+
+
+def _dismiss_classic(step: Step, group: ClassicGroup) -> None:
+    """Whoever waits for the classic rebalance is told to come again."""
+    rebalance.dismiss(step, group, ErrorCode.REBALANCE_IN_PROGRESS)
+    for kind in (TimerKind.JOIN, TimerKind.SYNC):
+        step.outcome.cancel_timer(TimerKey(kind, group.group_id))
+    for member_id in group.pending_members:
+        step.outcome.cancel_timer(TimerKey(TimerKind.PENDING_MEMBER, group.group_id, member_id))
+
+
+# Downgrade
+
+
+def downgrades_without(step: Step, group: ConsumerGroup, member_id: str) -> bool:
+    """Whether only classic members stay when this one goes, and the policy allows it."""
+    return _is_last_of_new_protocol(step, group, member_id) and len(group.members) > 1
+
+
+def downgrades_replacing(step: Step, group: ConsumerGroup, replaced: ConsumerMember | None) -> bool:
+    """The same when a classic member takes the static place of this one."""
+    return replaced is not None and _is_last_of_new_protocol(step, group, replaced.member_id)
+
+
+def _is_last_of_new_protocol(step: Step, group: ConsumerGroup, member_id: str) -> bool:
+    others = [member for member in group.members.values() if member.member_id != member_id]
+    return (
+        not group.members[member_id].uses_classic_protocol
+        and all(member.uses_classic_protocol for member in others)
+        and step.config.downgrade_allowed
+        and len(others) <= step.config.max_size
+    )
+
+
+def downgrade(
+    step: Step,
+    groups: GroupRegistry,
+    group: ConsumerGroup,
+    leaving_id: str,
+    reply: ConsumerGroupHeartbeatReply | None,
+) -> None:
+    """Make a classic group of all but one member; it rebalances at once."""
+    stay = [member for member in group.members.values() if member.member_id != leaving_id]
+    classic = to_classic_group(step, group, stay)
+
+    def settled(code: ErrorCode) -> None:
+        if code is not ErrorCode.NONE:
+            _downgrade_failed(step, group, leaving_id, code, reply)
+            return
+        publish_classic(step, groups, group, classic)
+        rebalance.prepare_rebalance(step, classic)
+        step.outcome.reply = reply
+
+    step.write(downgrade_records(step, group, classic), settled)
+
+
+def _downgrade_failed(
+    step: Step,
+    group: ConsumerGroup,
+    leaving_id: str,
+    code: ErrorCode,
+    reply: ConsumerGroupHeartbeatReply | None,
+) -> None:
+    if reply is not None:
+        step.outcome.reply = ConsumerGroupHeartbeatReply(membership_error(code))
+        return
+    key = TimerKey(TimerKind.SESSION, group.group_id, leaving_id)
+    step.outcome.set_timer(key, step.config.consumer_heartbeat_interval_ms)
+
+
+def downgrade_records(
+    step: Step, group: ConsumerGroup, classic: ClassicGroup
+) -> list[CoordinatorRecord]:
+    return [
+        *records.consumer_group_tombstones(
+            group.group_id, list(group.members), sorted(group.regexes)
+        ),
+        records.group_metadata(classic, classic.assignments(), step.now_ms),
+    ]
+
+
+def to_classic_group(
+    step: Step, group: ConsumerGroup, members: list[ConsumerMember]
+) -> ClassicGroup:
+    """A stable classic group at the group's epoch; assignments are the targets."""
+    classic = ClassicGroup(
+        group_id=group.group_id,
+        state=ClassicState.STABLE,
+        state_timestamp_ms=step.now_ms,
+        generation_id=group.group_epoch,
+        protocol_type=CONSUMER_PROTOCOL_TYPE,
+    )
+    for member in members:
+        classic.add(_to_classic_member(member))
+    classic.protocol_name = classic.select_protocol()
+    classic.refresh_subscribed_topics()
+    for one in classic.all_members:
+        version = embedded_version(one.metadata(classic.protocol_name))
+        target = by_name(group.target_of(one.member_id), step.topics)
+        one.assignment = encode_assignment(target, version)
+    return classic
+
+
+def _to_classic_member(member: ConsumerMember) -> ClassicMember:
+    assert member.classic is not None
+    return ClassicMember(
+        member_id=member.member_id,
+        group_instance_id=member.instance_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        rebalance_timeout_ms=member.rebalance_timeout_ms,
+        session_timeout_ms=member.classic.session_timeout_ms,
+        protocol_type=CONSUMER_PROTOCOL_TYPE,
+        protocols=member.classic.protocols,
+    )
+
+
+def publish_classic(
+    step: Step, groups: GroupRegistry, group: ConsumerGroup, classic: ClassicGroup
+) -> None:
+    """The records of a downgrade are in the log."""
+    groups.put(classic)
+    for member_id in group.members:
+        for kind in (TimerKind.REVOCATION, TimerKind.CLASSIC_JOIN, TimerKind.CLASSIC_SYNC):
+            step.outcome.cancel_timer(TimerKey(kind, group.group_id, member_id))
+        if member_id not in classic.members:
+            step.outcome.cancel_timer(TimerKey(TimerKind.SESSION, group.group_id, member_id))
+    for member in classic.all_members:
+        rebalance.set_session(step, classic, member)
+
+
+# Topic names and ids
+
+
+def by_id(partitions: dict[str, frozenset[int]], topics: TopicsImage) -> dict[Uuid, frozenset[int]]:
+    """Topics that are gone are left out."""
+    found = ((topics.topic_id(topic), numbers) for topic, numbers in partitions.items())
+    return {topic_id: numbers for topic_id, numbers in found if topic_id is not None and numbers}
+
+
+def by_name(partitions: Partitions, topics: TopicsImage) -> dict[str, frozenset[int]]:
+    found = ((topics.topic_name(topic_id), numbers) for topic_id, numbers in partitions.items())
+    return {topic: numbers for topic, numbers in found if topic is not None}

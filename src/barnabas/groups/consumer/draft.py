@@ -1,0 +1,90 @@
+"""Changes to a KIP-848 group that are not in the log yet.
+
+Every change is made to a copy of the group and, in the same call, noted as the record that tells
+of it. When the append has succeeded the copy takes the group's place; when it fails, the copy is
+dropped and nothing has happened.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from barnabas.groups import records
+from barnabas.groups.consumer.group import ConsumerGroup, ResolvedRegex, TopicMetadata
+from barnabas.groups.consumer.member import ConsumerMember, Partitions
+from barnabas.groups.outcome import CoordinatorRecord
+
+
+@dataclass(slots=True)
+class ConsumerDraft:
+    """`group` is the state as it will be; it is the live group until the first change."""
+
+    group: ConsumerGroup
+    records: list[CoordinatorRecord] = field(default_factory=list)
+    _copied: bool = False
+
+    @classmethod
+    def of_new(cls, group: ConsumerGroup) -> "ConsumerDraft":
+        """A draft of a group that is not published yet, so needs no copy."""
+        return cls(group, _copied=True)
+
+    def put_member(self, member: ConsumerMember) -> None:
+        """What a member told of itself."""
+        self._writable().put_member(member)
+        self.records.append(records.consumer_member(self.group.group_id, member))
+
+    def put_current_assignment(self, member: ConsumerMember) -> None:
+        """Epoch, state and partitions of a member."""
+        self._writable().put_member(member)
+        self.records.append(records.consumer_current_assignment(self.group.group_id, member))
+
+    def remove_member(self, member_id: str) -> None:
+        group = self._writable()
+        group.remove_member(member_id)
+        group.target.pop(member_id, None)
+        self.records += records.consumer_member_tombstones(group.group_id, member_id)
+
+    def put_target(self, member_id: str, partitions: Partitions) -> None:
+        self._writable().target[member_id] = partitions
+        self.records.append(
+            records.consumer_target_member(self.group.group_id, member_id, partitions)
+        )
+
+    def set_target_epoch(self, epoch: int) -> None:
+        self._writable().target_epoch = epoch
+        self.records.append(records.consumer_target_epoch(self.group.group_id, epoch))
+
+    def bump_epoch(self) -> None:
+        group = self._writable()
+        self.set_epoch(group.group_epoch + 1)
+
+    def set_epoch(self, epoch: int) -> None:
+        self._writable().group_epoch = epoch
+        self.records.append(records.consumer_epoch(self.group.group_id, epoch))
+
+    def set_subscription_metadata(self, metadata: Mapping[str, TopicMetadata]) -> None:
+        self._writable().subscription_metadata = dict(metadata)
+        self.records.append(records.consumer_subscription_metadata(self.group.group_id, metadata))
+
+    def put_regex(self, regex: str, resolved: ResolvedRegex) -> None:
+        self._writable().regexes[regex] = resolved
+        self.records.append(records.consumer_regex(self.group.group_id, regex, resolved))
+
+    def remove_regex(self, regex: str) -> None:
+        self._writable().regexes.pop(regex, None)
+        self.records.append(records.consumer_regex_tombstone(self.group.group_id, regex))
+
+    def replace_member(self, old: ConsumerMember, new_id: str) -> ConsumerMember:
+        """A static member gets a new id; target and partitions go with it."""
+        target = self.group.target_of(old.member_id)
+        new = replace(old, member_id=new_id, member_epoch=0, previous_member_epoch=0)
+        self.remove_member(old.member_id)
+        self.put_member(new)
+        self.put_target(new_id, target)
+        self.put_current_assignment(new)
+        return new
+
+    def _writable(self) -> ConsumerGroup:
+        if not self._copied:
+            self.group = self.group.copy()
+            self._copied = True
+        return self.group

@@ -1,0 +1,172 @@
+"""A KIP-848 group: epochs, members, target assignment.
+
+Only `apply`-like setters here, fed by `ConsumerDraft` (live) and by replay (load). Both take the
+same road, so what a restart loads is what was served before it.
+"""
+
+import copy
+import enum
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from barnabas.groups.consumer.member import NO_PARTITIONS, ConsumerMember, Partitions
+from barnabas.groups.embedded_protocol import CONSUMER_PROTOCOL_TYPE
+from barnabas.groups.requests import Protocol
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.ids import Uuid
+
+NO_EPOCH = -1
+
+
+class ConsumerGroupState(enum.Enum):
+    """EMPTY: no members. ASSIGNING: the target is older than the group. RECONCILING: members
+    are on their way to the target. STABLE: all have reached it. DEAD: removed."""
+
+    EMPTY = "Empty"
+    ASSIGNING = "Assigning"
+    RECONCILING = "Reconciling"
+    STABLE = "Stable"
+    DEAD = "Dead"
+
+
+class TopicMetadata(NamedTuple):
+    """A subscribed topic as the last target assignment saw it."""
+
+    topic_id: Uuid
+    partition_count: int
+
+
+class ResolvedRegex(NamedTuple):
+    topics: frozenset[str]
+    image_version: int
+    timestamp_ms: int
+
+
+@dataclass(slots=True)
+class ConsumerGroup:
+    """Owned by its shard; members are values and shared between copies.
+
+    Invariant: every partition has at most one owner (`owners`), which is the member whose
+    `assigned` or `pending_revocation` holds it.
+    """
+
+    group_id: str
+    group_epoch: int = 0
+    target_epoch: int = 0
+    members: dict[str, ConsumerMember] = field(default_factory=dict)
+    static_members: dict[str, str] = field(default_factory=dict)
+    target: dict[str, Partitions] = field(default_factory=dict)
+    subscription_metadata: dict[str, TopicMetadata] = field(default_factory=dict)
+    regexes: dict[str, ResolvedRegex] = field(default_factory=dict)
+    owners: dict[tuple[Uuid, int], str] = field(default_factory=dict)
+    seen_image_version: int = -1  # not stored: after a load the metadata is looked at again
+    rejoin_timers: set[str] = field(default_factory=set)  # not stored: members with CLASSIC_JOIN
+
+    def copy(self) -> "ConsumerGroup":
+        """A copy to change; `rejoin_timers` is about running timers and stays shared."""
+        twin = copy.copy(self)
+        twin.members = dict(self.members)
+        twin.static_members = dict(self.static_members)
+        twin.target = dict(self.target)
+        twin.subscription_metadata = dict(self.subscription_metadata)
+        twin.regexes = dict(self.regexes)
+        twin.owners = dict(self.owners)
+        return twin
+
+    # Setters
+
+    def put_member(self, member: ConsumerMember) -> None:
+        self._forget(self.members.get(member.member_id))
+        self.members[member.member_id] = member
+        if member.instance_id is not None:
+            self.static_members[member.instance_id] = member.member_id
+        for partition in member.holds():
+            self.owners[partition] = member.member_id
+
+    def remove_member(self, member_id: str) -> None:
+        self._forget(self.members.pop(member_id, None))
+
+    def _forget(self, member: ConsumerMember | None) -> None:
+        if member is None:
+            return
+        for partition in member.holds():
+            if self.owners.get(partition) == member.member_id:
+                del self.owners[partition]
+        instance_id = member.instance_id
+        if instance_id is not None and self.static_members.get(instance_id) == member.member_id:
+            del self.static_members[instance_id]
+
+    # Views
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.members
+
+    @property
+    def state(self) -> ConsumerGroupState:
+        if not self.members:
+            return ConsumerGroupState.EMPTY
+        if self.group_epoch > self.target_epoch:
+            return ConsumerGroupState.ASSIGNING
+        if all(member.is_reconciled_to(self.target_epoch) for member in self.members.values()):
+            return ConsumerGroupState.STABLE
+        return ConsumerGroupState.RECONCILING
+
+    def member(self, member_id: str) -> ConsumerMember:
+        found = self.members.get(member_id)
+        if found is None:
+            raise BrokerError(
+                ErrorCode.UNKNOWN_MEMBER_ID,
+                f"Member {member_id} is not a member of group {self.group_id}.",
+            )
+        return found
+
+    def static_member(self, instance_id: str | None) -> ConsumerMember | None:
+        member_id = self.static_members.get(instance_id) if instance_id is not None else None
+        return self.members.get(member_id) if member_id is not None else None
+
+    def target_of(self, member_id: str) -> Partitions:
+        return self.target.get(member_id, NO_PARTITIONS)
+
+    def is_subscribed_to(self, topic: str) -> bool:
+        return any(topic in self.topics_of(member) for member in self.members.values())
+
+    def topics_of(self, member: ConsumerMember) -> frozenset[str]:
+        """The names a member subscribes to, its expression resolved."""
+        regex = self.regexes.get(member.subscribed_topic_regex)
+        if regex is None:
+            return member.subscribed_topic_names
+        return member.subscribed_topic_names | regex.topics
+
+    def preferred_assignor(self) -> str | None:
+        """The assignor most members ask for; of equals, the one asked for first."""
+        wishes = Counter(
+            member.server_assignor
+            for member in self.members.values()
+            if member.server_assignor is not None
+        )
+        return max(wishes, key=wishes.__getitem__) if wishes else None
+
+    def classic_members(self) -> list[ConsumerMember]:
+        return [member for member in self.members.values() if member.uses_classic_protocol]
+
+    def supports_classic(self, protocol_type: str, protocols: Iterable[Protocol]) -> bool:
+        """Whether a classic member with these protocols has one in common with the others."""
+        names = {protocol.name for protocol in protocols}
+        if protocol_type != CONSUMER_PROTOCOL_TYPE:
+            return False
+        for member in self.classic_members():
+            assert member.classic is not None
+            names &= {protocol.name for protocol in member.classic.protocols}
+        return bool(names)
+
+    def waits_for_others(self, member: ConsumerMember) -> bool:
+        """Whether all that keeps the member from its target is with other members."""
+        return any(
+            self.owners.get((topic_id, number), member.member_id) != member.member_id
+            for topic_id, numbers in self.target_of(member.member_id).items()
+            for number in numbers
+        )

@@ -1,0 +1,287 @@
+"""ConsumerGroupHeartbeat: join, stay, change the subscription, leave.
+
+A heartbeat updates the member, then the group's epoch and target if that changed anything for
+others, then moves the member towards its target. All of it goes into the log as one batch.
+"""
+
+from dataclasses import replace
+
+from barnabas.groups.consumer import conversion, removal, subscription, target
+from barnabas.groups.consumer.draft import ConsumerDraft
+from barnabas.groups.consumer.group import ConsumerGroup
+from barnabas.groups.consumer.member import (
+    ConsumerMember,
+    MemberState,
+    Partitions,
+    to_owned,
+    to_partitions,
+)
+from barnabas.groups.consumer.reconcile import reconcile
+from barnabas.groups.consumer.topic_regex import compile_topic_regex
+from barnabas.groups.outcome import TimerKey, TimerKind
+from barnabas.groups.registry import GroupRegistry
+from barnabas.groups.replies import ConsumerGroupHeartbeatReply
+from barnabas.groups.requests import (
+    JOIN_EPOCH,
+    LEAVE_EPOCH,
+    LEAVE_STATIC_EPOCH,
+    ConsumerGroupHeartbeatRequest,
+)
+from barnabas.groups.step import Step, membership_error
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+
+
+def heartbeat(step: Step, groups: GroupRegistry, request: ConsumerGroupHeartbeatRequest) -> None:
+    """Sets the step's reply; raises BrokerError when the request is refused."""
+    _validate(step, request)
+    if request.member_epoch in (LEAVE_EPOCH, LEAVE_STATIC_EPOCH):
+        removal.leave(step, groups, request)
+    else:
+        _stay(step, groups, request)
+
+
+def _invalid(message: str) -> BrokerError:
+    return BrokerError(ErrorCode.INVALID_REQUEST, message)
+
+
+def _validate(step: Step, request: ConsumerGroupHeartbeatRequest) -> None:
+    for name, value in (
+        ("GroupId", request.group_id),
+        ("InstanceId", request.instance_id),
+        ("RackId", request.rack_id),
+    ):
+        if value == "":
+            raise _invalid(f"{name} can't be empty.")
+    if not request.member_id and (request.member_epoch != JOIN_EPOCH or _must_bring_id(request)):
+        raise _invalid("MemberId can't be empty.")
+    if request.member_epoch == JOIN_EPOCH:
+        _validate_join(request)
+    elif request.member_epoch == LEAVE_STATIC_EPOCH and request.instance_id is None:
+        raise _invalid("InstanceId can't be null.")
+    elif request.member_epoch < LEAVE_STATIC_EPOCH:
+        raise _invalid("MemberEpoch is invalid.")
+    assignor = request.server_assignor
+    if assignor is not None and assignor not in step.config.consumer_assignors:
+        known = ", ".join(step.config.consumer_assignors)
+        raise BrokerError(
+            ErrorCode.UNSUPPORTED_ASSIGNOR,
+            f"ServerAssignor {assignor} is not supported. Supported assignors: {known}.",
+        )
+    if request.subscribed_topic_regex:
+        compile_topic_regex(request.subscribed_topic_regex)
+
+
+def _must_bring_id(request: ConsumerGroupHeartbeatRequest) -> bool:
+    return request.generates_member_id
+
+
+def _validate_join(request: ConsumerGroupHeartbeatRequest) -> None:
+    if request.rebalance_timeout_ms == -1:
+        raise _invalid("RebalanceTimeoutMs must be provided in first request.")
+    if request.topic_partitions is None or request.topic_partitions:
+        raise _invalid("TopicPartitions must be empty when (re-)joining.")
+    if not request.subscribed_topic_names and request.subscribed_topic_regex is None:
+        raise _invalid(
+            "Either SubscribedTopicNames or SubscribedTopicRegex must be set in first request."
+        )
+
+
+def _stay(step: Step, groups: GroupRegistry, request: ConsumerGroupHeartbeatRequest) -> None:
+    joining = request.member_epoch == JOIN_EPOCH
+    opening = conversion.open_for_heartbeat(step, groups, request.group_id, create=joining)
+    draft = opening.draft
+    _check_room(step, draft.group, request.member_id)
+    member_id = request.member_id or step.around.new_id()
+    owned = None if request.topic_partitions is None else to_partitions(request.topic_partitions)
+    before = _find_member(draft, request, member_id, owned)
+    member = move_member(step, draft, before, _updated(before, request), owned)
+    set_timers = _MemberTimers(step, request.group_id, member, before)
+    reply = ConsumerGroupHeartbeatReply(
+        error_code=ErrorCode.NONE,
+        member_id=member.member_id,
+        member_epoch=member.member_epoch,
+        heartbeat_interval_ms=step.config.consumer_heartbeat_interval_ms,
+        assignment=(
+            to_owned(member.assigned)
+            if _is_full(request) or member.assigned != before.assigned
+            else None
+        ),
+    )
+
+    def settled(code: ErrorCode) -> None:
+        if code is not ErrorCode.NONE:
+            step.outcome.reply = ConsumerGroupHeartbeatReply(membership_error(code))
+            return
+        opening.publish(step, groups)
+        set_timers.apply()
+        step.outcome.reply = reply
+
+    if draft.records:
+        step.write(draft.records, settled)
+    else:
+        settled(ErrorCode.NONE)
+
+
+def _check_room(step: Step, group: ConsumerGroup, member_id: str) -> None:
+    limit = step.config.consumer_max_size
+    if len(group.members) >= limit and member_id not in group.members:
+        raise BrokerError(
+            ErrorCode.GROUP_MAX_SIZE_REACHED,
+            f"The consumer group has reached its maximum capacity of {limit} members.",
+        )
+
+
+def _find_member(
+    draft: ConsumerDraft,
+    request: ConsumerGroupHeartbeatRequest,
+    member_id: str,
+    owned: Partitions | None,
+) -> ConsumerMember:
+    """The member the heartbeat is of: known, new, or a static one that came back."""
+    group = draft.group
+    joining = request.member_epoch == JOIN_EPOCH
+    if request.instance_id is None:
+        known = group.members.get(member_id)
+        if known is None and joining:
+            return ConsumerMember(member_id)
+        member = group.member(member_id)
+    else:
+        static = group.static_member(request.instance_id)
+        if joining:
+            return _join_static(draft, static, request.instance_id, member_id)
+        member = check_static(static, request.instance_id, member_id)
+    _check_epoch(member, request.member_epoch, owned)
+    return member
+
+
+def _join_static(
+    draft: ConsumerDraft, static: ConsumerMember | None, instance_id: str, member_id: str
+) -> ConsumerMember:
+    """A static member returns to its place once the previous one has said that it leaves."""
+    if static is None:
+        return draft.group.members.get(member_id, ConsumerMember(member_id))
+    if not static.uses_classic_protocol and static.member_epoch != LEAVE_STATIC_EPOCH:
+        raise BrokerError(
+            ErrorCode.UNRELEASED_INSTANCE_ID,
+            f"Static member {member_id} with instance id {instance_id} cannot join the group"
+            f" because the instance id is owned by {static.member_id} member.",
+        )
+    return draft.replace_member(static, member_id)
+
+
+def check_static(static: ConsumerMember | None, instance_id: str, member_id: str) -> ConsumerMember:
+    """The owner of the instance id, if it is this member."""
+    if static is None:
+        raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
+    if static.member_id != member_id:
+        raise BrokerError(
+            ErrorCode.FENCED_INSTANCE_ID,
+            f"Static member {member_id} with instance id {instance_id}"
+            f" was fenced by member {static.member_id}.",
+        )
+    return static
+
+
+def _check_epoch(member: ConsumerMember, epoch: int, owned: Partitions | None) -> None:
+    """The previous epoch will do if the member owns nothing it may not: the answer that told it
+    the new one may have been lost."""
+    if epoch == member.member_epoch:
+        return
+    retried = epoch == member.previous_member_epoch and owned is not None
+    if epoch < member.member_epoch and retried and _is_within(owned, member.assigned):
+        return
+    relation = "greater" if epoch > member.member_epoch else "smaller"
+    raise BrokerError(
+        ErrorCode.FENCED_MEMBER_EPOCH,
+        f"The consumer group member has a {relation} member epoch ({epoch}) than the one known by"
+        f" the group coordinator ({member.member_epoch}). The member must abandon all its"
+        " partitions and rejoin.",
+    )
+
+
+def _is_within(owned: Partitions | None, assigned: Partitions) -> bool:
+    return owned is not None and all(
+        numbers <= assigned.get(topic_id, frozenset()) for topic_id, numbers in owned.items()
+    )
+
+
+def _updated(member: ConsumerMember, request: ConsumerGroupHeartbeatRequest) -> ConsumerMember:
+    """The member with what this heartbeat told anew."""
+    names, timeout = request.subscribed_topic_names, request.rebalance_timeout_ms
+    regex, assignor = request.subscribed_topic_regex, request.server_assignor
+    return replace(
+        member,
+        instance_id=request.instance_id if request.instance_id is not None else member.instance_id,
+        rack_id=request.rack_id if request.rack_id is not None else member.rack_id,
+        rebalance_timeout_ms=timeout if timeout != -1 else member.rebalance_timeout_ms,
+        server_assignor=assignor if assignor is not None else member.server_assignor,
+        subscribed_topic_names=(
+            frozenset(names) if names is not None else member.subscribed_topic_names
+        ),
+        subscribed_topic_regex=regex if regex is not None else member.subscribed_topic_regex,
+        client_id=request.client_id,
+        client_host=request.client_host,
+        classic=None,
+    )
+
+
+def move_member(
+    step: Step,
+    draft: ConsumerDraft,
+    before: ConsumerMember,
+    updated: ConsumerMember,
+    owned: Partitions | None,
+) -> ConsumerMember:
+    """Update a member, the group and its target, then take the member towards the target."""
+    is_new = updated.member_id not in draft.group.members
+    if is_new or updated != before:
+        draft.put_member(updated)
+    changed = (
+        updated.subscribed_topic_names != before.subscribed_topic_names
+        or updated.subscribed_topic_regex != before.subscribed_topic_regex
+    )
+    subscription.refresh(step, draft, subscriptions_changed=is_new or changed)
+    target.update_target(step, draft)
+    member = reconcile(draft.group, updated, owned)
+    if member != updated:
+        draft.put_current_assignment(member)
+    return member
+
+
+def _is_full(request: ConsumerGroupHeartbeatRequest) -> bool:
+    """A request that tells everything asks to be told everything."""
+    subscribes = request.subscribed_topic_names is not None or (
+        request.subscribed_topic_regex is not None
+    )
+    tells_all = request.rebalance_timeout_ms != -1 and request.topic_partitions is not None
+    return request.member_epoch == JOIN_EPOCH or (tells_all and subscribes)
+
+
+class _MemberTimers:
+    """Session always; a deadline for revoking while the member has something to revoke."""
+
+    __slots__ = ("_before", "_group_id", "_member", "_step")
+
+    def __init__(
+        self, step: Step, group_id: str, member: ConsumerMember, before: ConsumerMember
+    ) -> None:
+        self._step = step
+        self._group_id = group_id
+        self._member = member
+        self._before = before
+
+    def apply(self) -> None:
+        member, outcome = self._member, self._step.outcome
+        session = TimerKey(TimerKind.SESSION, self._group_id, member.member_id)
+        outcome.set_timer(session, self._step.config.consumer_session_timeout_ms)
+        revocation = TimerKey(TimerKind.REVOCATION, self._group_id, member.member_id)
+        unrevoked = member.state is MemberState.UNREVOKED_PARTITIONS
+        moved = (
+            member.state is not self._before.state
+            or member.member_epoch != self._before.member_epoch
+        )
+        if unrevoked and moved:
+            outcome.set_timer(revocation, member.rebalance_timeout_ms)
+        elif moved and self._before.state is MemberState.UNREVOKED_PARTITIONS:
+            outcome.cancel_timer(revocation)

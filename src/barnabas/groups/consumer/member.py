@@ -1,0 +1,89 @@
+"""One member of a KIP-848 group. An immutable value: a change makes a new member."""
+
+import enum
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from barnabas.groups.requests import OwnedPartitions, Protocol
+from barnabas.model.ids import Uuid
+
+Partitions = Mapping[Uuid, frozenset[int]]
+"""Topic id -> partitions; never an empty set."""
+
+NO_PARTITIONS: Partitions = {}
+
+
+class MemberState(enum.IntEnum):
+    """Numbered as the record stores them.
+
+    STABLE: owns its target, or may take it at the next heartbeat.
+    UNREVOKED_PARTITIONS: was told to give partitions up and still owns some of them.
+    UNRELEASED_PARTITIONS: waits for partitions that other members have not given up.
+    UNKNOWN: written by a newer coordinator; the member must rejoin.
+    """
+
+    STABLE = 0
+    UNREVOKED_PARTITIONS = 1
+    UNRELEASED_PARTITIONS = 2
+    UNKNOWN = 127
+
+    @classmethod
+    def of(cls, number: int) -> "MemberState":
+        return cls(number) if number in (0, 1, 2) else cls.UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class ClassicMetadata:
+    """What a member that still speaks the classic protocol said when it joined."""
+
+    session_timeout_ms: int
+    protocols: tuple[Protocol, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerMember:
+    """`assigned` is what the member owns or was offered; `pending_revocation` what it must
+    give up first. No partition is in either of two members at once."""
+
+    member_id: str
+    member_epoch: int = 0
+    previous_member_epoch: int = -1
+    state: MemberState = MemberState.STABLE
+    instance_id: str | None = None
+    rack_id: str | None = None
+    client_id: str = ""
+    client_host: str = ""
+    rebalance_timeout_ms: int = -1
+    subscribed_topic_names: frozenset[str] = frozenset()
+    subscribed_topic_regex: str = ""
+    server_assignor: str | None = None
+    classic: ClassicMetadata | None = None
+    assigned: Partitions = field(default_factory=dict)
+    pending_revocation: Partitions = field(default_factory=dict)
+
+    @property
+    def uses_classic_protocol(self) -> bool:
+        return self.classic is not None
+
+    def is_reconciled_to(self, epoch: int) -> bool:
+        return self.state is MemberState.STABLE and self.member_epoch == epoch
+
+    def holds(self) -> Iterable[tuple[Uuid, int]]:
+        """Every partition that nobody else may be given."""
+        for partitions in (self.assigned, self.pending_revocation):
+            for topic_id, numbers in partitions.items():
+                for number in numbers:
+                    yield topic_id, number
+
+
+def to_partitions(owned: Iterable[OwnedPartitions]) -> dict[Uuid, frozenset[int]]:
+    return {topic_id: frozenset(numbers) for topic_id, numbers in owned if numbers}
+
+
+def to_owned(partitions: Partitions) -> tuple[OwnedPartitions, ...]:
+    """In a fixed order, so that equal assignments look equal."""
+    return tuple(
+        OwnedPartitions(topic_id, tuple(sorted(numbers)))
+        for topic_id, numbers in sorted(partitions.items())
+        if numbers
+    )

@@ -1,0 +1,152 @@
+"""Members of a KIP-848 group that go: by leaving, by silence, by failing to revoke.
+
+When the last member that speaks the new protocol goes and classic ones stay, the group turns
+back into a classic one if the migration policy lets it.
+"""
+
+from dataclasses import replace
+
+from barnabas.groups.consumer import conversion
+from barnabas.groups.consumer.draft import ConsumerDraft
+from barnabas.groups.consumer.group import ConsumerGroup
+from barnabas.groups.consumer.member import NO_PARTITIONS, ConsumerMember, MemberState
+from barnabas.groups.consumer.subscription import subscription_metadata
+from barnabas.groups.outcome import TimerKey, TimerKind
+from barnabas.groups.registry import GroupRegistry
+from barnabas.groups.replies import ConsumerGroupHeartbeatReply
+from barnabas.groups.requests import LEAVE_STATIC_EPOCH, ConsumerGroupHeartbeatRequest
+from barnabas.groups.step import Step, membership_error
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+
+MEMBER_TIMERS = (
+    TimerKind.SESSION,
+    TimerKind.REVOCATION,
+    TimerKind.CLASSIC_JOIN,
+    TimerKind.CLASSIC_SYNC,
+)
+
+
+def leave(step: Step, groups: GroupRegistry, request: ConsumerGroupHeartbeatRequest) -> None:
+    """Epoch -1: gone for good. Epoch -2: a static member that will be back."""
+    group = groups.existing_consumer(request.group_id)
+    if request.instance_id is None:
+        member = group.member(request.member_id)
+    else:
+        member = _static(group, request.instance_id, request.member_id)
+    reply = ConsumerGroupHeartbeatReply(
+        ErrorCode.NONE, member_id=request.member_id, member_epoch=request.member_epoch
+    )
+    if request.member_epoch == LEAVE_STATIC_EPOCH:
+        _leave_for_a_while(step, groups, group, member, reply)
+    else:
+        fence(step, groups, group, member, reply)
+
+
+def _static(group: ConsumerGroup, instance_id: str, member_id: str) -> ConsumerMember:
+    static = group.static_member(instance_id)
+    if static is None:
+        raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
+    if static.member_id != member_id:
+        raise BrokerError(
+            ErrorCode.FENCED_INSTANCE_ID,
+            f"Static member {member_id} was fenced by member {static.member_id}.",
+        )
+    return static
+
+
+def _leave_for_a_while(
+    step: Step,
+    groups: GroupRegistry,
+    group: ConsumerGroup,
+    member: ConsumerMember,
+    reply: ConsumerGroupHeartbeatReply,
+) -> None:
+    """It keeps its partitions until its session ends or a successor takes its instance id."""
+    draft = ConsumerDraft(group)
+    draft.put_current_assignment(
+        replace(member, member_epoch=LEAVE_STATIC_EPOCH, pending_revocation=NO_PARTITIONS)
+    )
+
+    def settled(code: ErrorCode) -> None:
+        if code is not ErrorCode.NONE:
+            step.outcome.reply = ConsumerGroupHeartbeatReply(membership_error(code))
+            return
+        groups.put(draft.group)
+        key = TimerKey(TimerKind.REVOCATION, group.group_id, member.member_id)
+        step.outcome.cancel_timer(key)
+        step.outcome.reply = reply
+
+    step.write(draft.records, settled)
+
+
+def fence(
+    step: Step,
+    groups: GroupRegistry,
+    group: ConsumerGroup,
+    member: ConsumerMember,
+    reply: ConsumerGroupHeartbeatReply | None,
+) -> None:
+    """Remove a member; the others get its partitions by the next target assignment."""
+    if conversion.downgrades_without(step, group, member.member_id):
+        conversion.downgrade(step, groups, group, member.member_id, reply)
+        return
+    draft = ConsumerDraft(group)
+    remove_members(step, draft, [member])
+
+    def settled(code: ErrorCode) -> None:
+        if code is not ErrorCode.NONE:
+            _refuse_or_retry(step, group, member, code, reply)
+            return
+        groups.put(draft.group)
+        cancel_timers(step, group, member.member_id)
+        step.outcome.reply = reply
+
+    step.write(draft.records, settled)
+
+
+def _refuse_or_retry(
+    step: Step,
+    group: ConsumerGroup,
+    member: ConsumerMember,
+    code: ErrorCode,
+    reply: ConsumerGroupHeartbeatReply | None,
+) -> None:
+    """A timer that could not be acted on must fire again, else a dead member stays for good."""
+    if reply is not None:
+        step.outcome.reply = ConsumerGroupHeartbeatReply(membership_error(code))
+        return
+    key = TimerKey(TimerKind.SESSION, group.group_id, member.member_id)
+    step.outcome.set_timer(key, step.config.consumer_heartbeat_interval_ms)
+
+
+def remove_members(step: Step, draft: ConsumerDraft, members: list[ConsumerMember]) -> None:
+    """Records that take members out and start a new epoch without them."""
+    for member in members:
+        draft.remove_member(member.member_id)
+    wanted = {member.subscribed_topic_regex for member in draft.group.members.values()}
+    for regex in sorted(draft.group.regexes.keys() - wanted):
+        draft.remove_regex(regex)
+    metadata = subscription_metadata(draft.group, step.topics)
+    if metadata != draft.group.subscription_metadata:
+        draft.set_subscription_metadata(metadata)
+    draft.bump_epoch()
+
+
+def cancel_timers(step: Step, group: ConsumerGroup, member_id: str) -> None:
+    group.rejoin_timers.discard(member_id)
+    for kind in MEMBER_TIMERS:
+        step.outcome.cancel_timer(TimerKey(kind, group.group_id, member_id))
+
+
+def on_timer(step: Step, groups: GroupRegistry, group: ConsumerGroup, key: TimerKey) -> None:
+    """Fence the member a timer is about, if it still deserves that."""
+    if key.kind is TimerKind.CLASSIC_JOIN:
+        group.rejoin_timers.discard(key.member_id)
+    member = group.members.get(key.member_id)
+    if member is None:
+        return
+    unrevoked = member.state is MemberState.UNREVOKED_PARTITIONS
+    if key.kind is TimerKind.REVOCATION and not unrevoked:
+        return
+    fence(step, groups, group, member, None)

@@ -1,0 +1,161 @@
+"""Classic requests by the kind of group they meet, and timers by the kind of what they guard."""
+
+from barnabas.groups import records
+from barnabas.groups.classic import join as classic_join
+from barnabas.groups.classic import membership as classic_membership
+from barnabas.groups.classic import rebalance
+from barnabas.groups.classic import sync as classic_sync
+from barnabas.groups.classic.group import ClassicGroup
+from barnabas.groups.consumer import classic_protocol, removal
+from barnabas.groups.consumer.group import ConsumerGroup
+from barnabas.groups.consumer.member import MemberState
+from barnabas.groups.outcome import TimerKey, TimerKind
+from barnabas.groups.registry import GroupRegistry
+from barnabas.groups.replies import JoinGroupReply
+from barnabas.groups.requests import (
+    UNKNOWN_MEMBER_ID,
+    HeartbeatRequest,
+    JoinGroupRequest,
+    LeaveGroupRequest,
+    SyncGroupRequest,
+)
+from barnabas.groups.step import Step, membership_error
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+
+
+def join(step: Step, groups: GroupRegistry, request: JoinGroupRequest) -> None:
+    """Raises BrokerError when the request is refused."""
+    _validate_join(step, request)
+    group = groups.get(request.group_id)
+    if isinstance(group, ConsumerGroup) and not group.is_empty:
+        classic_protocol.join(step, groups, group, request)
+    elif group is None and request.member_id != UNKNOWN_MEMBER_ID:
+        raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID)
+    elif isinstance(group, ConsumerGroup):
+        _join_instead_of(step, groups, group, request)
+    else:
+        _join_classic(step, groups, group or ClassicGroup(request.group_id), request)
+
+
+def _validate_join(step: Step, request: JoinGroupRequest) -> None:
+    if not request.group_id:
+        raise BrokerError(ErrorCode.INVALID_GROUP_ID)
+    config = step.config
+    allowed = range(config.min_session_timeout_ms, config.max_session_timeout_ms + 1)
+    if request.session_timeout_ms not in allowed:
+        raise BrokerError(ErrorCode.INVALID_SESSION_TIMEOUT)
+
+
+def _join_classic(
+    step: Step, groups: GroupRegistry, group: ClassicGroup, request: JoinGroupRequest
+) -> None:
+    classic_join.join(step, group, request)
+    if group.members or group.pending_members:
+        # A refused first member must not leave an empty group behind.
+        groups.put(group)
+
+
+def _join_instead_of(
+    step: Step, groups: GroupRegistry, empty: ConsumerGroup, request: JoinGroupRequest
+) -> None:
+    """An empty KIP-848 group becomes a classic one for whoever comes with the old protocol."""
+    group = ClassicGroup(request.group_id)
+    tombstones = records.consumer_group_tombstones(
+        empty.group_id, list(empty.members), sorted(empty.regexes)
+    )
+
+    def settled(code: ErrorCode) -> None:
+        if code is not ErrorCode.NONE:
+            step.outcome.reply = JoinGroupReply(membership_error(code), request.member_id)
+            return
+        groups.put(group)
+        classic_join.join(step, group, request)
+
+    step.write([*tombstones, records.group_metadata(group, {}, step.now_ms)], settled)
+
+
+def sync(step: Step, groups: GroupRegistry, request: SyncGroupRequest) -> None:
+    group = _member_group(groups, request.group_id)
+    if isinstance(group, ClassicGroup):
+        classic_sync.sync(step, group, request)
+    else:
+        classic_protocol.sync(step, group, request)
+
+
+def heartbeat(step: Step, groups: GroupRegistry, request: HeartbeatRequest) -> None:
+    group = _member_group(groups, request.group_id)
+    if isinstance(group, ClassicGroup):
+        classic_membership.heartbeat(step, group, request)
+    else:
+        classic_protocol.heartbeat(step, group, request)
+
+
+def leave(step: Step, groups: GroupRegistry, request: LeaveGroupRequest) -> None:
+    group = _member_group(groups, request.group_id)
+    if isinstance(group, ClassicGroup):
+        classic_membership.leave(step, group, request)
+    else:
+        classic_protocol.leave(step, groups, group, request)
+
+
+def _member_group(groups: GroupRegistry, group_id: str) -> ClassicGroup | ConsumerGroup:
+    if not group_id:
+        raise BrokerError(ErrorCode.INVALID_GROUP_ID)
+    group = groups.get(group_id)
+    if group is None:
+        raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, f"Group {group_id} not found.")
+    return group
+
+
+def on_timer(step: Step, groups: GroupRegistry, key: TimerKey) -> None:
+    """A timer of a group that has changed its kind or is gone means nothing."""
+    group = groups.get(key.group_id)
+    if isinstance(group, ConsumerGroup):
+        removal.on_timer(step, groups, group, key)
+        return
+    if group is None:
+        return
+    match key.kind:
+        case TimerKind.JOIN:
+            rebalance.on_join_timer(step, group)
+        case TimerKind.SYNC:
+            rebalance.on_sync_timer(step, group)
+        case TimerKind.SESSION:
+            rebalance.on_session_timer(step, group, key.member_id)
+        case TimerKind.PENDING_MEMBER:
+            rebalance.on_pending_member_timer(step, group, key.member_id)
+        case _:
+            return
+
+
+def start_timers(step: Step, groups: GroupRegistry) -> None:
+    """After a load every member has a full session to be heard of again."""
+    for group in groups.groups.values():
+        if isinstance(group, ConsumerGroup):
+            _start_consumer_timers(step, group)
+            continue
+        for member in group.all_members:
+            rebalance.set_session(step, group, member)
+        if len(group.members) > step.config.max_size:
+            # The setting was lowered; a rebalance leaves those out who come last (KIP-389).
+            rebalance.prepare_rebalance(step, group)
+
+
+def _start_consumer_timers(step: Step, group: ConsumerGroup) -> None:
+    for member in group.members.values():
+        timeout_ms = step.config.consumer_session_timeout_ms
+        if member.classic is not None:
+            timeout_ms = member.classic.session_timeout_ms
+        session = TimerKey(TimerKind.SESSION, group.group_id, member.member_id)
+        step.outcome.set_timer(session, timeout_ms)
+        if member.classic is None and member.state is MemberState.UNREVOKED_PARTITIONS:
+            key = TimerKey(TimerKind.REVOCATION, group.group_id, member.member_id)
+            step.outcome.set_timer(key, member.rebalance_timeout_ms)
+
+
+def dismiss_all(step: Step, groups: GroupRegistry) -> None:
+    """Answer every parked request: this broker is no longer the coordinator."""
+    for group in groups.groups.values():
+        if isinstance(group, ClassicGroup):
+            rebalance.dismiss(step, group, ErrorCode.NOT_COORDINATOR)

@@ -1,0 +1,1 @@
+"""Committed offsets: stored, pending in transactions, fetched, deleted, expired."""

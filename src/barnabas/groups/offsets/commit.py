@@ -1,0 +1,194 @@
+"""OffsetCommit and TxnOffsetCommit.
+
+The whole request is refused when the member may not commit; a partition with too long a metadata
+text is refused alone (KAFKA-16371: it must leave nothing behind).
+"""
+
+from collections.abc import Callable, Sequence
+
+from barnabas.groups import records
+from barnabas.groups.classic import membership, rebalance
+from barnabas.groups.classic.group import ClassicGroup
+from barnabas.groups.classic.states import ClassicState
+from barnabas.groups.consumer import describe as consumer
+from barnabas.groups.offsets.store import CommittedOffset, OffsetStore
+from barnabas.groups.outcome import CoordinatorRecord, ProducerSession
+from barnabas.groups.registry import Group, GroupRegistry
+from barnabas.groups.replies import OffsetCommitReply
+from barnabas.groups.requests import OffsetCommitRequest, OffsetToCommit, TxnOffsetCommitRequest
+from barnabas.groups.step import Step, commit_error
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.ids import TopicPartition
+
+_NO_RETENTION = -1
+_HOLDS_SESSION = (ClassicState.STABLE, ClassicState.PREPARING_REBALANCE)
+
+
+def commit(
+    step: Step, groups: GroupRegistry, store: OffsetStore, request: OffsetCommitRequest
+) -> None:
+    """Sets the step's reply; raises BrokerError when the whole commit is refused."""
+    group = groups.get(request.group_id)
+    if group is None:
+        _check_groupless(request)
+    else:
+        _check_member(group, request)
+        _hold_session(step, group, request.member_id)
+    expires = None
+    if request.retention_time_ms != _NO_RETENTION:
+        expires = step.now_ms + request.retention_time_ms
+    accepted = _accepted(step, request.offsets, expires)
+
+    def store_all(_producer_id: int) -> None:
+        for partition, committed in accepted.items():
+            store.put(request.group_id, partition, committed)
+
+    _write(step, groups, request, accepted, store_all)
+
+
+def commit_txn(
+    step: Step, groups: GroupRegistry, store: OffsetStore, request: TxnOffsetCommitRequest
+) -> None:
+    """The offsets stay pending until the marker of the transaction is in this partition."""
+    group = groups.get(request.group_id)
+    if group is not None:
+        _check_txn_member(group, request)
+    elif request.generation_id >= 0:
+        raise BrokerError(ErrorCode.ILLEGAL_GENERATION)
+    accepted = _accepted(step, request.offsets, None)
+
+    def store_all(producer_id: int) -> None:
+        for partition, committed in accepted.items():
+            store.put_pending(producer_id, request.group_id, partition, committed)
+
+    if accepted:
+        step.outcome.producer = ProducerSession(request.producer_id, request.producer_epoch)
+    _write(step, groups, request, accepted, store_all)
+
+
+def all_failed(offsets: Sequence[OffsetToCommit], error_code: ErrorCode) -> OffsetCommitReply:
+    return OffsetCommitReply(
+        tuple((TopicPartition(one.topic, one.partition), error_code) for one in offsets)
+    )
+
+
+def _check_groupless(request: OffsetCommitRequest) -> None:
+    """Without a generation this is a simple consumer, whose group comes to be by committing."""
+    if request.generation_id < 0:
+        return
+    if request.member_epochs_supported:
+        raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND)
+    raise BrokerError(ErrorCode.ILLEGAL_GENERATION)
+
+
+def _check_member(group: Group, request: OffsetCommitRequest) -> None:
+    if isinstance(group, ClassicGroup):
+        membership.validate_commit(
+            group,
+            request.member_id,
+            request.group_instance_id,
+            request.generation_id,
+            transactional=False,
+        )
+    else:
+        consumer.validate_commit(
+            group,
+            request.member_id,
+            request.generation_id,
+            transactional=False,
+            understands=request.member_epochs_supported,
+        )
+
+
+def _check_txn_member(group: Group, request: TxnOffsetCommitRequest) -> None:
+    if isinstance(group, ClassicGroup):
+        membership.validate_commit(
+            group,
+            request.member_id,
+            request.group_instance_id,
+            request.generation_id,
+            transactional=True,
+        )
+        return
+    if request.generation_id < 0 and not request.member_id:
+        return
+    try:
+        consumer.validate_commit(
+            group, request.member_id, request.generation_id, transactional=True, understands=True
+        )
+    except BrokerError as error:
+        if error.code is ErrorCode.STALE_MEMBER_EPOCH:
+            # TxnOffsetCommit clients do not know that code.
+            raise BrokerError(ErrorCode.ILLEGAL_GENERATION) from error
+        raise
+
+
+def _hold_session(step: Step, group: Group, member_id: str) -> None:
+    """In classic groups a commit counts as a heartbeat."""
+    if isinstance(group, ClassicGroup) and group.state in _HOLDS_SESSION:
+        member = group.members.get(member_id)
+        if member is not None:
+            rebalance.set_session(step, group, member)
+
+
+def _accepted(
+    step: Step, offsets: Sequence[OffsetToCommit], expire_timestamp_ms: int | None
+) -> dict[TopicPartition, CommittedOffset]:
+    limit = step.config.offset_metadata_max_bytes
+    return {
+        TopicPartition(one.topic, one.partition): CommittedOffset(
+            offset=one.offset,
+            leader_epoch=one.leader_epoch,
+            metadata=one.metadata or "",
+            commit_timestamp_ms=step.now_ms,
+            expire_timestamp_ms=expire_timestamp_ms,
+        )
+        for one in offsets
+        if len(one.metadata or "") <= limit
+    }
+
+
+def _write(
+    step: Step,
+    groups: GroupRegistry,
+    request: OffsetCommitRequest | TxnOffsetCommitRequest,
+    accepted: dict[TopicPartition, CommittedOffset],
+    store_all: Callable[[int], None],
+) -> None:
+    producer_id = request.producer_id if isinstance(request, TxnOffsetCommitRequest) else -1
+
+    def settled(code: ErrorCode) -> None:
+        if code is not ErrorCode.NONE:
+            step.outcome.reply = all_failed(request.offsets, commit_error(code))
+            return
+        if groups.get(request.group_id) is None:
+            groups.put(ClassicGroup(request.group_id))
+        store_all(producer_id)
+        step.outcome.reply = _reply(request.offsets, accepted)
+
+    if accepted:
+        step.write(_records(request.group_id, accepted), settled)
+    else:
+        step.outcome.reply = _reply(request.offsets, accepted)
+
+
+def _records(
+    group_id: str, accepted: dict[TopicPartition, CommittedOffset]
+) -> list[CoordinatorRecord]:
+    return [
+        records.offset_commit(group_id, partition.topic, partition.partition, committed)
+        for partition, committed in accepted.items()
+    ]
+
+
+def _reply(
+    offsets: Sequence[OffsetToCommit], accepted: dict[TopicPartition, CommittedOffset]
+) -> OffsetCommitReply:
+    partitions = (TopicPartition(one.topic, one.partition) for one in offsets)
+    return OffsetCommitReply(
+        tuple(
+            (tp, ErrorCode.NONE if tp in accepted else ErrorCode.OFFSET_METADATA_TOO_LARGE)
+            for tp in partitions
+        )
+    )
