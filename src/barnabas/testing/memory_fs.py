@@ -1,0 +1,353 @@
+"""A file system in memory that can tear, lose, refuse and stop: the twin of `OsFileSystem`.
+
+It keeps two states of everything: what a running process sees, and what is durable. `sync` of a
+file makes its contents durable, `sync_dir` the names in a directory; everything else is volatile,
+as POSIX allows. Faults are flags:
+
+- `crash_after(n)`: after `n` more changing calls the process is dead; the call it dies in, if it is
+  a write, may leave a prefix. Every later call raises `SimulatedCrash` until `restart`.
+- `restart()` is a killed process: all that was written is there. `restart(power_loss=dice)` is a
+  pulled plug: of unsynced pages a random part survives, of unsynced names a random beginning.
+- `fail(call, errno)`: the next such calls raise OSError.
+- `capacity_bytes`: a write that does not fit is cut short and raises ENOSPC.
+
+`calls` lists the changing calls made so far, so that a test can crash after each of them in turn.
+"""
+
+import copy
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path, PurePath
+from random import Random
+
+from barnabas.storage.errors import LogDirLockedError
+from barnabas.storage.filesystem import Data, DiskUsage
+
+_ROOM = 2**40
+
+
+class SimulatedCrash(BaseException):
+    """The process is dead. Not an Exception: nothing in the code under test may handle it."""
+
+
+class _Inode:
+    """A file's contents, seen and durable."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.durable = b""
+        self.dirty: set[int] = set()
+
+    def sync(self) -> None:
+        self.durable = bytes(self.data)
+        self.dirty.clear()
+
+    def lose_power(self, dice: Random, page: int) -> None:
+        """Keep a random part of what was not synced."""
+        if self.dirty or len(self.data) != len(self.durable):
+            sizes = sorted((len(self.durable), len(self.data)))
+            size = dice.choice([*sizes, dice.randint(*sizes)])
+            kept = bytearray(self.durable[:size].ljust(size, b"\0"))
+            for number in self.dirty:
+                start, end = number * page, min((number + 1) * page, size, len(self.data))
+                if start < end and dice.random() < 0.5:
+                    kept[start:end] = self.data[start:end]
+            self.data = kept
+        self.sync()
+
+
+class _Dir:
+    """A directory's names, seen and durable, and the changes between the two in order."""
+
+    def __init__(self) -> None:
+        self.entries: dict[str, _Inode | _Dir] = {}
+        self.durable: dict[str, _Inode | _Dir] = {}
+        self.pending: list[dict[str, _Inode | _Dir | None]] = []
+
+    def change(self, changes: "dict[str, _Inode | _Dir | None]") -> None:
+        """Apply name changes that belong together, now; durably with the next sync."""
+        _apply(self.entries, changes)
+        self.pending.append(changes)
+
+    def sync(self) -> None:
+        self.durable = dict(self.entries)
+        self.pending.clear()
+
+    def lose_power(self, dice: Random, page: int) -> None:
+        self.entries = dict(self.durable)
+        for changes in self.pending[: dice.randint(0, len(self.pending))]:
+            _apply(self.entries, changes)
+        self.sync()
+        for node in self.entries.values():
+            node.lose_power(dice, page)
+
+
+def _apply(entries: "dict[str, _Inode | _Dir]", changes: "dict[str, _Inode | _Dir | None]") -> None:
+    for name, node in changes.items():
+        if node is None:
+            entries.pop(name, None)
+        else:
+            entries[name] = node
+
+
+class MemoryFile:
+    """A `File` of one life of the file system; of no use after a restart."""
+
+    __slots__ = ("_fs", "_inode", "_life", "_path")
+
+    def __init__(self, fs: "MemoryFileSystem", path: Path, inode: _Inode) -> None:
+        self._fs = fs
+        self._path = path
+        self._inode = inode
+        self._life = fs.life
+
+    def fileno(self) -> int:
+        return -1
+
+    def pread(self, size: int, position: int) -> bytes:
+        self._fs.enter("pread", self._path, self._life)
+        return bytes(self._inode.data[position : position + size])
+
+    def pwrite(self, data: Data, position: int) -> None:
+        written = bytes(data)
+        try:
+            self._fs.enter("pwrite", self._path, self._life)
+        except SimulatedCrash:
+            self._put(written[: self._fs.torn_size(len(written))], position)
+            raise
+        room = self._fs.room_for(position + len(written) - len(self._inode.data))
+        self._put(written[: len(written) - room], position)
+        if room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def truncate(self, size: int) -> None:
+        self._fs.enter("truncate", self._path, self._life)
+        data = self._inode.data
+        self._touch(min(size, len(data)), max(size, len(data)))
+        del data[size:]
+        data.extend(bytes(size - len(data)))
+
+    def size(self) -> int:
+        self._fs.enter("size", self._path, self._life)
+        return len(self._inode.data)
+
+    def sync(self) -> None:
+        self._fs.enter("sync", self._path, self._life)
+        self._inode.sync()
+
+    def _put(self, data: bytes, position: int) -> None:
+        if not data:
+            return
+        contents = self._inode.data
+        if position > len(contents):
+            contents.extend(bytes(position - len(contents)))
+        contents[position : position + len(data)] = data
+        self._touch(position, position + len(data))
+
+    def _touch(self, start: int, end: int) -> None:
+        page = self._fs.page_size
+        self._inode.dirty.update(range(start // page, -(-end // page)))
+
+
+class MemoryLock:
+    """A `FileLock` that a restart frees."""
+
+    __slots__ = ("_fs", "_path")
+
+    def __init__(self, fs: "MemoryFileSystem", path: Path) -> None:
+        self._fs = fs
+        self._path = path
+
+    def release(self) -> None:
+        self._fs.locked.discard(self._path)
+
+
+class MemoryFileSystem:
+    """A `FileSystem`; see the module for its faults. For one thread at a time."""
+
+    def __init__(self, *, page_size: int = 4096, now_ms: Callable[[], int] | None = None) -> None:
+        self.page_size = page_size
+        self.capacity_bytes = _ROOM
+        self.calls: list[tuple[str, str]] = []
+        self.life = 0
+        self.locked: set[Path] = set()
+        self._root = _Dir()
+        self._now_ms = now_ms
+        self._crashed = False
+        self._calls_left: int | None = None
+        self._torn = 0.0
+        self._failures: list[tuple[str, int, str]] = []
+
+    # Faults
+
+    def crash_after(self, calls: int, *, torn: float = 0.0) -> None:
+        """Die after this many more changing calls, having done a share of the write cut off."""
+        self._calls_left = calls
+        self._torn = torn
+
+    def fail(self, call: str, error: int, *, times: int = 1, name: str = "") -> None:
+        """Make the next calls of this kind, on paths that contain `name`, raise OSError."""
+        self._failures += [(call, error, name)] * times
+
+    def heal(self) -> None:
+        """Forget failures that have not happened yet."""
+        self._failures.clear()
+
+    def restart(self, *, power_loss: Random | None = None) -> None:
+        """Begin another life: locks are free, old files are dead; with a power loss, data too."""
+        self._crashed = False
+        self._calls_left = None
+        self.life += 1
+        self.locked.clear()
+        self.calls.clear()
+        if power_loss is not None:
+            self._root.lose_power(power_loss, self.page_size)
+
+    def clone(self) -> "MemoryFileSystem":
+        """An independent copy, to try another fault from the same state."""
+        return copy.deepcopy(self)
+
+    def sync_all(self) -> None:
+        """Make the present state durable, as if time enough had passed."""
+        stack: list[_Inode | _Dir] = [self._root]
+        while stack:
+            node = stack.pop()
+            node.sync()
+            if isinstance(node, _Dir):
+                stack += node.entries.values()
+
+    # What files call
+
+    def enter(self, call: str, path: Path, life: int | None = None) -> None:
+        """Every call passes here: counts it, and fails or dies if that is due."""
+        if self._crashed or (life is not None and life != self.life):
+            raise SimulatedCrash
+        for failure in self._failures:
+            if failure[0] == call and failure[2] in str(path):
+                self._failures.remove(failure)
+                raise OSError(failure[1], os.strerror(failure[1]), str(path))
+        if call in ("pread", "size"):
+            return
+        if self._calls_left is not None:
+            if self._calls_left == 0:
+                self._crashed = True
+                raise SimulatedCrash
+            self._calls_left -= 1
+        self.calls.append((call, path.name))
+
+    def torn_size(self, size: int) -> int:
+        """How much of the write that the process died in reaches the file."""
+        return int(size * self._torn)
+
+    def room_for(self, growth: int) -> int:
+        """How many bytes of a file's growth do not fit."""
+        if self.capacity_bytes == _ROOM or growth <= 0:
+            return 0
+        return max(0, min(growth, self.used_bytes() + growth - self.capacity_bytes))
+
+    def used_bytes(self) -> int:
+        total = 0
+        stack = [self._root]
+        while stack:
+            for node in stack.pop().entries.values():
+                if isinstance(node, _Dir):
+                    stack.append(node)
+                else:
+                    total += len(node.data)
+        return total
+
+    # FileSystem
+
+    def open(self, path: Path, *, create: bool = False) -> MemoryFile:
+        node = self._find(path)
+        if node is None and create:
+            self.enter("create", path)
+            node = _Inode()
+            self._parent(path).change({path.name: node})
+        if node is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+        if isinstance(node, _Dir):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        return MemoryFile(self, path, node)
+
+    def exists(self, path: Path) -> bool:
+        return self._find(path) is not None
+
+    def is_dir(self, path: Path) -> bool:
+        return isinstance(self._find(path), _Dir)
+
+    def size(self, path: Path) -> int:
+        return self.open(path).size()
+
+    def modified_ms(self, path: Path) -> int:
+        self.open(path)
+        return self._now_ms() if self._now_ms is not None else 0
+
+    def list_dir(self, path: Path) -> list[str]:
+        return sorted(self._dir(path).entries)
+
+    def make_dirs(self, path: Path) -> None:
+        for directory in [*reversed(path.parents), path]:
+            if not _names(directory) or self.is_dir(directory):
+                continue
+            self.enter("make_dir", directory)
+            self._parent(directory).change({directory.name: _Dir()})
+
+    def rename(self, source: Path, target: Path) -> None:
+        self.enter("rename", target)
+        node = self._find(source)
+        if node is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(source))
+        if self._parent(source) is not self._parent(target):
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), str(target))
+        self._parent(source).change({source.name: None, target.name: node})
+
+    def remove(self, path: Path) -> None:
+        self.enter("remove", path)
+        self.open(path)
+        self._parent(path).change({path.name: None})
+
+    def remove_dir(self, path: Path) -> None:
+        self.enter("remove_dir", path)
+        if self._dir(path).entries:
+            raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), str(path))
+        self._parent(path).change({path.name: None})
+
+    def sync_dir(self, path: Path) -> None:
+        self.enter("sync_dir", path)
+        self._dir(path).sync()
+
+    def lock(self, path: Path) -> MemoryLock:
+        self.open(path, create=True)
+        if path in self.locked:
+            raise LogDirLockedError(f"{path.parent} is in use by another broker: {path} is locked")
+        self.locked.add(path)
+        return MemoryLock(self, path)
+
+    def usage(self, path: Path) -> DiskUsage:
+        self._dir(path)
+        return DiskUsage(self.capacity_bytes, self.capacity_bytes - self.used_bytes())
+
+    def _find(self, path: Path) -> _Inode | _Dir | None:
+        if self._crashed:
+            raise SimulatedCrash
+        node: _Inode | _Dir | None = self._root
+        for name in _names(path):
+            node = node.entries.get(name) if isinstance(node, _Dir) else None
+        return node
+
+    def _dir(self, path: Path) -> _Dir:
+        node = self._find(path)
+        if node is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+        if not isinstance(node, _Dir):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
+        return node
+
+    def _parent(self, path: Path) -> _Dir:
+        return self._dir(path.parent)
+
+
+def _names(path: PurePath) -> tuple[str, ...]:
+    return path.parts[1:] if path.anchor else path.parts
