@@ -95,22 +95,26 @@ class ClientConnection(asyncio.BufferedProtocol):
                 await self._writable.wait()
                 return await future
         except TimeoutError:
-            # The answer can no longer be told from the next one's: the connection is done.
-            error = DeadlineError(
-                f"{self.address} did not answer {type(request).__name__} within {limit:g} s"
-            )
-            self._fail(error)
-            raise error from None
+            raise self._overdue(type(request).__name__, limit) from None
 
-    def submit(self, request: Message, *, version: int | None = None) -> asyncio.Future[Message]:
-        """Send now, answer later; raises at once when the connection is closed."""
+    def submit(
+        self, request: Message, *, version: int | None = None, timeout_s: float | None = None
+    ) -> asyncio.Future[Message]:
+        """Send now, answer later; raises at once when the connection is closed.
+
+        With `timeout_s` a late answer fails the connection, and with it the future.
+        """
         if self._failure is not None:
             raise self._failure
         chosen = self.version_of(type(request)) if version is None else version
         parts = self._protocol.send(request, chosen)
-        future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Message] = loop.create_future()
         self._waiting.append(future)
         self._write(parts)
+        if timeout_s is not None:
+            timer = loop.call_later(timeout_s, self._overdue, type(request).__name__, timeout_s)
+            future.add_done_callback(lambda _: timer.cancel())
         return future
 
     def post(self, request: Message, *, version: int | None = None) -> None:
@@ -192,6 +196,12 @@ class ClientConnection(asyncio.BufferedProtocol):
     async def _ask_versions(self, version: int) -> ApiVersionsResponse:
         response: ApiVersionsResponse = await self.submit(versions_request(), version=version)  # type: ignore[assignment]
         return response
+
+    def _overdue(self, name: str, limit_s: float) -> DeadlineError:
+        """The answer can no longer be told from the next one's: the connection is done."""
+        error = DeadlineError(f"{self.address} did not answer {name} within {limit_s:g} s")
+        self._fail(error)
+        return error
 
     def _write(self, parts: list[Part]) -> None:
         assert self._transport is not None

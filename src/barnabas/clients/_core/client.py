@@ -82,6 +82,11 @@ class KafkaClient:
             raise UnavailableError(f"broker {node_id} is not in the cluster's metadata")
         return await self._pool.get(node.address, purpose)
 
+    def connected(self, node_id: int, purpose: str = "") -> ClientConnection | None:
+        """The open connection to a broker, if there is one now."""
+        node = self.metadata.brokers.get(node_id)
+        return None if node is None else self._pool.connected(node.address, purpose)
+
     async def send(
         self, node_id: int, request: Message, *, purpose: str = "", timeout_s: float | None = None
     ) -> Any:

@@ -1,1 +1,6 @@
-"""producer."""
+"""The producer: batches per partition, one sender, idempotence and transactions."""
+
+from barnabas.clients.producer._send_hot import SendFuture
+from barnabas.clients.producer.producer import Producer
+
+__all__ = ["Producer", "SendFuture"]

@@ -37,7 +37,7 @@ Headers = Iterable[tuple[str, BytesLike | None]]
 @cython.exceptval(-1)
 def _now_ms() -> cython.longlong:
     if cython.compiled:
-        now: timespec
+        now = cython.declare(timespec)
         clock_gettime(CLOCK_REALTIME, cython.address(now))
         return cython.cast(cython.longlong, now.tv_sec) * 1000 + now.tv_nsec // 1_000_000
     return time_ns() // 1_000_000
@@ -93,7 +93,7 @@ class SendFuture:
     Made by `Producer.send`. Thread-safe. Waiting on it ends the batch's linger.
     """
 
-    _batch: object
+    _batch: Any
     _delta: cython.int
     _timestamp: cython.longlong
 
@@ -156,7 +156,7 @@ class TopicAppender:
     Shared by the threads that send and the loop that drains: an append and a close never overlap.
     """
 
-    _lock: object
+    _lock: Any
     _limit: cython.Py_ssize_t
     _batches: list
     _appenders: list
@@ -172,6 +172,11 @@ class TopicAppender:
         self._appenders = [None] * partitions
         self._sticky = 0
         self._hash_keys = hash_keys
+
+    @property
+    def count(self) -> int:
+        """How many partitions the topic has."""
+        return self._count
 
     @property
     def sticky(self) -> int:

@@ -27,6 +27,7 @@ class ProducerBatch:
     __slots__ = (
         "_callbacks",
         "_event",
+        "_listeners",
         "_lock",
         "_on_urgent",
         "appender",
@@ -77,6 +78,7 @@ class ProducerBatch:
         self._on_urgent = on_urgent
         self._event: threading.Event | None = None
         self._callbacks: list[tuple[SendFuture, Callback]] = []
+        self._listeners: list[Callable[[], None]] = []
 
     @property
     def has_sequence(self) -> bool:
@@ -92,8 +94,7 @@ class ProducerBatch:
             self.error = error
             self.done = True
             callbacks, self._callbacks = self._callbacks, []
-        if self._event is not None:
-            self._event.set()
+        self._announce()
         for future, callback in callbacks:
             callback(future)
 
@@ -105,8 +106,21 @@ class ProducerBatch:
             callbacks, self._callbacks = self._callbacks, []
         for future, callback in callbacks:
             self.place(future.delta)[0].add_callback(future, callback)
+        self._announce()
+
+    def notify(self, listener: Callable[[], None]) -> None:
+        """Call `listener()` once when completed or split; at once if it is."""
+        with self._lock:
+            if not self.done:
+                self._listeners.append(listener)
+                return
+        listener()
+
+    def _announce(self) -> None:
         if self._event is not None:
             self._event.set()
+        for listener in self._listeners:
+            listener()
 
     def place(self, delta: int) -> "tuple[ProducerBatch, int]":
         """Where a record of this batch went when it was split."""

@@ -1,0 +1,189 @@
+"""Batches waiting to be sent, per partition, oldest first.
+
+Two sides meet here: the threads that call `send()` fill the open batches, the sender's loop takes
+those that are ready. A batch is ready when it is full, has lingered, is waited for, or memory runs
+short. Nothing here knows brokers or sequences.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from random import randrange
+
+from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
+from barnabas.clients.producer.batch import ProducerBatch
+from barnabas.clients.producer.buffer_memory import BufferMemory
+from barnabas.clients.producer.settings import ProducerSettings
+from barnabas.model.clock import Clock
+from barnabas.model.ids import TopicPartition
+from barnabas.records.batch import HEADER_SIZE
+
+NewRecord = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]], int | None]
+"""Key, value, headers, timestamp."""
+
+RECORD_OVERHEAD = 32
+"""More than the varints and attributes of a record ever take."""
+
+
+class Accumulator:
+    """Shared by sending threads and the sender's loop; `lock` guards the queues.
+
+    Appends to open batches take no part in `lock`: the `TopicAppender` orders them against
+    `close`, which the loop calls before it builds a batch.
+    """
+
+    def __init__(self, settings: ProducerSettings, clock: Clock, wake: Callable[[], None]) -> None:
+        self.memory = BufferMemory(settings.buffer_memory)
+        self._settings = settings
+        self._clock = clock
+        self._wake = wake
+        self._lock = threading.Lock()
+        self._topics: dict[str, TopicAppender] = {}
+        self._queues: dict[TopicPartition, deque[ProducerBatch]] = {}
+        self._flushing = 0
+        self._incomplete: set[ProducerBatch] = set()
+
+    # -- the sending threads' side -------------------------------------------------------------
+
+    def topic(self, name: str, partitions: int) -> TopicAppender:
+        """The appender of a topic, made or grown to its number of partitions."""
+        with self._lock:
+            appender = self._topics.get(name)
+            if appender is None:
+                settings = self._settings
+                appender = TopicAppender(partitions, settings.batch_size, settings.hash_keys)
+                appender.stick_to(randrange(partitions))
+                self._topics[name] = appender
+            elif partitions > appender.count:
+                appender.grow(partitions)
+            return appender
+
+    def batch_bytes(self, record: NewRecord) -> int:
+        """What must be reserved for a new batch that begins with this record."""
+        key, value, headers, _ = record
+        size = HEADER_SIZE + RECORD_OVERHEAD + len(key or b"") + len(value or b"")
+        size += sum(len(name) + len(data or b"") + 16 for name, data in headers)
+        return max(self._settings.batch_size, size)
+
+    def append_to_new(self, place: TopicPartition, record: NewRecord, reserved: int) -> SendFuture:
+        """Open a batch on memory already reserved, and put its first record in.
+
+        If another thread has opened one meanwhile the record goes there and the memory back.
+        """
+        key, value, headers, timestamp = record
+        topic = self._topics[place.topic]
+        with self._lock:
+            future = topic.try_send(key, value, headers, place.partition, timestamp)
+            if future is None:
+                future = self._open(topic, place, record, reserved)
+                reserved = 0
+        if reserved:
+            self.memory.release(reserved)
+        else:
+            self._wake()
+        return future
+
+    def _open(
+        self, topic: TopicAppender, place: TopicPartition, record: NewRecord, reserved: int
+    ) -> SendFuture:
+        key, value, headers, timestamp = record
+        now = self._clock.monotonic_ms()
+        batch = ProducerBatch(place, reserved, now, threading.Lock(), self._wake)
+        topic.close(place.partition)
+        topic.open(batch)
+        self._queues.setdefault(place, deque()).append(batch)
+        self._incomplete.add(batch)
+        if key is None and self._settings.round_robin is False:
+            topic.stick_to(place.partition)
+        future = topic.try_send(key, value, headers, place.partition, timestamp)
+        assert future is not None, "the first record of a batch always fits"
+        return future
+
+    # -- the sender's side ---------------------------------------------------------------------
+
+    def waiting(self) -> Iterator[tuple[TopicPartition, ProducerBatch]]:
+        """The oldest batch of every partition that has one."""
+        with self._lock:
+            heads = [(place, queue[0]) for place, queue in self._queues.items() if queue]
+        return iter(heads)
+
+    def ready_at_ms(self, batch: ProducerBatch) -> int:
+        """When the batch may be sent, in monotonic time."""
+        if batch.attempts:
+            return batch.retry_at_ms
+        queue = self._queues[batch.partition]
+        full = len(queue) > 1 or batch.appender.size >= self._settings.batch_size
+        pressed = (
+            self._flushing or batch.urgent or self.memory.available < self._settings.batch_size
+        )
+        if full or pressed or batch.payload is not None:
+            return 0
+        return batch.created_ms + self._settings.linger_ms
+
+    def drain(self, place: TopicPartition) -> ProducerBatch:
+        """Take the oldest batch of a partition; it is closed to appends from now on."""
+        with self._lock:
+            batch = self._queues[place].popleft()
+        topic = self._topics[place.topic]
+        if topic.batch_of(place.partition) is batch:
+            topic.close(place.partition)
+        return batch
+
+    def requeue(self, batch: ProducerBatch) -> None:
+        """Put a batch back for another try: in the order of sequences, else first."""
+        with self._lock:
+            queue = self._queues.setdefault(batch.partition, deque())
+            index = 0
+            if batch.has_sequence:
+                while index < len(queue) and _goes_before(queue[index], batch):
+                    index += 1
+            queue.insert(index, batch)
+
+    def replace(self, batch: ProducerBatch, parts: list[ProducerBatch]) -> None:
+        """A batch was split: its parts take its place at the head of the queue."""
+        with self._lock:
+            queue = self._queues.setdefault(batch.partition, deque())
+            queue.extendleft(reversed(parts))
+            self._incomplete.update(parts)
+        self.finished(batch)
+
+    def discard(self, batch: ProducerBatch) -> None:
+        """Take a batch that will not be sent out of its queue."""
+        with self._lock:
+            self._queues[batch.partition].remove(batch)
+        topic = self._topics[batch.partition.topic]
+        if topic.batch_of(batch.partition.partition) is batch:
+            topic.close(batch.partition.partition)
+
+    def finished(self, batch: ProducerBatch) -> None:
+        """The batch has its answer: its memory is free, and a flush may end."""
+        if batch.reserved_bytes:
+            self.memory.release(batch.reserved_bytes)
+            batch.reserved_bytes = 0
+        with self._lock:
+            self._incomplete.discard(batch)
+
+    # -- flushing ------------------------------------------------------------------------------
+
+    def incomplete(self) -> list[ProducerBatch]:
+        """The batches without an answer, open ones included."""
+        with self._lock:
+            return list(self._incomplete)
+
+    @contextmanager
+    def no_lingering(self) -> Iterator[list[ProducerBatch]]:
+        """While it lasts, batches are sent as soon as they can be; yields those there are."""
+        with self._lock:
+            self._flushing += 1
+            batches = list(self._incomplete)
+        self._wake()
+        try:
+            yield batches
+        finally:
+            with self._lock:
+                self._flushing -= 1
+
+
+def _goes_before(queued: ProducerBatch, batch: ProducerBatch) -> bool:
+    return queued.has_sequence and queued.base_sequence < batch.base_sequence

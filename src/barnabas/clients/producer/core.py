@@ -1,0 +1,131 @@
+"""One producer behind both façades: its parts, wired, and the steps that live on the loop."""
+
+import asyncio
+from collections.abc import Mapping
+from functools import partial
+
+from barnabas.clients._core.client import KafkaClient
+from barnabas.clients.producer._send_hot import TopicAppender
+from barnabas.clients.producer.accumulator import Accumulator
+from barnabas.clients.producer.batch import ProducerBatch
+from barnabas.clients.producer.identity import ProducerIdentity
+from barnabas.clients.producer.sender import Sender
+from barnabas.clients.producer.settings import ProducerSettings
+from barnabas.clients.producer.transaction import Transaction
+from barnabas.model.errors import ClosedError, DeadlineError, LocalError
+from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
+from barnabas.model.ids import TopicPartition
+from barnabas.runtime.clock import SystemClock
+
+
+class ProducerCore:
+    """Made on the event loop that owns it. `wake` and the accumulator are for any thread."""
+
+    def __init__(self, settings: ProducerSettings) -> None:
+        self.settings = settings
+        self._loop = asyncio.get_running_loop()
+        clock = SystemClock()
+        self.client = KafkaClient(settings.client)
+        self.identity = ProducerIdentity(settings.idempotent, settings.max_in_flight)
+        self.accumulator = Accumulator(settings, clock, self.wake)
+        self.sender = Sender(settings, self.client, self.accumulator, self.identity, clock)
+        self.transaction: Transaction | None = None
+        if settings.transactional_id is not None:
+            self.transaction = Transaction(settings, self.client, self.identity)
+            self.transaction.on_progress = self.sender.wake
+            self.sender.gate = self.transaction
+        self._task = self._loop.create_task(self.sender.run())
+
+    def wake(self) -> None:
+        """From any thread: there may be something to send."""
+        try:
+            self._loop.call_soon_threadsafe(self.sender.wake)
+        except RuntimeError:
+            raise ClosedError("the producer is closed") from None
+
+    async def appender(self, topic: str) -> TopicAppender:
+        """The appender of a topic, once its partitions are known; waits max.block.ms for that."""
+        deadline_s = self._loop.time() + self.settings.max_block_ms / 1000
+        partitions = await self.client.partitions(topic, deadline_s)
+        return self.accumulator.topic(topic, max(partitions) + 1)
+
+    async def flush(self, timeout_s: float | None = None) -> None:
+        """Wait until every record sent so far has its answer, good or bad."""
+        with self.accumulator.no_lingering() as batches:
+            try:
+                async with asyncio.timeout(timeout_s):
+                    await asyncio.gather(*(self._answered(batch) for batch in batches))
+            except TimeoutError:
+                left = sum(1 for batch in batches if not batch.done)
+                raise DeadlineError(
+                    f"{left} batches without an answer after {timeout_s:g} s"
+                ) from None
+
+    async def close(self, timeout_s: float | None = None) -> None:
+        """Flush as far as the time allows, then end; what is left fails with ClosedError."""
+        try:
+            await self.flush(timeout_s)
+        finally:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            await self.sender.close()
+            await self.client.close()
+            for batch in self.accumulator.incomplete():
+                batch.complete(-1, -1, ClosedError("the producer was closed before delivery"))
+
+    # -- transactions --------------------------------------------------------------------------
+
+    async def init_transactions(self, timeout_s: float) -> None:
+        await self._transactional().init(timeout_s)
+
+    async def begin_transaction(self) -> None:
+        self._transactional().begin()
+
+    async def send_offsets(
+        self,
+        offsets: Mapping[TopicPartition, OffsetAndMetadata],
+        group: GroupMetadata,
+        timeout_s: float,
+    ) -> None:
+        await self._transactional().send_offsets(offsets, group, timeout_s)
+
+    async def commit_transaction(self, timeout_s: float) -> None:
+        """Deliver everything, then commit; fails when a record of the transaction did."""
+        transaction = self._transactional()
+        await self.flush(timeout_s)
+        await transaction.end(True, timeout_s)
+
+    async def abort_transaction(self, timeout_s: float) -> None:
+        """Drop what is not sent, wait for what is, then abort."""
+        transaction = self._transactional()
+        for _, batch in list(self.accumulator.waiting()):
+            self._drop(batch)
+        await self.flush(timeout_s)
+        await transaction.end(False, timeout_s)
+
+    def _drop(self, batch: ProducerBatch) -> None:
+        self.accumulator.discard(batch)
+        batch.complete(-1, -1, LocalError("the transaction was aborted"))
+        self.accumulator.finished(batch)
+
+    def _transactional(self) -> Transaction:
+        if self.transaction is None:
+            raise LocalError("transactions need the configuration transactional.id")
+        return self.transaction
+
+    def _settle_later(self, future: "asyncio.Future[None]") -> None:
+        self._loop.call_soon_threadsafe(_settle, future)
+
+    async def _answered(self, batch: ProducerBatch) -> None:
+        """Until the batch, or all its parts if it was split, has an answer."""
+        if not batch.done:
+            future: asyncio.Future[None] = self._loop.create_future()
+            batch.notify(partial(self._settle_later, future))
+            await future
+        for _, part in batch.parts:
+            await self._answered(part)
+
+
+def _settle(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)

@@ -1,0 +1,88 @@
+"""A batch in bytes: built, stamped with its sequence, put into a request, split when too large."""
+
+import struct
+import threading
+from collections.abc import Callable, Mapping
+
+from barnabas.clients.producer.batch import ProducerBatch
+from barnabas.clients.producer.settings import ProducerSettings
+from barnabas.model.ids import Uuid
+from barnabas.records.batch import parse_header, write_crc
+from barnabas.records.builder import BatchBuilder
+from barnabas.records.reader import iter_raw
+from barnabas.wire.messages.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+
+_PRODUCER_FIELDS = struct.Struct(">qhi")
+_PRODUCER_FIELDS_OFFSET = 43
+
+
+def build(batch: ProducerBatch, settings: ProducerSettings) -> None:
+    """Close the batch's records into `payload`; its size and count are known from then on."""
+    builder = BatchBuilder(
+        codec=settings.codec,
+        level=settings.codec_level,
+        transactional=settings.transactional_id is not None,
+        capacity=0,
+    )
+    builder.appender = batch.appender
+    batch.count = batch.appender.count
+    batch.payload = builder.build()
+
+
+def stamp(batch: ProducerBatch) -> None:
+    """Write the producer's id, epoch and sequence into the built batch."""
+    assert batch.payload is not None
+    _PRODUCER_FIELDS.pack_into(
+        batch.payload,
+        _PRODUCER_FIELDS_OFFSET,
+        batch.producer_id,
+        batch.producer_epoch,
+        batch.base_sequence,
+    )
+    write_crc(batch.payload, 0, len(batch.payload))
+
+
+def produce_request(
+    batches: list[ProducerBatch], settings: ProducerSettings, topic_ids: Mapping[str, Uuid]
+) -> ProduceRequest:
+    """One request with one batch per partition."""
+    topics: dict[str, TopicProduceData] = {}
+    for batch in batches:
+        name = batch.partition.topic
+        topic = topics.get(name)
+        if topic is None:
+            topic = TopicProduceData(name=name, topic_id=topic_ids[name], partition_data=[])
+            topics[name] = topic
+        topic.partition_data.append(
+            PartitionProduceData(index=batch.partition.partition, records=batch.payload)
+        )
+    return ProduceRequest(
+        transactional_id=settings.transactional_id,
+        acks=settings.acks,
+        timeout_ms=settings.request_timeout_ms,
+        topic_data=list(topics.values()),
+    )
+
+
+def split(
+    batch: ProducerBatch, settings: ProducerSettings, wake: Callable[[], None]
+) -> list[ProducerBatch]:
+    """The records of a batch that was too large, in batches of half its records."""
+    assert batch.payload is not None
+    header = parse_header(batch.payload)
+    records = iter_raw(batch.payload, 0, header)
+    middle = len(records) // 2
+    parts: list[ProducerBatch] = []
+    for piece in (records[:middle], records[middle:]):
+        part = ProducerBatch(batch.partition, 0, batch.created_ms, threading.Lock(), wake)
+        for record in piece:
+            part.appender.append(record.timestamp, record.key, record.value, record.headers)
+        build(part, settings)
+        part.urgent = True
+        parts.append(part)
+    batch.split_into([(0, parts[0]), (middle, parts[1])])
+    return parts

@@ -1,0 +1,208 @@
+"""The blocking producer: `send()` from any thread, delivery by a loop thread behind it.
+
+`send()` appends in the caller's thread; nothing per record crosses to the loop. Thread-safe. Not to
+be used in a process forked after it was made: make one there.
+"""
+
+import atexit
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from barnabas.clients._core.loop_thread import LoopThread
+from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
+from barnabas.clients.producer.accumulator import NewRecord
+from barnabas.clients.producer.core import ProducerCore
+from barnabas.clients.producer.records import RecordMaker, SentRecord
+from barnabas.clients.producer.settings import ProducerSettings
+from barnabas.model.errors import ClosedError, DeadlineError
+from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
+from barnabas.model.ids import TopicPartition
+
+Headers = Iterable[tuple[str, bytes | None]]
+OnDelivery = Callable[[SendFuture], Any]
+CLOSE_SECONDS = 30.0
+
+
+class Producer:
+    """Sends records to topics.
+
+    >>> with Producer({"bootstrap.servers": "localhost:9092"}) as producer:    # doctest: +SKIP
+    ...     metadata = producer.send("orders", b"value", key=b"k").result(10)
+    ...     metadata.partition, metadata.offset
+    (0, 0)
+
+    Configuration goes by Kafka's names, or as snake_case keywords. Idempotence is on by default.
+    A record that cannot be delivered fails its future, never silently. When the buffer is full
+    `send()` waits up to max.block.ms.
+    """
+
+    def __init__(self, config: Mapping[str, object] | None = None, **options: object) -> None:
+        settings = ProducerSettings.parse({**(config or {}), **options})
+        self._settings = settings
+        self._thread = LoopThread("barnabas-producer")
+        self._core = self._thread.call(_make_core(settings))
+        self._records = RecordMaker(settings)
+        self._topics: dict[str, TopicAppender] = {}
+        self._direct = self._records.plain and self._core.transaction is None
+        self._closed = False
+        _close_at_exit(self)
+
+    def send(  # noqa: PLR0913 - a record has this many fields
+        self,
+        topic: str,
+        value: Any = None,
+        key: Any = None,
+        headers: Headers = (),
+        partition: int | None = None,
+        timestamp: int | None = None,
+        on_delivery: OnDelivery | None = None,
+    ) -> SendFuture:
+        """Append a record to its batch and return its future.
+
+        The partition is the given one, else by the key's hash, else one that changes with each
+        batch. `on_delivery(future)` is called on the producer's own thread: keep it short.
+        """
+        appender = self._topics.get(topic)
+        if appender is not None and self._direct and not self._closed:
+            future = appender.try_send(key, value, headers, partition, timestamp)
+            if future is None:
+                future = self._send_slowly(topic, value, key, headers, (partition, timestamp))
+        else:
+            future = self._send_slowly(topic, value, key, headers, (partition, timestamp))
+        if on_delivery is not None:
+            future.add_done_callback(on_delivery)
+        return future
+
+    def flush(self, timeout: float | None = None) -> None:
+        """Wait until every record sent so far has its answer; DeadlineError after `timeout`."""
+        self._thread.call(self._core.flush(timeout))
+
+    def close(self, timeout: float | None = CLOSE_SECONDS) -> None:
+        """Deliver what was sent, for up to `timeout` seconds, and end. Idempotent."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._thread.call(self._core.close(timeout))
+        finally:
+            self._thread.close()
+
+    def partitions_for(self, topic: str) -> list[int]:
+        """The partition numbers of a topic."""
+        return list(range(self._appender(topic).count))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # -- transactions --------------------------------------------------------------------------
+
+    def init_transactions(self, timeout: float = 60.0) -> None:
+        """Once, first: ends what an earlier producer of this transactional.id left open."""
+        self._thread.call(self._core.init_transactions(timeout))
+
+    def begin_transaction(self) -> None:
+        self._thread.call(self._core.begin_transaction())
+
+    def send_offsets_to_transaction(
+        self,
+        offsets: Mapping[TopicPartition, OffsetAndMetadata | int],
+        group: GroupMetadata,
+        timeout: float = 60.0,
+    ) -> None:
+        """Commit a consumer's offsets as part of this transaction."""
+        positions = {
+            place: OffsetAndMetadata(value) if isinstance(value, int) else value
+            for place, value in offsets.items()
+        }
+        self._thread.call(self._core.send_offsets(positions, group, timeout))
+
+    def commit_transaction(self, timeout: float = 60.0) -> None:
+        self._thread.call(self._core.commit_transaction(timeout))
+
+    def abort_transaction(self, timeout: float = 60.0) -> None:
+        self._thread.call(self._core.abort_transaction(timeout))
+
+    # -- inside --------------------------------------------------------------------------------
+
+    def _send_slowly(
+        self,
+        topic: str,
+        value: Any,
+        key: Any,
+        headers: Headers,
+        where: tuple[int | None, int | None],
+    ) -> SendFuture:
+        """Everything that is not an append to an open batch."""
+        if self._closed:
+            raise ClosedError("the producer is closed")
+        if self._core.transaction is not None:
+            self._core.transaction.check_open()
+        sent = self._records.make(SentRecord(topic, value, key, list(headers), *where))
+        appender = self._appender(topic)
+        place = self._records.place(sent, appender)
+        future = appender.try_send(
+            sent.key, sent.value, sent.headers, place.partition, sent.timestamp
+        )
+        if future is None:
+            record: NewRecord = (sent.key, sent.value, sent.headers, sent.timestamp)
+            future = self._append_to_new(place, record)
+        self._records.sent(sent, future)
+        return future
+
+    def _append_to_new(self, place: TopicPartition, record: NewRecord) -> SendFuture:
+        accumulator = self._core.accumulator
+        size = accumulator.batch_bytes(record)
+        if not accumulator.memory.try_reserve(size):
+            self._wait_for_memory(size)
+        return accumulator.append_to_new(place, record, size)
+
+    def _wait_for_memory(self, size: int) -> None:
+        granted = threading.Event()
+        memory = self._core.accumulator.memory
+        memory.reserve_later(size, granted.set)
+        self._core.wake()
+        limit = self._settings.max_block_ms / 1000
+        try:
+            if granted.wait(limit):
+                return
+        except BaseException:
+            if not memory.withdraw(granted.set):
+                memory.release(size)
+            raise
+        if memory.withdraw(granted.set):
+            raise DeadlineError(f"no room in buffer.memory within max.block.ms ({limit:g} s)")
+
+    def _appender(self, topic: str) -> TopicAppender:
+        appender = self._topics.get(topic)
+        if appender is None:
+            appender = self._thread.call(self._core.appender(topic))
+            self._topics[topic] = appender
+        return appender
+
+
+async def _make_core(settings: ProducerSettings) -> ProducerCore:
+    return ProducerCore(settings)
+
+
+def _close_at_exit(producer: Producer) -> None:
+    """Nothing that was sent is lost when a script ends without close()."""
+    reference = weakref.ref(producer)
+
+    def close() -> None:
+        alive = reference()
+        if alive is not None:
+            alive.close()
+
+    atexit.register(close)
+    weakref.finalize(producer, atexit.unregister, close)

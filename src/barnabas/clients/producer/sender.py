@@ -1,0 +1,342 @@
+"""The loop that sends: takes ready batches, groups them by leader, handles the answers.
+
+Decisions are elsewhere (`verdicts`, `identity`, `accumulator`); here is the IO around them. Runs
+as one task on the client's loop until the producer is closed.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+from typing import Protocol
+
+from barnabas.clients._core.backoff import Backoff
+from barnabas.clients._core.client import KafkaClient
+from barnabas.clients._core.cluster_metadata import Node
+from barnabas.clients.producer.accumulator import Accumulator
+from barnabas.clients.producer.batch import ProducerBatch
+from barnabas.clients.producer.encoding import build, produce_request, split, stamp
+from barnabas.clients.producer.identity import ProducerIdentity
+from barnabas.clients.producer.producer_ids import fetch_producer_id
+from barnabas.clients.producer.settings import ProducerSettings
+from barnabas.clients.producer.verdicts import LEADER_MOVED, Circumstances, Verdict, verdict
+from barnabas.model.clock import Clock
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError
+from barnabas.model.ids import TopicPartition
+from barnabas.net.client import ClientConnection
+from barnabas.wire.message import Message
+from barnabas.wire.messages.produce import (
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+)
+
+logger = logging.getLogger(__name__)
+
+LAST_PRODUCE_BY_NAME = 12
+IDLE_CHECK_MS = 1000
+
+
+class SendGate(Protocol):
+    """Who may hold batches back and must hear of failures: the transaction, if there is one."""
+
+    def may_send(self, place: TopicPartition) -> bool: ...
+
+    def batch_failed(self, error: BarnabasError) -> None: ...
+
+
+class Sender:
+    """Owned by the client's event loop; `wake` may be called from any thread."""
+
+    def __init__(
+        self,
+        settings: ProducerSettings,
+        client: KafkaClient,
+        accumulator: Accumulator,
+        identity: ProducerIdentity,
+        clock: Clock,
+    ) -> None:
+        self.gate: SendGate | None = None
+        self._settings = settings
+        self._client = client
+        self._accumulator = accumulator
+        self._identity = identity
+        self._clock = clock
+        self._woken = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._busy: set[str] = set()
+        self._in_flight: dict[int, int] = {}
+
+    async def run(self) -> None:
+        """Send until cancelled."""
+        while True:
+            wait_ms = self._step(self._clock.monotonic_ms())
+            try:
+                async with asyncio.timeout(wait_ms / 1000):
+                    await self._woken.wait()
+            except TimeoutError:
+                pass
+            self._woken.clear()
+
+    def wake(self) -> None:
+        """On the loop: look for work now."""
+        self._woken.set()
+
+    async def close(self) -> None:
+        """End what runs beside the loop; batches without an answer keep none."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # -- one round -----------------------------------------------------------------------------
+
+    def _step(self, now: int) -> int:
+        """Send what can be sent; milliseconds until there may be more to do."""
+        if self._client.metadata_is_stale and self._accumulator.incomplete():
+            self._background("metadata", self._client.refresh())
+        if not self._identity.ready and self.gate is None:
+            self._background("producer id", self._fetch_producer_id())
+        next_ms = now + IDLE_CHECK_MS
+        by_node: dict[int, list[TopicPartition]] = {}
+        for place, batch in self._accumulator.waiting():
+            if self._expired(batch, now):
+                continue
+            ready_ms = self._accumulator.ready_at_ms(batch)
+            if ready_ms > now:
+                next_ms = min(next_ms, ready_ms)
+            elif self._allowed(place):
+                leader = self._leader(place)
+                if leader is not None:
+                    by_node.setdefault(leader.id, []).append(place)
+        for node_id, places in by_node.items():
+            self._send_to(node_id, places, now)
+        return max(next_ms - now, 1)
+
+    def _allowed(self, place: TopicPartition) -> bool:
+        if not self._identity.ready or not self._identity.may_send(place):
+            return False
+        return self.gate is None or self.gate.may_send(place)
+
+    def _leader(self, place: TopicPartition) -> Node | None:
+        found = self._client.metadata.leader_of(place)
+        if found is None:
+            self._background("metadata", self._client.refresh({place.topic}))
+            return None
+        return found[0]
+
+    def _send_to(self, node_id: int, places: list[TopicPartition], now: int) -> None:
+        connection = self._client.connected(node_id)
+        if connection is None:
+            self._background(f"connection {node_id}", self._connect(node_id))
+            return
+        while places and self._in_flight.get(node_id, 0) < self._settings.max_in_flight:
+            batches = self._take(places)
+            if batches:
+                self._send(node_id, connection, batches, now)
+            places = [
+                place
+                for place, batch in self._accumulator.waiting()
+                if place in places
+                and self._accumulator.ready_at_ms(batch) <= now
+                and self._allowed(place)
+            ]
+
+    def _take(self, places: list[TopicPartition]) -> list[ProducerBatch]:
+        batches: list[ProducerBatch] = []
+        size = 0
+        for place in places:
+            batch = self._accumulator.drain(place)
+            if batch.payload is None:
+                build(batch, self._settings)
+            assert batch.payload is not None
+            if batches and size + len(batch.payload) > self._settings.max_request_size:
+                self._accumulator.requeue(batch)
+                break
+            size += len(batch.payload)
+            self._identity.sending(batch)
+            if self._identity.idempotent:
+                stamp(batch)
+            batches.append(batch)
+        return batches
+
+    def _send(
+        self, node_id: int, connection: ClientConnection, batches: list[ProducerBatch], now: int
+    ) -> None:
+        topics = self._client.metadata.topics
+        ids = {batch.partition.topic: topics[batch.partition.topic].topic_id for batch in batches}
+        request = produce_request(batches, self._settings, ids)
+        version = connection.version_of(ProduceRequest)
+        if not all(any(topic_id) for topic_id in ids.values()):
+            version = min(version, LAST_PRODUCE_BY_NAME)
+        for batch in batches:
+            batch.attempts += 1
+        try:
+            if self._settings.acks == 0:
+                connection.post(request, version=version)
+                self._stored_unheard(batches)
+                return
+            future = connection.submit(
+                request, version=version, timeout_s=self._settings.request_timeout_ms / 1000
+            )
+        except BarnabasError as error:
+            self._lost(batches, error)
+            return
+        self._in_flight[node_id] = self._in_flight.get(node_id, 0) + 1
+        future.add_done_callback(lambda done: self._answered(node_id, batches, done))
+
+    # -- answers -------------------------------------------------------------------------------
+
+    def _answered(
+        self, node_id: int, batches: list[ProducerBatch], done: "asyncio.Future[Message]"
+    ) -> None:
+        self._in_flight[node_id] -= 1
+        self._woken.set()
+        error = None if done.cancelled() else done.exception()
+        if done.cancelled() or error is not None:
+            cause = error if isinstance(error, BarnabasError) else BarnabasError("closed")
+            self._lost(batches, cause)
+            return
+        response = done.result()
+        assert isinstance(response, ProduceResponse)
+        self._read(response, batches)
+
+    def _read(self, response: ProduceResponse, batches: list[ProducerBatch]) -> None:
+        names = self._client.metadata.topic_names
+        answers = {
+            TopicPartition(topic.name or names.get(topic.topic_id, ""), item.index): item
+            for topic in response.responses
+            for item in topic.partition_responses
+        }
+        for batch in batches:
+            answer = answers.get(batch.partition)
+            self._identity.answered(batch)
+            if answer is None:
+                self._retry_or_fail(batch, BarnabasError("the broker's answer leaves it out"))
+            else:
+                self._judge(batch, answer)
+
+    def _judge(self, batch: ProducerBatch, answer: PartitionProduceResponse) -> None:
+        code = ErrorCode.of(answer.error_code)
+        if code in LEADER_MOVED:
+            leader = answer.current_leader
+            if leader is not None:
+                self._client.metadata.move_leader(
+                    batch.partition, leader.leader_id, leader.leader_epoch
+                )
+            self._background("metadata", self._client.refresh({batch.partition.topic}))
+        match verdict(batch, code, self._circumstances(batch)):
+            case Verdict.STORED:
+                batch.complete(answer.base_offset, answer.log_append_time_ms, None)
+                self._accumulator.finished(batch)
+            case Verdict.RETRY:
+                self._again(batch, code.name)
+            case Verdict.SPLIT:
+                self._split(batch)
+            case Verdict.FAILED:
+                message = answer.error_message or f"{batch.partition}: {code.explanation}"
+                self._fail(batch, BrokerError(code, message))
+
+    def _circumstances(self, batch: ProducerBatch) -> Circumstances:
+        return Circumstances(
+            idempotent=self._identity.idempotent,
+            transactional=self._settings.transactional_id is not None,
+            next_in_sequence=self._identity.is_next(batch, self._accumulator.incomplete()),
+            tries_left=self._tries_left(batch),
+        )
+
+    def _tries_left(self, batch: ProducerBatch) -> bool:
+        now = self._clock.monotonic_ms()
+        in_time = now < batch.created_ms + self._settings.delivery_timeout_ms
+        return batch.attempts <= self._settings.retries and in_time
+
+    def _lost(self, batches: list[ProducerBatch], error: BarnabasError) -> None:
+        """The connection failed: whether the batches were stored is unknown."""
+        for batch in batches:
+            self._identity.answered(batch)
+            self._retry_or_fail(batch, error)
+        self._background("metadata", self._client.refresh())
+
+    def _retry_or_fail(self, batch: ProducerBatch, error: BarnabasError) -> None:
+        if self._tries_left(batch):
+            self._again(batch, str(error))
+        else:
+            self._fail(batch, error)
+
+    def _again(self, batch: ProducerBatch, cause: str) -> None:
+        options = self._settings.client
+        backoff = Backoff(options.retry_backoff_ms, options.retry_backoff_max_ms)
+        for _ in range(min(batch.attempts, 10) - 1):
+            backoff.next_s()
+        batch.retry_at_ms = self._clock.monotonic_ms() + int(backoff.next_s() * 1000)
+        logger.debug("%s: %s, try %d", batch.partition, cause, batch.attempts)
+        self._accumulator.requeue(batch)
+
+    def _split(self, batch: ProducerBatch) -> None:
+        logger.info("a batch of %d records for %s is split", batch.count, batch.partition)
+        if self._identity.idempotent:
+            # The halves take new sequences; the whole one's is a hole unless the epoch moves.
+            self._bump_epoch()
+        self._accumulator.replace(batch, split(batch, self._settings, self.wake))
+
+    def _fail(self, batch: ProducerBatch, error: BarnabasError) -> None:
+        if self._identity.idempotent and batch.has_sequence and self.gate is None:
+            self._bump_epoch()
+        if self.gate is not None:
+            self.gate.batch_failed(error)
+        batch.complete(-1, -1, error)
+        self._accumulator.finished(batch)
+
+    def _bump_epoch(self) -> None:
+        if self.gate is None:
+            self._identity.bump_epoch()
+
+    def _expired(self, batch: ProducerBatch, now: int) -> bool:
+        limit = self._settings.delivery_timeout_ms
+        if now < batch.created_ms + limit:
+            return False
+        self._accumulator.discard(batch)
+        error = DeadlineError(f"{batch.partition}: not delivered within {limit} ms")
+        if batch.payload is None:
+            build(batch, self._settings)
+        self._fail(batch, error)
+        return True
+
+    def _stored_unheard(self, batches: list[ProducerBatch]) -> None:
+        for batch in batches:
+            self._identity.answered(batch)
+            batch.complete(-1, -1, None)
+            self._accumulator.finished(batch)
+
+    # -- beside the loop -----------------------------------------------------------------------
+
+    def _background(self, what: str, work: Awaitable[object]) -> None:
+        """Run something that waits, once at a time per `what`."""
+        if what in self._busy:
+            if asyncio.iscoroutine(work):
+                work.close()
+            return
+        self._busy.add(what)
+        task = asyncio.get_running_loop().create_task(self._guarded(what, work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _guarded(self, what: str, work: Awaitable[object]) -> None:
+        try:
+            await work
+        except BarnabasError as error:
+            logger.debug("%s: %s", what, error)
+            await asyncio.sleep(self._settings.client.retry_backoff_ms / 1000)
+        finally:
+            self._busy.discard(what)
+            self._woken.set()
+
+    async def _connect(self, node_id: int) -> None:
+        try:
+            await self._client.connection(node_id)
+        except BarnabasError:
+            await self._client.refresh()
+            raise
+
+    async def _fetch_producer_id(self) -> None:
+        producer_id, epoch = await fetch_producer_id(self._client)
+        self._identity.adopt(producer_id, epoch)

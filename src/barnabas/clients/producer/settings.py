@@ -1,0 +1,124 @@
+"""The producer's settings, typed, with what contradicts itself refused at construction."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from barnabas.clients._core.options import ClientOptions
+from barnabas.model.config_keys.producer import PRODUCER_KEYS
+from barnabas.model.errors import ConfigError
+from barnabas.model.records import Codec
+
+MAX_IN_FLIGHT_WITH_IDEMPOTENCE = 5
+Serializer = Callable[[Any], bytes | None]
+Partitioner = Callable[[str, bytes | None, bytes | None, int], int]
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerSettings:
+    """What the parts of a producer need to know."""
+
+    client: ClientOptions
+    acks: int
+    idempotent: bool
+    transactional_id: str | None
+    transaction_timeout_ms: int
+    batch_size: int
+    linger_ms: int
+    buffer_memory: int
+    max_block_ms: int
+    max_request_size: int
+    max_in_flight: int
+    retries: int
+    delivery_timeout_ms: int
+    request_timeout_ms: int
+    codec: Codec
+    codec_level: int | None
+    key_serializer: Serializer | None
+    value_serializer: Serializer | None
+    partitioner: Partitioner | None
+    round_robin: bool
+    hash_keys: bool
+    interceptors: tuple[Any, ...]
+
+    @classmethod
+    def parse(cls, config: Mapping[str, object]) -> "ProducerSettings":
+        """From a user's configuration; ConfigError names what is wrong."""
+        values = PRODUCER_KEYS.parse(config)
+        codec = Codec[values["compression.type"].upper()]
+        partitioner = values["partitioner.class"]
+        settings = cls(
+            client=ClientOptions.from_values(values),
+            acks=-1 if values["acks"] == "all" else int(values["acks"]),
+            idempotent=_idempotent(values),
+            transactional_id=values["transactional.id"],
+            transaction_timeout_ms=values["transaction.timeout.ms"],
+            batch_size=max(values["batch.size"], 1),
+            linger_ms=values["linger.ms"],
+            buffer_memory=values["buffer.memory"],
+            max_block_ms=values["max.block.ms"],
+            max_request_size=values["max.request.size"],
+            max_in_flight=values["max.in.flight.requests.per.connection"],
+            retries=values["retries"],
+            delivery_timeout_ms=values["delivery.timeout.ms"],
+            request_timeout_ms=values["request.timeout.ms"],
+            codec=codec,
+            codec_level=_level(values, codec, config),
+            key_serializer=_callable(values, "key.serializer"),
+            value_serializer=_callable(values, "value.serializer"),
+            partitioner=partitioner if callable(partitioner) else None,
+            round_robin=partitioner == "round_robin",
+            hash_keys=not values["partitioner.ignore.keys"],
+            interceptors=tuple(values["interceptor.classes"]),
+        )
+        settings._check(config, partitioner)
+        return settings
+
+    def _check(self, config: Mapping[str, object], partitioner: object) -> None:
+        if self.transactional_id is not None and not self.idempotent:
+            raise ConfigError("transactional.id needs enable.idempotence=true")
+        least = self.linger_ms + self.request_timeout_ms
+        given = "delivery.timeout.ms" in config or "delivery_timeout_ms" in config
+        if given and self.delivery_timeout_ms < least:
+            raise ConfigError(
+                f"delivery.timeout.ms={self.delivery_timeout_ms} must be at least "
+                f"linger.ms + request.timeout.ms = {least}"
+            )
+        known = partitioner is None or partitioner in ("murmur2", "round_robin")
+        if not known and not callable(partitioner):
+            raise ConfigError(
+                f"partitioner.class={partitioner!r}: must be 'murmur2', 'round_robin' or a callable"
+            )
+
+
+def _idempotent(values: Mapping[str, Any]) -> bool:
+    """On by default; off by itself where another setting rules it out, as in Kafka."""
+    asked = values["enable.idempotence"]
+    obstacles = [
+        (values["acks"] in ("0", "1"), f"acks={values['acks']}"),
+        (values["retries"] == 0, "retries=0"),
+        (
+            values["max.in.flight.requests.per.connection"] > MAX_IN_FLIGHT_WITH_IDEMPOTENCE,
+            f"max.in.flight.requests.per.connection > {MAX_IN_FLIGHT_WITH_IDEMPOTENCE}",
+        ),
+    ]
+    found = [text for present, text in obstacles if present]
+    if found and (asked or values["transactional.id"] is not None):
+        raise ConfigError(f"enable.idempotence=true does not go with {found[0]}")
+    return bool(asked) if asked is not None else not found
+
+
+def _level(values: Mapping[str, Any], codec: Codec, config: Mapping[str, object]) -> int | None:
+    """The level somebody asked for; the codec's own default otherwise."""
+    if codec not in (Codec.GZIP, Codec.LZ4, Codec.ZSTD):
+        return None
+    name = f"compression.{codec.name.lower()}.level"
+    given = name in config or name.replace(".", "_") in config
+    return int(values[name]) if given else None
+
+
+def _callable(values: Mapping[str, Any], name: str) -> Serializer | None:
+    given = values[name]
+    if given is not None and not callable(given):
+        raise ConfigError(f"{name}={given!r}: must be a callable that returns bytes")
+    return given  # type: ignore[no-any-return]

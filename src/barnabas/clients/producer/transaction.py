@@ -1,0 +1,265 @@
+"""The producer's half of a transaction: its state, and the requests to its coordinator.
+
+State changes by explicit steps; a step that does not fit the state is the caller's error and says
+so. An error that only spoils this transaction (`abortable`) is cured by `abort`; one that says
+another producer has taken over (`fatal`) is final.
+
+Two protocols: before KIP-890's second part each partition is announced to the coordinator before
+its first batch; with the feature `transaction.version` 2 the broker does that, and every end of a
+transaction brings the epoch of the next.
+"""
+
+import asyncio
+import enum
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any
+
+from barnabas.clients._core.client import GROUP, TRANSACTION, KafkaClient
+from barnabas.clients.producer.identity import ProducerIdentity
+from barnabas.clients.producer.settings import ProducerSettings
+from barnabas.clients.producer.transaction_requests import (
+    add_offsets_request,
+    add_partitions_request,
+    end_request,
+    init_request,
+    partition_errors,
+    txn_offset_commit_request,
+)
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BarnabasError, BrokerError, LocalError, UnavailableError
+from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
+from barnabas.model.ids import TopicPartition
+from barnabas.wire.message import Message
+
+TRANSACTION_VERSION_FEATURE = "transaction.version"
+
+_COORDINATOR_MOVED = frozenset({ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_NOT_AVAILABLE})
+_FATAL = frozenset(
+    {
+        ErrorCode.PRODUCER_FENCED,
+        ErrorCode.INVALID_PRODUCER_EPOCH,
+        ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+        ErrorCode.INVALID_PRODUCER_ID_MAPPING,
+        ErrorCode.INVALID_TXN_STATE,
+    }
+)
+
+
+class TransactionState(enum.Enum):
+    """Where the producer stands; the steps out of each are the methods of `Transaction`."""
+
+    UNINITIALIZED = "init_transactions() was not called"
+    READY = "no transaction is open"
+    OPEN = "a transaction is open"
+    ENDING = "the transaction is being committed or aborted"
+    ABORTABLE = "the transaction has failed and must be aborted"
+    FATAL = "another producer has taken over, or the broker refuses this one for good"
+
+
+class Transaction:
+    """Owned by the client's loop."""
+
+    def __init__(
+        self, settings: ProducerSettings, client: KafkaClient, identity: ProducerIdentity
+    ) -> None:
+        assert settings.transactional_id is not None
+        self.state = TransactionState.UNINITIALIZED
+        self._id = settings.transactional_id
+        self._settings = settings
+        self._client = client
+        self._identity = identity
+        self._error: BarnabasError | None = None
+        self._added: set[TopicPartition] = set()
+        self._pending: set[TopicPartition] = set()
+        self._adding: asyncio.Task[None] | None = None
+        self._started = False
+        self._implicit = False
+        self.on_progress: Callable[[], None] = lambda: None
+
+    # -- the sender's questions ----------------------------------------------------------------
+
+    def may_send(self, place: TopicPartition) -> bool:
+        """Whether the partition is part of the transaction; if not yet, it is made one."""
+        if self.state not in (TransactionState.OPEN, TransactionState.ENDING):
+            return False
+        if self._implicit:
+            self._started = True
+            return True
+        if place in self._added:
+            return True
+        self._pending.add(place)
+        if self._adding is None:
+            self._adding = asyncio.get_running_loop().create_task(self._add_pending())
+        return False
+
+    def batch_failed(self, error: BarnabasError) -> None:
+        """A batch of the transaction is lost: the transaction cannot be committed."""
+        self._spoil(error)
+
+    # -- the caller's steps --------------------------------------------------------------------
+
+    async def init(self, timeout_s: float) -> None:
+        """Get the id and epoch; whatever an earlier producer of this name left open is ended."""
+        self._require(TransactionState.UNINITIALIZED, TransactionState.READY)
+        request = init_request(self._id, self._settings.transaction_timeout_ms)
+
+        async def ask() -> None:
+            response = await self._coordinate(request)
+            self._raise_for(response.error_code)
+            self._identity.adopt(response.producer_id, response.producer_epoch)
+
+        await self._until(ask, timeout_s, "init_transactions")
+        connection = await self._client.connection(
+            await self._client.coordinator(TRANSACTION, self._id)
+        )
+        self._implicit = connection.features.get(TRANSACTION_VERSION_FEATURE, 0) >= 2
+        self.state = TransactionState.READY
+
+    def begin(self) -> None:
+        self._require(TransactionState.READY)
+        self._added.clear()
+        self._pending.clear()
+        self._started = False
+        self.state = TransactionState.OPEN
+
+    async def send_offsets(
+        self,
+        offsets: Mapping[TopicPartition, OffsetAndMetadata],
+        group: GroupMetadata,
+        timeout_s: float,
+    ) -> None:
+        """Make the consumer's offsets part of the transaction (KIP-447)."""
+        self._require(TransactionState.OPEN)
+        self._started = True
+        identity = (self._identity.producer_id, self._identity.producer_epoch)
+
+        async def announce() -> None:
+            response = await self._coordinate(add_offsets_request(self._id, identity, group))
+            self._raise_for(response.error_code)
+
+        async def store() -> None:
+            request = txn_offset_commit_request(self._id, identity, group, offsets)
+            try:
+                response = await self._client.send_to_coordinator(GROUP, group.group_id, request)
+                for code in partition_errors(response):
+                    self._raise_for(code)
+            except BarnabasError:
+                self._client.forget_coordinator(GROUP, group.group_id)
+                raise
+
+        if not self._implicit:
+            await self._until(announce, timeout_s, "adding a group to the transaction")
+        await self._until(store, timeout_s, "committing offsets in the transaction")
+
+    async def end(self, commit: bool, timeout_s: float) -> None:
+        """Commit or abort; every batch has its answer by now."""
+        allowed = (
+            [TransactionState.OPEN]
+            if commit
+            else [
+                TransactionState.OPEN,
+                TransactionState.ABORTABLE,
+            ]
+        )
+        self._require(*allowed)
+        failed = self.state is TransactionState.ABORTABLE
+        self.state = TransactionState.ENDING
+        if self._started or self._added:
+            try:
+                await self._until(lambda: self._end(commit), timeout_s, "ending the transaction")
+            except BarnabasError as error:
+                if self.state is TransactionState.ENDING:
+                    # Unknown outcome: only the same end may be tried again.
+                    self.state = TransactionState.OPEN if error.retriable else self.state
+                raise
+        if failed and not self._implicit:
+            await self._new_epoch(timeout_s)
+        self._error = None
+        self.state = TransactionState.READY
+
+    # -- inside --------------------------------------------------------------------------------
+
+    async def _end(self, commit: bool) -> None:
+        identity = (self._identity.producer_id, self._identity.producer_epoch)
+        response = await self._coordinate(end_request(self._id, identity, commit))
+        self._raise_for(response.error_code)
+        if response.producer_id >= 0:
+            self._identity.adopt(response.producer_id, response.producer_epoch)
+
+    async def _new_epoch(self, timeout_s: float) -> None:
+        """After an aborted failure the sequences have holes: begin a new epoch (KIP-360)."""
+        request = init_request(
+            self._id,
+            self._settings.transaction_timeout_ms,
+            (self._identity.producer_id, self._identity.producer_epoch),
+        )
+
+        async def ask() -> None:
+            response = await self._coordinate(request)
+            self._raise_for(response.error_code)
+            self._identity.adopt(response.producer_id, response.producer_epoch)
+
+        await self._until(ask, timeout_s, "beginning a new epoch")
+
+    async def _add_pending(self) -> None:
+        try:
+            while self._pending:
+                places = set(self._pending)
+                await self._until(partial(self._add, places), 60.0, "adding partitions")
+                self._added |= places
+                self._pending -= places
+        except BarnabasError as error:
+            self._spoil(error)
+        finally:
+            self._adding = None
+            self.on_progress()
+
+    async def _add(self, places: set[TopicPartition]) -> None:
+        identity = (self._identity.producer_id, self._identity.producer_epoch)
+        response = await self._coordinate(add_partitions_request(self._id, identity, places))
+        for code in partition_errors(response):
+            self._raise_for(code)
+
+    async def _coordinate(self, request: Message) -> Any:
+        try:
+            return await self._client.send_to_coordinator(TRANSACTION, self._id, request)
+        except UnavailableError:
+            self._client.forget_coordinator(TRANSACTION, self._id)
+            raise
+
+    async def _until(
+        self, step: Callable[[], Awaitable[None]], timeout_s: float, what: str
+    ) -> None:
+        deadline_s = asyncio.get_running_loop().time() + timeout_s
+        try:
+            await self._client.retry(step, deadline_s, what)
+        except BrokerError as error:
+            if error.code in _FATAL:
+                self._error = error
+                self.state = TransactionState.FATAL
+            raise
+
+    def _raise_for(self, error_code: int) -> None:
+        if not error_code:
+            return
+        code = ErrorCode.of(error_code)
+        if code in _COORDINATOR_MOVED:
+            self._client.forget_coordinator(TRANSACTION, self._id)
+        raise BrokerError(code)
+
+    def _spoil(self, error: BarnabasError) -> None:
+        fatal = isinstance(error, BrokerError) and error.code in _FATAL
+        if self.state is not TransactionState.FATAL:
+            self.state = TransactionState.FATAL if fatal else TransactionState.ABORTABLE
+            self._error = error
+
+    def _require(self, *allowed: TransactionState) -> None:
+        if self.state in allowed:
+            return
+        cause = f" ({self._error})" if self._error is not None else ""
+        raise LocalError(f"not now: {self.state.value}{cause}")
+
+    def check_open(self) -> None:
+        """Before a send: a transaction must be open."""
+        self._require(TransactionState.OPEN)

@@ -1,0 +1,117 @@
+"""The requests of a transaction, and the errors in their answers. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
+from barnabas.model.ids import TopicPartition
+from barnabas.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
+from barnabas.wire.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnTopic,
+)
+from barnabas.wire.messages.end_txn import EndTxnRequest
+from barnabas.wire.messages.init_producer_id import InitProducerIdRequest
+from barnabas.wire.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+    TxnOffsetCommitResponse,
+)
+
+Identity = tuple[int, int]
+"""Producer id and epoch."""
+
+
+def init_request(
+    transactional_id: str, timeout_ms: int, identity: Identity = (-1, -1)
+) -> InitProducerIdRequest:
+    """With an identity: its next epoch. Without: whatever the coordinator gives."""
+    return InitProducerIdRequest(
+        transactional_id=transactional_id,
+        transaction_timeout_ms=timeout_ms,
+        producer_id=identity[0],
+        producer_epoch=identity[1],
+    )
+
+
+def add_partitions_request(
+    transactional_id: str, identity: Identity, places: Iterable[TopicPartition]
+) -> AddPartitionsToTxnRequest:
+    topics: dict[str, list[int]] = {}
+    for place in sorted(places):
+        topics.setdefault(place.topic, []).append(place.partition)
+    return AddPartitionsToTxnRequest(
+        v3_and_below_transactional_id=transactional_id,
+        v3_and_below_producer_id=identity[0],
+        v3_and_below_producer_epoch=identity[1],
+        v3_and_below_topics=[
+            AddPartitionsToTxnTopic(name=name, partitions=numbers)
+            for name, numbers in topics.items()
+        ],
+    )
+
+
+def add_offsets_request(
+    transactional_id: str, identity: Identity, group: GroupMetadata
+) -> AddOffsetsToTxnRequest:
+    return AddOffsetsToTxnRequest(
+        transactional_id=transactional_id,
+        producer_id=identity[0],
+        producer_epoch=identity[1],
+        group_id=group.group_id,
+    )
+
+
+def txn_offset_commit_request(
+    transactional_id: str,
+    identity: Identity,
+    group: GroupMetadata,
+    offsets: Mapping[TopicPartition, OffsetAndMetadata],
+) -> TxnOffsetCommitRequest:
+    topics: dict[str, list[TxnOffsetCommitRequestPartition]] = {}
+    for place, position in offsets.items():
+        topics.setdefault(place.topic, []).append(
+            TxnOffsetCommitRequestPartition(
+                partition_index=place.partition,
+                committed_offset=position.offset,
+                committed_leader_epoch=position.leader_epoch,
+                committed_metadata=position.metadata,
+            )
+        )
+    return TxnOffsetCommitRequest(
+        transactional_id=transactional_id,
+        group_id=group.group_id,
+        producer_id=identity[0],
+        producer_epoch=identity[1],
+        generation_id=group.generation_id,
+        member_id=group.member_id,
+        group_instance_id=group.group_instance_id,
+        topics=[
+            TxnOffsetCommitRequestTopic(name=name, partitions=items)
+            for name, items in topics.items()
+        ],
+    )
+
+
+def end_request(transactional_id: str, identity: Identity, commit: bool) -> EndTxnRequest:
+    return EndTxnRequest(
+        transactional_id=transactional_id,
+        producer_id=identity[0],
+        producer_epoch=identity[1],
+        committed=commit,
+    )
+
+
+def partition_errors(
+    response: AddPartitionsToTxnResponse | TxnOffsetCommitResponse,
+) -> Iterator[int]:
+    """The error of every partition in the answer, 0 for none."""
+    if isinstance(response, AddPartitionsToTxnResponse):
+        for topic in response.results_by_topic_v3_and_below:
+            for result in topic.results_by_partition:
+                yield result.partition_error_code
+        return
+    for answered in response.topics:
+        for item in answered.partitions:
+            yield item.error_code
