@@ -80,6 +80,7 @@ class Partition:
     __slots__ = (
         "_durable",
         "_followed_isr",
+        "_led_since_epoch",
         "_listeners",
         "configured_min_insync",
         "is_leader",
@@ -112,6 +113,7 @@ class Partition:
         self.leading: LeaderState | None = None
         self._durable = DurableEnd(log.log_end_offset)  # recovery has flushed what it found
         self._followed_isr: frozenset[BrokerId] = frozenset()
+        self._led_since_epoch = 0
         self._listeners: list[PartitionListener] = []
 
     def __repr__(self) -> str:
@@ -158,6 +160,8 @@ class Partition:
             raise AssertionError(f"{self!r} has no leader's state")
         leading.adopt(state)
         now_ms = self.settings.clock.monotonic_ms()
+        if not self.is_leader:
+            self._led_since_epoch = state.leader_epoch
         if begins:
             leading.start_epoch(forget_positions=not self.is_leader, now_ms=now_ms)
         self._adopt(state)
@@ -253,14 +257,17 @@ class Partition:
             listener.on_append(self)
         return info
 
-    def ack_status(self, required_offset: int, acks: int) -> ErrorCode | None:
+    def ack_status(
+        self, required_offset: int, acks: int, leader_epoch: int | None = None
+    ) -> ErrorCode | None:
         """What to answer a producer whose records end before `required_offset`; None: not yet.
 
-        To be asked again after `on_high_watermark` and `on_leader_change`. Who lost the
-        leadership does not know the outcome: the producer must ask the next leader.
+        To be asked again after `on_high_watermark` and `on_leader_change`, with the leader epoch
+        of the append. Who lost the leadership does not know the outcome, also not when it leads
+        again: in between its log may have been cut and filled with other records.
         """
         leading = self.leading
-        if leading is None:
+        if leading is None or (leader_epoch is not None and leader_epoch < self._led_since_epoch):
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
         if acks != ALL_IN_SYNC:
             return ErrorCode.NONE if self._committable_end() >= required_offset else None

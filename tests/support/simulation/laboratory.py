@@ -58,8 +58,7 @@ class Laboratory:
 
     def start(self, broker):
         self.fetchers[broker] = _Fetchers()
-        epoch = self.hosts[broker].broker_epoch + 1
-        self.hosts[broker].start(self, self.fetchers[broker], epoch)
+        self.hosts[broker].start(self, self.fetchers[broker], lambda: -1)
 
     def stop(self, broker, how=Stop.KILL):
         self.hosts[broker].stop(how)
@@ -83,7 +82,7 @@ class Laboratory:
     def tell(self, broker):
         """Send the state in force to one broker."""
         host = self.hosts[broker]
-        command = LeaderAndIsrCommand(9, 1, host.broker_epoch, (self.state,))
+        command = LeaderAndIsrCommand(9, 1, -1, (self.state,))
         reply = host.manager.apply_leader_and_isr(command)
         self._settle_acknowledgements()
         return reply.partitions[TP]

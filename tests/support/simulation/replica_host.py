@@ -70,7 +70,6 @@ class ReplicaHost:
         self.guards = guards
         self.policy = policy or UncleanStartPolicy.DECLINE
         self.settings = settings
-        self.broker_epoch = 0
         self.manager = None
         self.next_start = StartKind.CLEAN
 
@@ -79,8 +78,7 @@ class ReplicaHost:
         return self.manager is not None
 
     def start(self, isr_channel, followers, broker_epoch):
-        """Begin an incarnation; `followers` is its FollowerControl."""
-        self.broker_epoch = broker_epoch
+        """Begin an incarnation; `followers` is its FollowerControl, `broker_epoch` a function."""
         self.manager = ReplicaManager(
             ReplicaSettings(
                 self.broker_id, self.clock, isr_channel, guards=self.guards, **self.settings
@@ -88,7 +86,7 @@ class ReplicaHost:
             self.disk,
             followers,
             start=StartCondition(self.next_start, self.policy),
-            broker_epoch=lambda: self.broker_epoch,
+            broker_epoch=broker_epoch,
         )
 
     def stop(self, how):

@@ -273,6 +273,17 @@ def test_a_follower_neither_appends_nor_answers():
     assert replica.listener.events[-1] == ("leader", 2)
 
 
+def test_leading_again_does_not_acknowledge_what_was_appended_before():
+    replica = leader()
+    replica.append("a")
+    replica.partition.make_leader(state(leader_epoch=1, isr=(1,)))
+    assert replica.partition.ack_status(1, -1, leader_epoch=0) is ErrorCode.NONE  # led all along
+    replica.partition.make_follower(state(leader=2, leader_epoch=2))
+    replica.partition.make_leader(state(leader_epoch=3, isr=(1,)))
+    lost = replica.partition.ack_status(1, -1, leader_epoch=1)
+    assert lost is ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
 def test_resigning_ends_a_leadership():
     replica = leader()
     replica.partition.resign()
