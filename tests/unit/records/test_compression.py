@@ -2,10 +2,10 @@
 
 import struct
 import tracemalloc
-import zlib
 
 import cramjam
 import pytest
+from support.bombs import MIB, bombs, zstd_bomb
 
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import Codec
@@ -13,7 +13,6 @@ from barnabas.records.compression import XERIAL_HEADER, compress, decompress
 from barnabas.records.errors import DecompressedTooLargeError
 
 COMPRESSING = [codec for codec in Codec if codec != Codec.NONE]
-MIB = 1024 * 1024
 DATA = b"".join(b"record number %d " % index for index in range(10_000))
 
 
@@ -78,53 +77,7 @@ def test_zstd_and_lz4_frames_in_a_row():
         assert bytes(decompress(codec, packed, MIB)) == DATA * 2
 
 
-def zstd_bomb(size, *, declared):
-    """Blocks of one repeated byte: 4 bytes stand for 128 KiB."""
-    block = 128 * 1024
-    count = size // block
-    head = b"\x28\xb5\x2f\xfd"
-    head += b"\xc0\x58" + struct.pack("<Q", size) if declared else b"\x00\x58"
-    body = b"".join(
-        struct.pack("<I", (block << 3) | (1 << 1) | (index == count - 1))[:3] + b"\0"
-        for index in range(count)
-    )
-    return head + body
-
-
-def lz4_bomb(size):
-    compressor = cramjam.lz4.Compressor(content_checksum=False, block_linked=False)
-    for _ in range(size // MIB):
-        compressor.compress(bytes(MIB))
-    return bytes(compressor.finish())
-
-
-def gzip_bomb(size):
-    deflater = zlib.compressobj(9, zlib.DEFLATED, 31)
-    return b"".join(deflater.compress(bytes(MIB)) for _ in range(size // MIB)) + deflater.flush()
-
-
-def xerial_bomb(size):
-    block = bytes(cramjam.snappy.compress_raw(bytes(MIB)))
-    return XERIAL_HEADER + (struct.pack(">i", len(block)) + block) * (size // MIB)
-
-
-def varint(value):
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes(out) + bytes([value])
-
-
-BOMBS = {
-    "gzip": (Codec.GZIP, gzip_bomb(64 * MIB)),
-    "zstd declared": (Codec.ZSTD, zstd_bomb(256 * MIB, declared=True)),
-    "zstd undeclared": (Codec.ZSTD, zstd_bomb(256 * MIB, declared=False)),
-    "lz4": (Codec.LZ4, lz4_bomb(64 * MIB)),
-    "snappy 4 GiB": (Codec.SNAPPY, varint(2**32 - 1) + bytes(100)),
-    "snappy 15 MiB": (Codec.SNAPPY, varint(15 * MIB) + bytes(100)),
-    "xerial": (Codec.SNAPPY, xerial_bomb(256 * MIB)),
-}
+BOMBS = bombs()
 
 
 @pytest.mark.parametrize("name", BOMBS)
