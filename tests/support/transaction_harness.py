@@ -1,7 +1,6 @@
 """A driver for unit tests: appends succeed at once unless told otherwise; markers are collected."""
 
 import itertools
-from dataclasses import replace
 from typing import Any
 
 from barnabas.model.error_codes import ErrorCode
@@ -132,7 +131,3 @@ class Harness:
 def harness_at(current: Transition, **options: Any) -> Harness:
     """A shard that has loaded this one id."""
     return Harness(log=[(encode_key(ID), encode_value(current, 2))], **options)
-
-
-def changed(current: Transition, **fields: Any) -> Transition:
-    return replace(current, **fields)

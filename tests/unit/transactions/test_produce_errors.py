@@ -1,0 +1,29 @@
+import pytest
+
+from barnabas.model.error_codes import ErrorCode as E
+from barnabas.transactions.produce_errors import unknown_outcome_error, verification_error
+
+
+@pytest.mark.parametrize(
+    ("api", "version", "error", "told"),
+    [
+        ("Produce", 11, E.TRANSACTION_ABORTABLE, E.TRANSACTION_ABORTABLE),
+        ("Produce", 10, E.TRANSACTION_ABORTABLE, E.INVALID_TXN_STATE),
+        ("TxnOffsetCommit", 4, E.TRANSACTION_ABORTABLE, E.TRANSACTION_ABORTABLE),
+        ("TxnOffsetCommit", 3, E.TRANSACTION_ABORTABLE, E.INVALID_TXN_STATE),
+        ("Produce", 12, E.PRODUCER_FENCED, E.INVALID_PRODUCER_EPOCH),
+        ("Produce", 11, E.CONCURRENT_TRANSACTIONS, E.NOT_ENOUGH_REPLICAS),
+        ("Produce", 12, E.CONCURRENT_TRANSACTIONS, E.CONCURRENT_TRANSACTIONS),
+        ("Produce", 12, E.NOT_COORDINATOR, E.NOT_ENOUGH_REPLICAS),
+        ("TxnOffsetCommit", 5, E.NOT_COORDINATOR, E.COORDINATOR_LOAD_IN_PROGRESS),
+        ("Produce", 11, E.INVALID_PRODUCER_ID_MAPPING, E.INVALID_PRODUCER_ID_MAPPING),
+        ("Produce", 11, E.NONE, E.NONE),
+    ],
+)
+def test_verification_error(api: str, version: int, error: E, told: E) -> None:
+    assert verification_error(api, version, error) is told
+
+
+@pytest.mark.parametrize("error", [e for e in E if e is not E.NONE])
+def test_an_unknown_outcome_is_always_worth_a_retry(error: E) -> None:
+    assert unknown_outcome_error(error).retriable
