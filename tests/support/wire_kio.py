@@ -10,13 +10,14 @@ import uuid
 from io import BytesIO
 
 from hypothesis import strategies as st
-from kio.index import KioIndexError, load_entity_module
+from kio.index import KioIndexError, load_entity_schema
 from kio.schema.errors import ErrorCode
 from kio.serial import entity_reader, entity_writer
 from kio.static.constants import EntityType
-from support.wire_schemas import Case, Slot, scalars
+from support.wire_schemas import Case, scalars
 
 from barnabas.model.ids import ZERO_UUID
+from codegen.layout import Slot
 
 _KINDS = {
     "request": EntityType.request,
@@ -24,7 +25,6 @@ _KINDS = {
     "fields": EntityType.data,
 }
 _NAMES = {"control_record_type": "control_record_type_schema"}
-_CLASSES = {"ControlRecordType": "ControlRecordTypeSchema"}
 _EPOCH = datetime.datetime.fromtimestamp(0, datetime.UTC)
 
 
@@ -32,11 +32,9 @@ def maybe_kio_class(subject: Case):
     """kio's class of that message and version, or None."""
     stem = _NAMES.get(subject.schema.stem, subject.schema.stem)
     try:
-        module = load_entity_module(stem, subject.version, _KINDS[subject.message.kind])
-    except (KioIndexError, ImportError):
+        return load_entity_schema(stem, subject.version, _KINDS[subject.message.kind])
+    except KioIndexError:
         return None
-    name = subject.message.body.name
-    return getattr(module, _CLASSES.get(name, name))
 
 
 def kio_bytes(instance) -> bytes:
@@ -83,8 +81,7 @@ def _struct_value(slot: Slot, value, theirs):
     if slot.field.is_array:
         return None if value is None else tuple(to_kio(slot.nested, item, cls) for item in value)
     if value is None and slot.field.tag is not None and not slot.nullable:
-        defaults = {slot.field.name: -1 for slot in slot.nested.slots}
-        return cls(**defaults)
+        return cls()
     return None if value is None else to_kio(slot.nested, value, cls)
 
 
@@ -113,7 +110,7 @@ def _scalar(value, kind: str):
     return value
 
 
-def kio_values(subject: Case, cls):
+def kio_values(cls):
     """A scalar strategy narrowed to what kio's types can hold."""
     kinds = _kinds(cls)
 

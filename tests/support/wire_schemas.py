@@ -10,7 +10,7 @@ from barnabas.model.ids import ZERO_UUID, Uuid
 from codegen.__main__ import SCHEMAS
 from codegen.grammar import parse_file
 from codegen.layout import Layout, Slot, resolve
-from codegen.model import MessageDecl, Schema
+from codegen.model import Field, MessageDecl, Schema
 
 MAX_ELEMENTS = 3
 
@@ -70,8 +70,9 @@ def case(name: str, version: int) -> Case:
     return found
 
 
-def scalars(type_name: str):
-    """Values of a primitive."""
+def scalars(field: Field):
+    """Values of a primitive field, or of one element of it."""
+    type_name = field.type
     if type_name in INTEGERS:
         low, high = INTEGERS[type_name]
         return st.integers(low, high)
@@ -94,7 +95,7 @@ def instances(stem: str, layout: Layout, values=scalars):
 
 def _slot_values(stem: str, slot: Slot, values):
     if slot.nested is None:
-        strategy = values(slot.field.type)
+        strategy = values(slot.field)
     else:
         strategy = instances(stem, slot.nested, values)
     if slot.field.is_array:
