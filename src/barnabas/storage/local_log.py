@@ -141,6 +141,22 @@ class LocalLog:
             segment.remove_files()
         return len(due)
 
+    def replace_segments(self, replaced: list[Segment], cleaned: Segment) -> None:
+        """Put a cleaned segment in the place of those it was made from.
+
+        The steps are in the order that `leftovers` relies on. They need no sync between them: all
+        are changes of names in one directory, and file systems keep those in order.
+        """
+        cleaned.rename_files(file_names.SWAP)
+        for segment in reversed(replaced):
+            self.segments.remove(segment)
+            self.doom(segment)
+        cleaned.rename_files("")
+        cleaned.sealed = True
+        self.segments.add(cleaned)
+        self._dir_dirty = True
+        self._forget_places()
+
     # Cutting
 
     def truncate_to(self, offset: int) -> None:

@@ -27,6 +27,7 @@ from barnabas.records.batch import (
 from barnabas.records.control import EndMarker
 from barnabas.storage import file_names, retention
 from barnabas.storage.append_info import AppendInfo, AppendOrigin, end_marker_of
+from barnabas.storage.compaction.cleaner import CleanResult
 from barnabas.storage.dir_health import DirHealth
 from barnabas.storage.errors import is_passing, storage_error
 from barnabas.storage.flush_task import FlushTask
@@ -76,6 +77,8 @@ class Log:
         self._snapshots = parts.snapshots
         self._unflushed_records = 0
         self.last_flush_ms = 0
+        self.cleaned_offset = -1
+        """Where the last compaction pass ended."""
         self._rolled = False
 
     # What it is
@@ -366,6 +369,9 @@ class Log:
         """Drop everything from `offset` on; False when the log ends there or before."""
         self.health.check()
         if offset >= self.log_end_offset:
+            # An epoch in which this replica led and wrote nothing begins at the end. It must go
+            # also when nothing else does, or its next leader would call it diverged for ever.
+            self.epochs.truncate_from_end(self.log_end_offset)
             return False
         if offset < self.local.segments.first.base_offset:
             self.truncate_fully_and_start_at(offset)
@@ -379,6 +385,7 @@ class Log:
         except OSError as error:
             raise self._failed(error) from error
         self.log_start_offset = min(self.log_start_offset, end)
+        self.cleaned_offset = min(self.cleaned_offset, end)
         self.producers = self._rebuilt_producers()
         self.update_high_watermark(self.high_watermark)
         return True
@@ -395,6 +402,7 @@ class Log:
             raise self._failed(error) from error
         self.producers.clear()
         self.log_start_offset = offset
+        self.cleaned_offset = -1
         self.update_high_watermark(offset)
 
     def _rebuilt_producers(self) -> ProducerStates:
@@ -475,6 +483,22 @@ class Log:
         kept = {segment.base_offset for segment in self.local.segments}
         self._snapshots.keep(o for o in self._snapshots.offsets if o in kept or o > first)
         return len(expired)
+
+    def replace_segments(self, result: CleanResult) -> bool:
+        """Put a finished cleaning pass in place; False when the log has changed meanwhile."""
+        self.health.check()
+        if result.plan.generation != self.local.generation:
+            return False
+        try:
+            for group in result.groups:
+                self.local.replace_segments(group.replaced, group.cleaned)
+            kept = {segment.base_offset for segment in self.local.segments}
+            active = self.local.active.base_offset
+            self._snapshots.keep(o for o in self._snapshots.offsets if o in kept or o > active)
+        except OSError as error:
+            self.health.fail(error)
+            raise storage_error(error) from error
+        return True
 
     def purge_deleted(self, monotonic_ms: int) -> int:
         """Unlink segments whose delay has passed."""

@@ -16,6 +16,11 @@ from barnabas.model.clock import Clock
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.storage import file_names
+from barnabas.storage.compaction.cleaning import (
+    DEFAULT_DEDUPE_BUFFER_BYTES,
+    Cleaning,
+    CleanTask,
+)
 from barnabas.storage.errors import StorageError, is_passing, storage_error
 from barnabas.storage.filesystem import FileSystem
 from barnabas.storage.log import Log
@@ -42,6 +47,7 @@ class LogManager:
         *,
         config_for: ConfigSource | None = None,
         producer_expiration_ms: int = DEFAULT_PRODUCER_EXPIRATION_MS,
+        dedupe_buffer_bytes: int = DEFAULT_DEDUPE_BUFFER_BYTES,
     ) -> None:
         self._fs = fs
         self._clock = clock
@@ -54,6 +60,7 @@ class LogManager:
         self._doomed: list[tuple[Path, int]] = []
         self._dice = random.Random()
         self._acquired = False
+        self.cleaning = Cleaning(dedupe_buffer_bytes)
 
     # Start
 
@@ -120,6 +127,7 @@ class LogManager:
 
     def _add(self, log: Log, directory: LogDir) -> None:
         log.last_flush_ms = self._clock.monotonic_ms()
+        log.cleaned_offset = directory.cleaner_offsets.get(log.topic_partition, -1)
         self._logs[log.topic_partition] = log
         self._dir_of[log.topic_partition] = directory
 
@@ -267,17 +275,55 @@ class LogManager:
             file_names.HIGH_WATERMARKS, lambda log: log.high_watermark, "high_watermarks"
         )
 
+    def begin_clean(self, now_ms: int, *, force: bool = False) -> CleanTask | None:
+        """Plan a compaction pass; `run` it on a thread and give it to `finish_clean`."""
+        return self.cleaning.begin(self._working(), now_ms, force=force)
+
+    def finish_clean(self, task: CleanTask) -> bool:
+        """Put a finished pass in place and note where it ended."""
+        if self._logs.get(task.log.topic_partition) is not task.log:
+            self.cleaning.abandon(task)
+            return False
+        done = bool(self._guarded(task.log, partial(self.cleaning.finish, task)))
+        if done:
+            self.checkpoint_cleaned_offsets()
+        return done
+
+    def clean(self, now_ms: int, *, force: bool = False) -> bool:
+        """Clean the dirtiest log here and now; False when none asks for it."""
+        task = self.begin_clean(now_ms, force=force)
+        if task is None:
+            return False
+        task.run()
+        return self.finish_clean(task)
+
+    def checkpoint_cleaned_offsets(self) -> None:
+        self._checkpoint(
+            file_names.CLEANER_OFFSETS, lambda log: log.cleaned_offset, "cleaner_offsets"
+        )
+
     def _checkpoint(self, name: str, value: Callable[[Log], int], attribute: str) -> None:
         for directory in self.online_dirs:
-            offsets = {log.topic_partition: value(log) for log in self.logs_in(directory.path)}
+            offsets = {
+                log.topic_partition: offset
+                for log in self.logs_in(directory.path)
+                if (offset := value(log)) >= 0
+            }
             if offsets == getattr(directory, attribute):
                 continue
-            try:
-                directory.write_checkpoint(name, offsets)
+            if self._write_checkpoint(directory, name, offsets):
                 setattr(directory, attribute, offsets)
-            except OSError as error:
-                if not is_passing(error):
-                    directory.health.fail(error)
+
+    def _write_checkpoint(
+        self, directory: LogDir, name: str, offsets: dict[TopicPartition, int]
+    ) -> bool:
+        try:
+            directory.write_checkpoint(name, offsets)
+        except OSError as error:
+            if not is_passing(error):
+                directory.health.fail(error)
+            return False
+        return True
 
     def _working(self) -> list[Log]:
         return [log for log in self if not log.health.failed]

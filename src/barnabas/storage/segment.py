@@ -100,7 +100,7 @@ class Segment:
         self.times.entries.activate()
         self._largest = largest
         self._bytes_since_index = self.size - self.offsets.last().position
-        self.first_timestamp = self._first_batch_timestamp()
+        self.first_timestamp = self.first_batch_timestamp()
 
     def seal(self) -> None:
         """Close to appends: the last time entry carries the greatest timestamp."""
@@ -115,9 +115,13 @@ class Segment:
         self.offsets.entries.seal()
         self.times.entries.seal()
 
-    def store_indexes(self) -> list[File]:
+    def store_indexes(self, *, create_aborted: bool = False) -> list[File]:
         """Bring the index files up to date; returns those a flush must force to disk."""
-        stored = (self.offsets.entries.store(), self.times.entries.store(), self.aborted.store())
+        stored = (
+            self.offsets.entries.store(),
+            self.times.entries.store(),
+            self.aborted.store(create=create_aborted),
+        )
         return [file for file in stored if file is not None]
 
     def open_file(self) -> File:
@@ -354,7 +358,8 @@ class Segment:
                 largest = TimestampOffset(header.max_timestamp, header.last_offset)
         return largest
 
-    def _first_batch_timestamp(self) -> int:
+    def first_batch_timestamp(self) -> int:
+        """The greatest timestamp of the first batch, -1 without one."""
         span = batch_scan.span_at(self.open_file(), 0, self.size) if self.size else None
         return -1 if span is None else self._header(span).max_timestamp
 

@@ -49,20 +49,24 @@ class TransactionIndex:
     def append(self, txn: AbortedTxn) -> None:
         self.entries.append(txn)
 
-    def store(self) -> File | None:
-        """Make the file equal the entries; returns it if there is one to force to disk."""
-        if self._entries is None:
+    def store(self, *, create: bool = False) -> File | None:
+        """Make the file equal the entries; returns it if there is one to force to disk.
+
+        Without entries a file is made only on demand: a cleaned segment needs an empty one, to
+        take the place of the one before it.
+        """
+        if self._entries is None and not create:
             return None
-        if not self._entries and not self._fs.exists(self.path):
+        if not self.entries and not create and not self._fs.exists(self.path):
             return None
         file = self._fs.open(self.path, create=True)
         kept = self._stored * ENTRY.size
         if file.size() > kept:
             file.truncate(kept)
-        new = b"".join(ENTRY.pack(_VERSION, *txn) for txn in self._entries[self._stored :])
+        new = b"".join(ENTRY.pack(_VERSION, *txn) for txn in self.entries[self._stored :])
         if new:
             file.pwrite(new, kept)
-            self._stored = len(self._entries)
+            self._stored = len(self.entries)
         return file
 
     def collect(self, start: int, end: int) -> list[AbortedTxn]:
