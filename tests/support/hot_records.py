@@ -20,12 +20,13 @@ import pytest
 from barnabas import records
 
 PACKAGE = "barnabas.records"
-HOT = ("_append_hot", "_columns_hot", "_records_hot")
+HOT = ("_append_hot", "_columns_hot", "_record_hot", "_records_hot")
 USERS = ("arrow", "builder", "reader", "record", "rewrite", "validation")
 NAMES = {
     "_append_hot": ("RecordAppender",),
     "_columns_hot": ("ArrowColumns",),
-    "_records_hot": ("Record", "RecordCursor"),
+    "_record_hot": ("Record",),
+    "_records_hot": ("RecordCursor",),
 }
 
 IMPLEMENTATIONS = [

@@ -13,7 +13,8 @@ from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import NO_EPOCH, Codec
 from barnabas.records import legacy
 from barnabas.records._columns_hot import ArrowColumns
-from barnabas.records._records_hot import Record, RecordCursor
+from barnabas.records._record_hot import Record
+from barnabas.records._records_hot import RecordCursor
 from barnabas.records.batch import (
     HEADER_SIZE,
     LOG_OVERHEAD,

@@ -3,7 +3,7 @@
 `Record` is defined beside the decoder that builds it, so that both compile as one unit.
 """
 
-from barnabas.records._records_hot import Record
+from barnabas.records._record_hot import Record
 from barnabas.records.raw_record import RawRecord
 
 __all__ = ["RawRecord", "Record"]

@@ -1,7 +1,5 @@
 """The decoder: records, raw records, checks; hostile bytes raise CorruptRecordError only."""
 
-import pickle
-
 import pytest
 
 from barnabas.model.errors import CorruptRecordError
@@ -149,40 +147,3 @@ def test_timestamps_wrap_as_64_bits(hot):
     top = header(1, base_timestamp=2**63 - 1)
     (record,) = hot["_records_hot"].RecordCursor(bytes.fromhex("0c 00 02 00 01 01 00"), top).raw()
     assert record.timestamp == -(2**63)
-
-
-class TestRecord:
-    def test_defaults(self, hot):
-        record = hot["_records_hot"].Record("t", 1, 2)
-        assert (record.timestamp, record.leader_epoch) == (-1, -1)
-        assert (record.key, record.value, record.headers) == (None, None, ())
-
-    def test_is_immutable(self, hot):
-        record = hot["_records_hot"].Record("t", 1, 2)
-        for name in ("topic", "offset", "value", "headers"):
-            with pytest.raises(AttributeError):
-                setattr(record, name, None)
-        with pytest.raises(AttributeError):
-            record.other = 1
-
-    def test_equality_and_hash(self, hot):
-        make = hot["_records_hot"].Record
-        assert make("t", 1, 2, value=b"v") == make("t", 1, 2, value=b"v")
-        assert make("t", 1, 2, value=b"v") != make("t", 1, 2, value=b"w")
-        assert make("t", 1, 2) != ("t", 1, 2)
-        assert len({make("t", 1, 2), make("t", 1, 2), make("t", 1, 3)}) == 2
-
-    def test_replace(self, hot):
-        record = hot["_records_hot"].Record("t", 1, 2, 3, key=b"k", headers=(("a", b""),))
-        other = record.replace("key", {"value": 1})
-        assert (other.key, other.value) == ("key", {"value": 1})
-        assert (other.offset, other.timestamp, other.headers) == (2, 3, (("a", b""),))
-
-    def test_repr(self, hot):
-        assert "offset=2" in repr(hot["_records_hot"].Record("t", 1, 2))
-
-    def test_pickle(self):
-        from barnabas.records.record import Record
-
-        record = Record("t", 1, 2, 3, TimestampType.LOG_APPEND_TIME, b"k", b"v", (("h", None),), 9)
-        assert pickle.loads(pickle.dumps(record)) == record

@@ -1,0 +1,141 @@
+"""The record codec beside kafka-python's and aiokafka's, compiled and pure, in one run.
+
+    python -m benchmarks.records_bench
+
+Batches of 100-byte values without keys, as the throughput benchmarks use. Prints nanoseconds per
+record and how many times slower each peer is; the best of several runs, so noise only adds.
+"""
+
+import sys
+import timeit
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from kafka.record import default_records as kafka_python
+
+from aiokafka.record import default_records as aiokafka
+
+from barnabas.model.records import Codec
+from barnabas.records import COMPILED
+from barnabas.records.batch import crc_ok, parse_header
+from barnabas.records.builder import BatchBuilder
+from barnabas.records.reader import FetchDecoder, decode_records, records_section
+from barnabas.records.validation import BatchRules, validate_batch
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from support import hot_records
+
+COUNT = 1000
+VALUE = b"v" * 100
+KEY = b"key-12345"
+HEADERS = [("trace", b"0123456789abcdef")]
+DEEP = BatchRules(deep=True)
+
+
+def best(action: Callable[[], object], number: int, repeat: int = 5) -> float:
+    """Seconds of one call."""
+    return min(timeit.repeat(action, number=number, repeat=repeat)) / number
+
+
+def build_ours(headers=(), key=None, codec=Codec.NONE) -> bytes:
+    builder = BatchBuilder(codec=codec, capacity=16384)
+    append = builder.appender.append
+    for timestamp in range(COUNT):
+        append(timestamp, key, VALUE, headers)
+    return bytes(builder.build())
+
+
+def build_theirs(factory) -> bytes:
+    builder = factory(2, 0, 0, -1, -1, -1, 10**7)
+    for offset in range(COUNT):
+        builder.append(offset, offset, None, VALUE, [])
+    return bytes(builder.build())
+
+
+def read_theirs(factory, batch: bytes) -> None:
+    records = factory(batch)
+    assert records.validate_crc()
+    for record in records:
+        record.value  # noqa: B018 - kafka-python decodes lazily
+
+
+def arrow_columns(batch: bytes, modules) -> None:
+    columns = modules["_columns_hot"].ArrowColumns()
+    FetchDecoder(batch, "t", 0).take_columns(columns)
+    columns.take()
+
+
+def measure(implementation: str) -> dict[str, float]:
+    """Nanoseconds per record of each operation on one implementation."""
+    plain, rich = build_ours(), build_ours(HEADERS, KEY)
+    number = 50 if implementation == "compiled" else 3
+    with hot_records.use(implementation) as modules:
+        cursor = modules["_records_hot"].RecordCursor
+        header = parse_header(plain)
+        section = records_section(plain, 0, header)
+        actions = {
+            "append + build": build_ours,
+            "append + build, key and header": lambda: build_ours(HEADERS, KEY),
+            "decode to Record": lambda: decode_records(plain, "t", 0),
+            "decode to Record, key and header": lambda: decode_records(rich, "t", 0),
+            "decode to Arrow buffers": lambda: arrow_columns(plain, modules),
+            "raw records (broker)": lambda: cursor(section, header).raw(),
+            "deep validation": lambda: validate_batch(plain, DEEP),
+        }
+        return {name: best(action, number) / COUNT * 1e9 for name, action in actions.items()}
+
+
+def peers() -> dict[str, tuple[float, float]]:
+    """(append + build, decode) in nanoseconds per record."""
+    batch = build_ours()
+    libraries = {
+        "kafka-python": (kafka_python.DefaultRecordBatchBuilder, kafka_python.DefaultRecordBatch),
+        "aiokafka (compiled)": (aiokafka.DefaultRecordBatchBuilder, aiokafka.DefaultRecordBatch),
+    }
+    out = {}
+    for name, (builder, reader) in libraries.items():
+        build = best(lambda builder=builder: build_theirs(builder), 5)
+        read = best(lambda reader=reader: read_theirs(reader, batch), 5)
+        out[name] = (build / COUNT * 1e9, read / COUNT * 1e9)
+    return out
+
+
+def report_batches() -> None:
+    """What the broker pays per batch: the checksum, and little beside it."""
+    print("\nper batch, broker path:          header + crc     crc alone")
+    for size in (16, 128, 1024):
+        count = size * 1024 // 107
+        builder = BatchBuilder()
+        for timestamp in range(count):
+            builder.append(None, VALUE, (), timestamp)
+        batch = builder.build()
+        header = parse_header(batch)
+        rules = BatchRules(max_message_bytes=2**30)
+        whole = best(lambda batch=batch, rules=rules: validate_batch(batch, rules, now_ms=0), 200)
+        crc = best(lambda batch=batch, header=header: crc_ok(batch, 0, header), 200)
+        print(f"  {size:5d} KiB {whole * 1e6:32.1f} µs {crc * 1e6:10.1f} µs")
+
+
+def main() -> None:
+    compiled = measure("compiled") if COMPILED else {}
+    pure = measure("pure")
+    print(f"{COUNT} records of {len(VALUE)} bytes per batch, ns per record\n")
+    print(f"{'':36}{'compiled':>10}{'pure':>10}{'ratio':>8}")
+    for name, slow in pure.items():
+        fast = compiled.get(name, float("nan"))
+        print(f"{name:36}{fast:10.0f}{slow:10.0f}{slow / fast:8.1f}")
+    ours = compiled or pure
+    print(f"\n{'peer':36}{'build':>10}{'x ours':>8}{'decode':>10}{'x ours':>8}")
+    for name, (build, read) in peers().items():
+        print(
+            f"{name:36}{build:10.0f}{build / ours['append + build']:8.1f}"
+            f"{read:10.0f}{read / ours['decode to Record']:8.1f}"
+        )
+    report_batches()
+
+
+if __name__ == "__main__":
+    main()
