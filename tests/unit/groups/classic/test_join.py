@@ -1,0 +1,182 @@
+import pytest
+from support.group_driver import GroupDriver, subscription
+
+from barnabas.groups.config import GroupConfig
+from barnabas.groups.outcome import TimerKind
+from barnabas.groups.requests import Protocol
+from barnabas.model.error_codes import ErrorCode as E
+
+
+def protocols(*names):
+    return tuple(Protocol(name, subscription("t")) for name in names)
+
+
+def test_member_id_is_client_id_and_uuid_and_must_be_brought_back():
+    driver = GroupDriver()
+    first = driver.join()
+    assert first.code is E.MEMBER_ID_REQUIRED
+    assert first.reply.member_id == "client-id-1"
+    second = driver.join(first.reply.member_id)
+    driver.advance(0)
+    assert second.code is E.NONE
+    assert second.reply.leader_id == first.reply.member_id
+    assert [m.member_id for m in second.reply.members] == [first.reply.member_id]
+
+
+def test_old_clients_join_at_once():
+    driver = GroupDriver()
+    answer = driver.join(known=False)
+    driver.advance(0)
+    assert answer.code is E.NONE
+
+
+def test_an_id_that_is_never_used_expires_and_lets_the_others_go_on():
+    driver = GroupDriver()
+    leader, _ = driver.stable_group(2)
+    driver.join()  # its id is lost on the way
+    joins = [driver.join(leader), driver.join(known=False)]
+    driver.leave("client-id-2")
+    assert not joins[0].done
+    driver.advance(10_000)
+    assert all(join.code is E.NONE for join in joins)
+
+
+def test_unknown_group_with_member_id():
+    answer = GroupDriver().join("ghost")
+    assert answer.code is E.UNKNOWN_MEMBER_ID
+
+
+def test_refused_first_member_leaves_no_group_behind():
+    driver = GroupDriver()
+    assert driver.join(protocol_type="").code is E.INCONSISTENT_GROUP_PROTOCOL
+    assert driver.shard.list_groups() == []
+
+
+def test_empty_group_id():
+    assert GroupDriver().join(group="").code is E.INVALID_GROUP_ID
+
+
+@pytest.mark.parametrize(("timeout", "code"), [(5_999, 26), (6_000, 79), (1_800_001, 26)])
+def test_session_timeout_bounds(timeout, code):
+    assert GroupDriver().join(session_timeout_ms=timeout).code == code
+
+
+def test_first_rebalance_waits_for_more_members():
+    driver = GroupDriver(GroupConfig(initial_rebalance_delay_ms=3_000))
+    first = driver.join(known=False)
+    driver.advance(2_999)
+    second = driver.join(known=False)
+    driver.advance(1)
+    assert not first.done, "a member came, so the delay is extended"
+    driver.advance(3_000)
+    assert first.reply.generation_id == second.reply.generation_id == 1
+    assert len(first.reply.members) == 2
+
+
+def test_initial_delay_ends_with_the_rebalance_timeout():
+    driver = GroupDriver(GroupConfig(initial_rebalance_delay_ms=3_000))
+    first = driver.join(known=False, rebalance_timeout_ms=10_000)
+    for _ in range(20):
+        driver.advance(1_000)
+        driver.join(known=False, rebalance_timeout_ms=10_000)
+        if first.done:
+            break
+    assert first.done
+    assert driver.now_ms - 1_000_000 <= 12_000
+
+
+def test_protocol_with_most_votes_among_common_ones():
+    driver = GroupDriver()
+    joins = [
+        driver.join(known=False, protocols=protocols("a", "b", "c")),
+        driver.join(known=False, protocols=protocols("b", "a")),
+        driver.join(known=False, protocols=protocols("x", "b", "a")),
+    ]
+    driver.advance(0)
+    assert {join.reply.protocol_name for join in joins} == {"b"}
+
+
+def test_member_without_a_common_protocol_is_refused():
+    driver = GroupDriver()
+    driver.stable_group(1)
+    answer = driver.join(known=False, protocols=protocols("other"))
+    assert answer.code is E.INCONSISTENT_GROUP_PROTOCOL
+
+
+def test_only_the_leader_sees_the_members():
+    driver = GroupDriver()
+    joins = [driver.join(known=False) for _ in range(3)]
+    driver.advance(0)
+    assert [len(join.reply.members) for join in joins] == [3, 0, 0]
+    assert {join.reply.leader_id for join in joins} == {joins[0].reply.member_id}
+
+
+def test_leader_that_does_not_rejoin_is_replaced():
+    driver = GroupDriver()
+    leader, follower = driver.stable_group(2)
+    changed = driver.join(follower, protocols=(Protocol("range", subscription("u")),))
+    driver.heartbeat(leader, 1)
+    driver.advance(60_000)
+    assert changed.reply.leader_id == follower
+    assert driver.heartbeat(leader, 2).code is E.UNKNOWN_MEMBER_ID
+
+
+def test_follower_with_changed_subscription_rebalances():
+    driver = GroupDriver()
+    _, follower = driver.stable_group(2)
+    answer = driver.join(follower, protocols=(Protocol("range", subscription("u")),))
+    assert not answer.done
+    assert driver.state() == "PreparingRebalance"
+
+
+def test_repeated_join_answers_the_earlier_one():
+    """A retry on another connection must not leave the first one hanging."""
+    driver = GroupDriver()
+    leader, _ = driver.stable_group(2)
+    first, second = driver.join(leader), driver.join(leader)
+    assert first.code is E.REBALANCE_IN_PROGRESS
+    assert not second.done
+
+
+def test_new_member_that_never_comes_back_is_dropped_after_five_minutes():
+    driver = GroupDriver()
+    leader, follower = driver.stable_group(2)
+    answer = driver.join(known=False, rebalance_timeout_ms=30 * 60_000)
+    for _ in range(60):
+        driver.advance(5_000)
+        driver.heartbeat(leader, 1)
+        driver.heartbeat(follower, 1)
+    assert answer.code is E.UNKNOWN_MEMBER_ID
+
+
+def test_group_max_size():
+    driver = GroupDriver(GroupConfig(initial_rebalance_delay_ms=0, max_size=2))
+    driver.stable_group(2)
+    assert driver.join(known=False).code is E.GROUP_MAX_SIZE_REACHED
+
+
+def test_group_over_a_lowered_size_loses_who_comes_last():
+    driver = GroupDriver()
+    ids = driver.stable_group(3)
+    driver.config = GroupConfig(initial_rebalance_delay_ms=0, max_size=2)
+    driver.reload()
+    assert driver.state() == "PreparingRebalance"
+    answers = [driver.join(member_id) for member_id in ids]
+    assert [answer.code for answer in answers] == [E.NONE, E.NONE, E.GROUP_MAX_SIZE_REACHED]
+
+
+def test_join_timer_is_set_while_preparing():
+    driver = GroupDriver()
+    leader, _ = driver.stable_group(2)
+    driver.join(leader)
+    assert TimerKind.JOIN in {key.kind for key in driver.timers}
+
+
+def test_other_protocol_types_are_opaque():
+    driver = GroupDriver()
+    answer = driver.join(
+        known=False, protocol_type="connect", protocols=(Protocol("sessioned", b"\xff\x00"),)
+    )
+    driver.advance(0)
+    assert answer.reply.protocol_type == "connect"
+    assert answer.reply.members[0].metadata == b"\xff\x00"
