@@ -1,0 +1,130 @@
+"""Batches waiting to be sent: when they are ready, in which order they go."""
+
+import pytest
+
+from barnabas.clients.producer.accumulator import Accumulator
+from barnabas.clients.producer.buffer_memory import BufferMemory
+from barnabas.model.ids import TopicPartition
+
+PLACE = TopicPartition("t", 0)
+
+
+@pytest.fixture
+def make(settings_of, clock):
+    def accumulator(**config):
+        woken = []
+        made = Accumulator(settings_of(**config), clock, lambda: woken.append(True))
+        made.topic("t", 2)
+        made.woken = woken
+        return made
+
+    return accumulator
+
+
+def send(accumulator, value=b"v", place=PLACE):
+    record = (None, value, [], 5)
+    appender = accumulator.topic("t", 2)
+    future = appender.try_send(None, value, (), place.partition, 5)
+    if future is None:
+        size = accumulator.batch_bytes(record)
+        assert accumulator.memory.try_reserve(size)
+        future = accumulator.append_to_new(place, record, size)
+    return future
+
+
+def heads(accumulator):
+    return dict(accumulator.waiting())
+
+
+def test_a_batch_lingers_then_is_ready(make, clock):
+    accumulator = make(linger_ms=10)
+    send(accumulator)
+    assert accumulator.woken == [True]
+    assert accumulator.ready_at_ms(heads(accumulator)[PLACE]) == clock.time + 10
+
+
+@pytest.mark.parametrize("reason", ["full", "urgent", "flush", "memory"])
+def test_what_ends_a_linger(make, reason):
+    accumulator = make(linger_ms=10_000, batch_size=200, buffer_memory=500)
+    send(accumulator)
+    batch = heads(accumulator)[PLACE]
+    if reason == "full":
+        for _ in range(9):
+            send(accumulator, b"x" * 20)
+    elif reason == "urgent":
+        batch.urgent = True
+    elif reason == "memory":
+        accumulator.memory.try_reserve(250)
+    if reason == "flush":
+        with accumulator.no_lingering() as batches:
+            assert batches == [batch]
+            assert accumulator.ready_at_ms(batch) == 0
+    assert (accumulator.ready_at_ms(batch) == 0) == (reason != "flush")
+
+
+def test_a_drained_batch_takes_no_more_records(make):
+    accumulator = make()
+    send(accumulator)
+    batch = accumulator.drain(PLACE)
+    send(accumulator)
+    assert batch.appender.count == 1
+    assert heads(accumulator)[PLACE] is not batch
+
+
+def test_retries_stand_before_new_batches_in_the_order_of_sequences(make):
+    accumulator = make(batch_size=100)
+    drained = []
+    for sequence in range(3):
+        send(accumulator, b"x" * 60)
+        batch = accumulator.drain(PLACE)
+        batch.base_sequence = sequence
+        drained.append(batch)
+    send(accumulator, b"new")
+    for batch in (drained[1], drained[2], drained[0]):
+        accumulator.requeue(batch)
+    order = [accumulator.drain(PLACE) for _ in range(4)]
+    assert order[:3] == drained
+    assert order[3].base_sequence == -1
+
+
+def test_memory_comes_back_when_a_batch_is_answered(make):
+    accumulator = make(batch_size=100, buffer_memory=1000)
+    send(accumulator)
+    assert accumulator.memory.available == 900
+    batch = accumulator.drain(PLACE)
+    accumulator.finished(batch)
+    assert accumulator.memory.available == 1000
+    assert accumulator.incomplete() == []
+
+
+def test_a_record_larger_than_a_batch_has_one_of_its_own(make):
+    accumulator = make(batch_size=100)
+    send(accumulator, b"x" * 5000)
+    send(accumulator, b"small")
+    assert accumulator.drain(PLACE).appender.count == 1
+
+
+def test_waiters_for_memory_are_served_in_order():
+    memory = BufferMemory(100)
+    served = []
+    assert memory.try_reserve(80)
+    memory.reserve_later(50, lambda: served.append("first"))
+    memory.reserve_later(10, lambda: served.append("second"))
+    assert not memory.try_reserve(5)
+    memory.release(40)
+    assert served == ["first", "second"]
+    assert memory.available == 0
+
+
+def test_who_gives_up_waiting_says_whether_it_was_served():
+    memory = BufferMemory(10)
+
+    def granted():
+        pass
+
+    memory.try_reserve(10)
+    memory.reserve_later(5, granted)
+    assert memory.withdraw(granted)
+    memory.reserve_later(5, granted)
+    memory.release(10)
+    assert not memory.withdraw(granted)

@@ -1,0 +1,103 @@
+"""Sequences per partition and epoch, and what a hole in them does."""
+
+import threading
+
+import pytest
+
+from barnabas.clients.producer.batch import ProducerBatch
+from barnabas.clients.producer.identity import MAX_EPOCH, SEQUENCES, ProducerIdentity
+from barnabas.model.ids import TopicPartition
+
+ONE, TWO = TopicPartition("t", 1), TopicPartition("t", 2)
+
+
+def batch(count=3, place=ONE):
+    made = ProducerBatch(place, 100, 0, threading.Lock(), lambda: None)
+    made.count = count
+    return made
+
+
+@pytest.fixture
+def identity():
+    made = ProducerIdentity(idempotent=True, max_in_flight=5)
+    made.adopt(77, 0)
+    return made
+
+
+def numbers(item):
+    return item.producer_id, item.producer_epoch, item.base_sequence
+
+
+def test_no_batch_goes_without_an_id():
+    assert not ProducerIdentity(idempotent=True, max_in_flight=5).ready
+    assert ProducerIdentity(idempotent=False, max_in_flight=5).ready
+
+
+def test_sequences_count_records_per_partition(identity):
+    first, second, other = batch(3), batch(2), batch(4, TWO)
+    for item in (first, second, other):
+        identity.sending(item)
+    assert numbers(first) == (77, 0, 0)
+    assert numbers(second) == (77, 0, 3)
+    assert numbers(other) == (77, 0, 0)
+
+
+def test_a_retry_keeps_its_sequence(identity):
+    first, second = batch(3), batch(2)
+    identity.sending(first)
+    identity.sending(second)
+    identity.answered(first)
+    identity.sending(first)
+    assert numbers(first) == (77, 0, 0)
+
+
+def test_at_most_five_batches_of_a_partition_are_in_flight(identity):
+    for _ in range(5):
+        assert identity.may_send(ONE)
+        identity.sending(batch(1))
+    assert not identity.may_send(ONE)
+    assert identity.may_send(TWO)
+
+
+def test_after_a_bump_the_old_epoch_drains_before_the_new_begins(identity):
+    failed, behind = batch(3), batch(2)
+    identity.sending(failed)
+    identity.sending(behind)
+    identity.answered(failed)
+    assert identity.bump_epoch()
+    assert not identity.may_send(ONE)
+    identity.answered(behind)
+    assert identity.may_send(ONE)
+    identity.sending(behind)
+    assert numbers(behind) == (77, 1, 0)
+
+
+def test_a_batch_is_next_when_nothing_earlier_is_open(identity):
+    first, second = batch(3), batch(2)
+    identity.sending(first)
+    identity.sending(second)
+    assert identity.is_next(first, [first, second])
+    assert not identity.is_next(second, [first, second])
+    identity.answered(first)
+    assert not identity.is_next(second, [first, second])
+    assert identity.is_next(second, [second])
+
+
+def test_used_up_epochs_need_a_new_id(identity):
+    identity.adopt(77, MAX_EPOCH)
+    assert not identity.bump_epoch()
+    assert not identity.ready
+
+
+def test_sequences_wrap_after_the_largest(identity):
+    first, second, third = batch(SEQUENCES - 1), batch(2), batch(1)
+    for item in (first, second, third):
+        identity.sending(item)
+    assert second.base_sequence == SEQUENCES - 1
+    assert third.base_sequence == 1
+
+
+def test_one_request_in_flight_keeps_order_without_idempotence():
+    identity = ProducerIdentity(idempotent=False, max_in_flight=1)
+    identity.sending(batch())
+    assert not identity.may_send(ONE)

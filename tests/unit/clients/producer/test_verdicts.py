@@ -1,0 +1,80 @@
+"""What each answer means for a batch."""
+
+import threading
+
+import pytest
+
+from barnabas.clients.producer.batch import ProducerBatch
+from barnabas.clients.producer.encoding import build, split, stamp
+from barnabas.clients.producer.verdicts import Circumstances, Verdict, verdict
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.ids import TopicPartition
+from barnabas.records.batch import crc_ok, parse_header
+from barnabas.records.reader import iter_raw
+
+
+def batch(count=4):
+    made = ProducerBatch(TopicPartition("t", 0), 500, 0, threading.Lock(), lambda: None)
+    for number in range(count):
+        made.appender.append(1000 + number, b"k", b"v%d" % number, [("h", b"1")])
+    return made
+
+
+def about(**changes):
+    facts = {
+        "idempotent": True,
+        "transactional": False,
+        "next_in_sequence": True,
+        "tries_left": True,
+    }
+    return Circumstances(**{**facts, **changes})
+
+
+@pytest.mark.parametrize(
+    ("code", "changes", "expected"),
+    [
+        (ErrorCode.NONE, {}, Verdict.STORED),
+        (ErrorCode.DUPLICATE_SEQUENCE_NUMBER, {}, Verdict.STORED),
+        (ErrorCode.NOT_LEADER_OR_FOLLOWER, {}, Verdict.RETRY),
+        (ErrorCode.NOT_LEADER_OR_FOLLOWER, {"tries_left": False}, Verdict.FAILED),
+        (ErrorCode.MESSAGE_TOO_LARGE, {}, Verdict.SPLIT),
+        (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, {}, Verdict.FAILED),
+        (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, {"next_in_sequence": False}, Verdict.RETRY),
+        (ErrorCode.UNKNOWN_SERVER_ERROR, {}, Verdict.FAILED),
+        (ErrorCode.INVALID_RECORD, {}, Verdict.FAILED),
+        (ErrorCode.PRODUCER_FENCED, {}, Verdict.FAILED),
+    ],
+)
+def test_rules(settings_of, code, changes, expected):
+    answered = batch()
+    build(answered, settings_of())
+    assert verdict(answered, code, about(**changes)) is expected
+
+
+def test_a_single_record_too_large_cannot_be_split(settings_of):
+    answered = batch(1)
+    build(answered, settings_of())
+    assert verdict(answered, ErrorCode.MESSAGE_TOO_LARGE, about()) is Verdict.FAILED
+
+
+@pytest.mark.parametrize("codec", ["none", "zstd"])
+def test_stamping_leaves_a_valid_batch(settings_of, codec):
+    built = batch()
+    build(built, settings_of(compression_type=codec))
+    built.producer_id, built.producer_epoch, built.base_sequence = 9, 2, 77
+    stamp(built)
+    header = parse_header(built.payload)
+    assert (header.producer_id, header.producer_epoch, header.base_sequence) == (9, 2, 77)
+    assert crc_ok(built.payload, 0, header)
+
+
+def test_a_split_keeps_every_record_in_order(settings_of):
+    whole = batch(5)
+    build(whole, settings_of(compression_type="gzip"))
+    before = [item[1:] for item in iter_raw(whole.payload, 0, parse_header(whole.payload))]
+    parts = split(whole, settings_of(compression_type="gzip"), lambda: None)
+    after = []
+    for part in parts:
+        after += [item[1:] for item in iter_raw(part.payload, 0, parse_header(part.payload))]
+    assert after == before
+    assert [part.count for part in parts] == [2, 3]
