@@ -10,7 +10,7 @@ import contextlib
 import errno
 import socket
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from barnabas.model.clock import Clock
 from barnabas.net.budget import ReceiveBudget
@@ -19,7 +19,6 @@ from barnabas.net.refusal import Refusal, RefusalLog
 from barnabas.net.server_connection import SCRATCH_BYTES, FrameHandler, ServerConnection
 from barnabas.net.stream import Stream, TcpStream
 
-_BACKLOG = 1024
 _ACCEPTS_PER_TURN = 64
 _OUT_OF_FILES_PAUSE_S = 0.25
 _SWEEP_S = 1.0
@@ -47,7 +46,7 @@ class Listener:
         self.connections: set[ServerConnection] = set()
         self._handler = handler
         self._per_ip: Counter[str] = Counter()
-        self._socket: socket.socket | None = None
+        self._sockets: list[socket.socket] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sweep: asyncio.TimerHandle | None = None
         self._retry: asyncio.TimerHandle | None = None
@@ -56,31 +55,16 @@ class Listener:
     @property
     def address(self) -> tuple[str, int]:
         """Where it really listens."""
-        if self._socket is None:
-            raise RuntimeError("the listener has not been started")
-        host, port = self._socket.getsockname()[:2]
+        if not self._sockets:
+            raise RuntimeError("the listener has no address")
+        host, port = self._sockets[0].getsockname()[:2]
         return host, port
 
-    def bind(self, host: str, port: int) -> None:
-        """Take the address, without accepting yet; OSError when it is taken or not ours."""
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        sock = socket.socket(family, socket.SOCK_STREAM)
-        try:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            sock.setblocking(False)
-            sock.bind((host, port))
-            sock.listen(_BACKLOG)
-        except BaseException:
-            sock.close()
-            raise
-        self._socket = sock
-
-    def start(self) -> None:
-        """Begin to accept."""
-        if self._socket is None:
-            raise RuntimeError("the listener has no address, bind it first")
+    def start(self, sockets: Sequence[socket.socket]) -> None:
+        """Begin to accept on sockets that listen already (`bind.listen_on`)."""
         self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(self._socket, self._on_acceptable)
+        self._sockets = list(sockets)
+        self._watch_sockets()
         self._sweep = self._loop.call_later(_SWEEP_S, self._sweep_connections)
 
     async def stop(self, *, grace_s: float = 1.0) -> None:
@@ -117,9 +101,15 @@ class Listener:
 
     # --- accepting -------------------------------------------------------------------------
 
-    def _on_acceptable(self) -> None:
+    def _watch_sockets(self) -> None:
+        self._retry = None
+        if self._loop is not None:
+            for sock in self._sockets:
+                self._loop.add_reader(sock, self._on_acceptable, sock)
+
+    def _on_acceptable(self, listening: socket.socket) -> None:
         for _ in range(_ACCEPTS_PER_TURN):
-            if self._socket is None or not self._accept_one(self._socket):
+            if not self._accept_one(listening):
                 return
 
     def _accept_one(self, listening: socket.socket) -> bool:
@@ -157,24 +147,20 @@ class Listener:
 
     def _pause_accepting(self, error: OSError) -> None:
         self.refusals.refused(Refusal.OUT_OF_FILES, None, error.strerror or "")
-        if self._loop is not None and self._socket is not None:
-            self._loop.remove_reader(self._socket)
-            self._retry = self._loop.call_later(_OUT_OF_FILES_PAUSE_S, self._accept_again)
-
-    def _accept_again(self) -> None:
-        self._retry = None
-        if self._loop is not None and self._socket is not None:
-            self._loop.add_reader(self._socket, self._on_acceptable)
+        if self._loop is not None:
+            for sock in self._sockets:
+                self._loop.remove_reader(sock)
+            self._retry = self._loop.call_later(_OUT_OF_FILES_PAUSE_S, self._watch_sockets)
 
     def _stop_accepting(self) -> None:
         for timer in (self._sweep, self._retry):
             if timer is not None:
                 timer.cancel()
-        if self._socket is not None:
+        for sock in self._sockets:
             if self._loop is not None:
-                self._loop.remove_reader(self._socket)
-            self._socket.close()
-            self._socket = None
+                self._loop.remove_reader(sock)
+            sock.close()
+        self._sockets = []
 
     # --- sweeping --------------------------------------------------------------------------
 

@@ -49,6 +49,11 @@ class Stream(Protocol):
     def close(self) -> None: ...
 
 
+def _plain(address: tuple[str, int] | tuple[str, int, int, int]) -> Address:
+    """Host and port; an IPv4 peer of a dual-stack socket by its IPv4 address."""
+    return address[0].removeprefix("::ffff:"), address[1]
+
+
 class TcpStream:
     """A connected, non-blocking TCP socket on the running asyncio loop."""
 
@@ -62,8 +67,8 @@ class TcpStream:
         self._fd = sock.fileno()
         self._reading = False
         self._writing = False
-        self.peer: Address = sock.getpeername()[:2]
-        self.local: Address = sock.getsockname()[:2]
+        self.peer: Address = _plain(sock.getpeername())
+        self.local: Address = _plain(sock.getsockname())
 
     def recv_into(self, buffer: memoryview) -> int:
         return self._socket.recv_into(buffer)

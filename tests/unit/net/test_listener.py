@@ -9,6 +9,7 @@ import struct
 
 import pytest
 
+from barnabas.net.bind import listen_on
 from barnabas.net.limits import ConnectionLimits
 from barnabas.net.listener import Listener
 from barnabas.net.refusal import Refusal
@@ -36,8 +37,7 @@ async def listen():
 
     def start(handler, **limits):
         listener = Listener(handler, clock=VirtualClock(), limits=ConnectionLimits(**limits))
-        listener.bind("127.0.0.1", 0)
-        listener.start()
+        listener.start(listen_on("127.0.0.1", 0))
         started.append(listener)
         return listener
 
@@ -136,6 +136,15 @@ async def test_out_of_files_pauses_accepting_and_recovers(listen):
 
 async def test_an_address_that_is_taken_is_an_error(listen):
     listener = listen(lambda connection, data: None)
-    other = Listener(lambda connection, data: None, clock=VirtualClock())
     with pytest.raises(OSError, match="in use"):
-        other.bind(*listener.address)
+        listen_on(*listener.address)
+
+
+@pytest.mark.parametrize("host", ["", "localhost", "127.0.0.1"])
+async def test_every_address_of_a_host_shares_one_port(host):
+    sockets = listen_on(host, 0)
+    assert len({sock.getsockname()[1] for sock in sockets}) == 1
+    with socket.create_connection(("127.0.0.1", sockets[0].getsockname()[1])):
+        pass
+    for sock in sockets:
+        sock.close()

@@ -1,0 +1,268 @@
+"""The broker: the only place where its parts are made and put together.
+
+A single embedded broker is a cluster of one on the embedded metadata tree: the same controller,
+the same commands, the same replicas as in a large cluster.
+
+Start: bind the listeners (a taken port is said at once), lock the log directories, open the tree,
+read configuration, load the logs, register, let the controller be elected, wait until its first
+commands have made this broker a part of its own cluster, and only then accept connections. Stop
+is the reverse, and leaves the logs marked clean.
+"""
+
+import asyncio
+import logging
+import random
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
+
+from barnabas.broker.api_versions import ApiVersionsAnswers
+from barnabas.broker.boot import start_kind
+from barnabas.broker.commands import CommandReceiver, LocalChannels
+from barnabas.broker.config import BrokerConfig
+from barnabas.broker.config_layers import ConfigLayers
+from barnabas.broker.config_watch import ConfigWatch
+from barnabas.broker.dispatch import Dispatcher
+from barnabas.broker.fetch_sessions import FetchSessionCache
+from barnabas.broker.flusher import Flusher
+from barnabas.broker.handlers import HANDLERS
+from barnabas.broker.housekeeping import Housekeeping
+from barnabas.broker.identity import Identity, establish, registered_endpoints
+from barnabas.broker.isr_channel import NoController
+from barnabas.broker.listeners import Listeners
+from barnabas.broker.log_store import LogStore, log_config
+from barnabas.broker.metadata_cache import MetadataCache
+from barnabas.broker.produce_rules import ProduceRules
+from barnabas.broker.producer_ids import ProducerIds
+from barnabas.broker.purgatory import Purgatory
+from barnabas.broker.services import Services
+from barnabas.broker.topics import Topics
+from barnabas.broker.waiters import PartitionWaiters
+from barnabas.controller.config import ControllerConfig
+from barnabas.controller.controller import Controller
+from barnabas.controller.registration import BrokerRegistration
+from barnabas.controller.topic_admin import TopicAdmin
+from barnabas.model.clock import Clock
+from barnabas.model.control import Endpoint
+from barnabas.model.errors import LocalError
+from barnabas.model.ids import BrokerId
+from barnabas.replication.partition import ReplicaSettings
+from barnabas.replication.replica_manager import NoFollowers, ReplicaManager, StartCondition
+from barnabas.runtime.clock import SystemClock
+from barnabas.storage.filesystem import FileSystem, OsFileSystem
+from barnabas.storage.log_manager import LogManager
+from barnabas.zk.sqlite_tree import EmbeddedStore
+from barnabas.zk.tree import MetadataTree
+from barnabas.zk.znodes import BrokerNode
+
+_logger = logging.getLogger("barnabas.broker")
+
+METADATA_FILE = "metadata.sqlite"
+_FIRST_COMMANDS_MS = 30_000
+
+
+class Broker:
+    """One broker; `start` and `stop` once each, on one running loop."""
+
+    def __init__(
+        self,
+        config: BrokerConfig,
+        *,
+        clock: Clock | None = None,
+        filesystem: FileSystem | None = None,
+    ) -> None:
+        self.config = config
+        self._clock = clock or SystemClock()
+        self._layers = ConfigLayers(config)
+        self._rules = ProduceRules(self._layers)
+        self._metadata = MetadataCache()
+        self._logs = LogManager(
+            filesystem or OsFileSystem(),
+            config.log_dirs,
+            self._clock,
+            config_for=lambda topic: log_config(self._layers, topic),
+            producer_expiration_ms=config["producer.id.expiration.ms"],
+        )
+        self._executor = ThreadPoolExecutor(2, "barnabas-disk")
+        self._flusher = Flusher(self._executor, self._clock)
+        self._listeners = Listeners(config, self._clock)
+        self._running: AsyncExitStack | None = None
+        self._services: Services | None = None
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """The first listener, with its real port."""
+        return self._listeners.endpoints[0]
+
+    @property
+    def host(self) -> str:
+        return self.endpoint.host
+
+    @property
+    def port(self) -> int:
+        return self.endpoint.port
+
+    @property
+    def services(self) -> Services:
+        """The parts of the running broker."""
+        if self._services is None:
+            raise LocalError("the broker has not been started")
+        return self._services
+
+    async def start(self) -> None:
+        """Serve; what had been started is stopped again when something fails."""
+        async with AsyncExitStack() as stack:
+            stack.callback(self._executor.shutdown)
+            stack.push_async_callback(self._listeners.stop)
+            self._listeners.bind()
+            stack.callback(self._logs.release)
+            self._logs.acquire()
+            tree = await self._open_tree(stack)
+            identity = await establish(self.config, tree, self._logs)
+            await self._start_parts(stack, tree, identity)
+            self._running = stack.pop_all()
+
+    async def stop(self) -> None:
+        """Answer what is in progress, close the logs cleanly, leave the cluster."""
+        if self._running is not None:
+            running, self._running = self._running, None
+            await running.aclose()
+
+    # --- starting --------------------------------------------------------------------------
+
+    async def _open_tree(self, stack: AsyncExitStack) -> MetadataTree:
+        store = EmbeddedStore(self._clock, self.config.log_dirs[0] / METADATA_FILE)
+        stack.push_async_callback(store.close)
+        return store.session()
+
+    async def _start_parts(
+        self, stack: AsyncExitStack, tree: MetadataTree, identity: Identity
+    ) -> None:
+        broker_id = identity.broker_id
+        configs = ConfigWatch(tree, self._layers, broker_id, self._config_changed)
+        await configs.load()
+        self._logs.start()
+        stack.callback(self._logs.shutdown)
+        stack.push_async_callback(self._flusher.drain)
+
+        registration = BrokerRegistration(tree, broker_id, self._describe)
+        replicas = self._make_replicas(broker_id, registration)
+        topics = Topics(TopicAdmin(tree), self._metadata, self._layers, random.Random())
+        self._services = self._make_services(identity, tree, replicas, topics)
+        dispatcher = Dispatcher(HANDLERS, self._services)
+        receiver = CommandReceiver(replicas, self._metadata, configs, topics)
+
+        await registration.register()
+        await self._start_controller(stack, tree, broker_id, receiver, registration)
+        await topics.wait_for_broker(broker_id, _FIRST_COMMANDS_MS)
+        configs.start()
+        stack.push_async_callback(configs.stop)
+        housekeeping = Housekeeping(self.config, self._clock, self._logs, self._flusher)
+        housekeeping.start(replicas, configs)
+        stack.push_async_callback(housekeeping.stop)
+        stack.push_async_callback(dispatcher.drain)
+        stack.callback(self._expire_waiting)
+        stack.push_async_callback(self._listeners.stop)
+        self._listeners.start(dispatcher)
+
+    def _describe(self) -> BrokerNode:
+        endpoints = registered_endpoints(self.config, self._listeners.endpoints)
+        return BrokerNode(endpoints, self.config["broker.rack"], self._clock.now_ms())
+
+    def _make_replicas(
+        self, broker_id: BrokerId, registration: BrokerRegistration
+    ) -> ReplicaManager:
+        settings = ReplicaSettings(
+            broker_id=broker_id,
+            clock=self._clock,
+            isr_channel=NoController(),
+            max_lag_ms=self.config["replica.lag.time.max.ms"],
+            min_insync_of=lambda topic: self._layers.topic_value(topic, "min.insync.replicas"),
+            request_flush=self._flusher.request if self._flush_before_ack else None,
+            is_alive=self._metadata.is_alive,
+            rack_of=self._metadata.rack_of,
+        )
+        return ReplicaManager(
+            settings,
+            LogStore(self._logs, self._layers),
+            NoFollowers(),
+            start=StartCondition(start_kind(self._logs)),
+            broker_epoch=lambda: registration.broker_epoch,
+        )
+
+    @property
+    def _flush_before_ack(self) -> bool:
+        return bool(
+            self.config["fsync.before.ack"] or self.config["log.flush.interval.messages"] == 1
+        )
+
+    def _make_services(
+        self, identity: Identity, tree: MetadataTree, replicas: ReplicaManager, topics: Topics
+    ) -> Services:
+        loop = asyncio.get_running_loop()
+        dice = random.Random()
+        services = Services(
+            config=self.config,
+            clock=self._clock,
+            broker_id=identity.broker_id,
+            cluster_id=identity.cluster_id,
+            metadata=self._metadata,
+            layers=self._layers,
+            produce_rules=self._rules,
+            replicas=replicas,
+            logs=self._logs,
+            topics=topics,
+            producer_ids=ProducerIds(tree, identity.broker_id),
+            produce_purgatory=Purgatory(loop.call_later),
+            fetch_purgatory=Purgatory(loop.call_later),
+            fetch_sessions=FetchSessionCache(
+                lambda: dice.randrange(1, 2**31),
+                max_slots=self.config["max.incremental.fetch.session.cache.slots"],
+            ),
+            api_versions=ApiVersionsAnswers(HANDLERS),
+            answers_own_address=self.config.advertised_listeners is None,
+        )
+        replicas.add_listener(
+            PartitionWaiters(
+                services.produce_purgatory,
+                services.fetch_purgatory,
+                loop.call_soon,
+                self._flusher.after_append,
+            )
+        )
+        return services
+
+    async def _start_controller(
+        self,
+        stack: AsyncExitStack,
+        tree: MetadataTree,
+        broker_id: BrokerId,
+        receiver: CommandReceiver,
+        registration: BrokerRegistration,
+    ) -> None:
+        controller = Controller(
+            tree,
+            broker_id,
+            LocalChannels(broker_id, receiver),
+            self._clock,
+            ControllerConfig.from_values(self.config.values),
+            registration,
+        )
+        stack.push_async_callback(controller.stop)
+        await controller.start()
+
+    # --- running ---------------------------------------------------------------------------
+
+    def _config_changed(self, topic: str | None) -> None:
+        """Put a change of a topic's settings, or of the broker's, into force."""
+        self._rules.forget(topic)
+        topics = [topic] if topic is not None else list(self._metadata.topics())
+        for name in topics:
+            self._logs.update_config(name, log_config(self._layers, name))
+            least = self._layers.topic_value(name, "min.insync.replicas")
+            if self._services is not None:
+                self._services.replicas.change_min_insync(name, least)
+
+    def _expire_waiting(self) -> None:
+        services = self.services
+        services.fetch_purgatory.expire_all()
+        services.produce_purgatory.expire_all()

@@ -1,0 +1,86 @@
+"""A broker's configuration: Kafka's keys, parsed, with what follows from several of them.
+
+Values that may change while the broker runs are read through `topic_configs`; these are the
+static ones.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from barnabas.model.config_keys.broker import BROKER_KEYS
+from barnabas.model.control import Endpoint
+from barnabas.model.errors import ConfigError
+
+DEFAULT_PORT = 9092
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerConfig:
+    """`values` has every key; `given` those that the user set."""
+
+    values: Mapping[str, Any]
+    given: frozenset[str]
+
+    @classmethod
+    def parse(cls, given: Mapping[str, object]) -> "BrokerConfig":
+        """Parse Kafka's keys; ConfigError names what is wrong."""
+        values = BROKER_KEYS.parse(given)
+        config = cls(values, frozenset(BROKER_KEYS.key(name).name for name in given))
+        _ = config.listeners, config.advertised_listeners  # say now what is wrong with them
+        return config
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+    @property
+    def broker_id(self) -> int:
+        """The configured id, or -1 when one is to be generated or found on disk."""
+        node_id = self.values["node.id"]
+        return int(self.values["broker.id"] if node_id is None else node_id)
+
+    @property
+    def log_dirs(self) -> list[Path]:
+        names = self.values["log.dirs"] or [self.values["log.dir"]]
+        return [Path(name).expanduser() for name in names]
+
+    @property
+    def listeners(self) -> list[Endpoint]:
+        """Where to listen. An empty host means all interfaces."""
+        if "listeners" not in self.given and not self.given.isdisjoint({"port", "host.name"}):
+            port = self.values["port"]
+            host = self.values["host.name"] or ""
+            return [Endpoint("PLAINTEXT", host, DEFAULT_PORT if port is None else port)]
+        return [self._endpoint("listeners", text) for text in self.values["listeners"]]
+
+    @property
+    def advertised_listeners(self) -> list[Endpoint] | None:
+        """What clients are told, or None to tell each the address it connected to."""
+        texts = self.values["advertised.listeners"]
+        if texts:
+            return [self._endpoint("advertised.listeners", text) for text in texts]
+        host = self.values["advertised.host.name"]
+        if not host:
+            return None
+        port = self.values["advertised.port"]
+        bound = self.listeners[0]
+        return [Endpoint(bound.listener, host, bound.port if port is None else port)]
+
+    @property
+    def inter_broker_listener(self) -> str:
+        """The listener name that other brokers connect to."""
+        return self.values["inter.broker.listener.name"] or self.listeners[0].listener
+
+    def _endpoint(self, key: str, text: str) -> Endpoint:
+        name, separator, address = text.strip().partition("://")
+        host, colon, port = address.rpartition(":")
+        if not separator or not colon or not port.isdigit() or int(port) > 65535:
+            raise ConfigError(f"{key}={text!r}: must look like PLAINTEXT://host:9092")
+        name = name.upper()
+        protocols = dict(
+            item.upper().split(":", 1) for item in self.values["listener.security.protocol.map"]
+        )
+        if name not in protocols:
+            raise ConfigError(f"{key}={text!r}: {name} is not in listener.security.protocol.map")
+        return Endpoint(name, host.strip("[]"), int(port), protocols[name])

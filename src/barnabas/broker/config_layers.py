@@ -1,0 +1,172 @@
+"""The configuration in force, as layers: topic, dynamic broker, dynamic default, static, default.
+
+A layered view, never merged copies: a change of a broker-wide default must not touch a topic's own
+value (KAFKA-9254 lost overrides that way). Values are kept as the text they were given in and
+parsed when read.
+
+Pure: `config_watch` feeds it from the metadata tree, `handlers` read it.
+"""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from barnabas.broker.config import BrokerConfig
+from barnabas.model.config import ConfigKey
+from barnabas.model.config_keys.broker import BROKER_KEYS
+from barnabas.model.config_keys.topic import BROKER_SYNONYMS, SYNONYM_FACTORS, TOPIC_KEYS
+
+
+class Source(enum.IntEnum):
+    """Where a value comes from, as the protocol numbers it."""
+
+    TOPIC = 1
+    DYNAMIC_BROKER = 2
+    DYNAMIC_DEFAULT_BROKER = 3
+    STATIC_BROKER = 4
+    DEFAULT = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Synonym:
+    """One of the values that a key could take."""
+
+    name: str
+    value: str | None
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigEntry:
+    """The value in force of one key, and the ones behind it, strongest first."""
+
+    key: ConfigKey
+    value: str | None
+    source: Source
+    read_only: bool
+    synonyms: tuple[Synonym, ...]
+
+
+class ConfigLayers:
+    """Owned by the broker's loop."""
+
+    def __init__(self, static: BrokerConfig) -> None:
+        self._static = static
+        self._topics: dict[str, dict[str, str]] = {}
+        self._broker: dict[str, str] = {}
+        self._default: dict[str, str] = {}
+
+    # --- what the metadata tree says -------------------------------------------------------
+
+    def set_topic(self, topic: str, values: Mapping[str, str]) -> None:
+        self._topics[topic] = dict(values)
+
+    def forget_topic(self, topic: str) -> None:
+        self._topics.pop(topic, None)
+
+    def set_broker(self, values: Mapping[str, str]) -> None:
+        self._broker = dict(values)
+
+    def set_default(self, values: Mapping[str, str]) -> None:
+        self._default = dict(values)
+
+    def topic_overrides(self, topic: str) -> Mapping[str, str]:
+        return self._topics.get(topic, {})
+
+    def broker_overrides(self) -> Mapping[str, str]:
+        return self._broker
+
+    def default_overrides(self) -> Mapping[str, str]:
+        return self._default
+
+    # --- values in force -------------------------------------------------------------------
+
+    def broker_value(self, name: str) -> Any:
+        """The typed value of a broker key, dynamic layers first."""
+        for layer in (self._broker, self._default):
+            if name in layer:
+                return BROKER_KEYS[name].parse(layer[name])
+        return self._static[name]
+
+    def topic_value(self, topic: str, name: str) -> Any:
+        """The typed value of a topic key."""
+        return self.effective(self._topics.get(topic, {}), name)
+
+    def topic_values(self, topic: str) -> dict[str, Any]:
+        """All topic keys with their typed values."""
+        overrides = self._topics.get(topic, {})
+        return {key.name: self.effective(overrides, key.name) for key in TOPIC_KEYS}
+
+    def effective(self, overrides: Mapping[str, str], name: str) -> Any:
+        """A topic key's value under the given overrides, which need not be stored yet."""
+        key = TOPIC_KEYS[name]
+        if name in overrides:
+            return key.parse(overrides[name])
+        for synonym in BROKER_SYNONYMS.get(name, ()):
+            found = self._set_broker_value(synonym)
+            if found is not None:
+                factor = SYNONYM_FACTORS.get(synonym)
+                return found * factor if factor is not None else found
+        return key.default
+
+    def _set_broker_value(self, name: str) -> Any:
+        """A broker key's value where somebody set one."""
+        if name in self._broker or name in self._default or name in self._static.given:
+            return self.broker_value(name)
+        return None
+
+    # --- descriptions ----------------------------------------------------------------------
+
+    def describe_topic(self, topic: str) -> list[ConfigEntry]:
+        return self.describe_topic_with(self._topics.get(topic, {}))
+
+    def describe_topic_with(self, overrides: Mapping[str, str]) -> list[ConfigEntry]:
+        """A topic with these overrides, which need not be stored yet."""
+        return [self._topic_entry(key, overrides) for key in TOPIC_KEYS]
+
+    def describe_broker(self) -> list[ConfigEntry]:
+        return [self._broker_entry(key) for key in BROKER_KEYS]
+
+    def describe_default(self) -> list[ConfigEntry]:
+        """The cluster-wide dynamic values alone, as Kafka answers for the nameless broker."""
+        source = Source.DYNAMIC_DEFAULT_BROKER
+        entries = []
+        for name, value in self._default.items():
+            synonyms = (Synonym(name, value, source),)
+            entries.append(ConfigEntry(BROKER_KEYS[name], value, source, False, synonyms))
+        return entries
+
+    def _topic_entry(self, key: ConfigKey, overrides: Mapping[str, str]) -> ConfigEntry:
+        synonyms = []
+        if key.name in overrides:
+            synonyms.append(Synonym(key.name, overrides[key.name], Source.TOPIC))
+        for name in BROKER_SYNONYMS.get(key.name, ()):
+            synonyms += self._broker_synonyms(name)
+        value = key.render(self.effective(overrides, key.name))
+        source = synonyms[0].source if synonyms else Source.DEFAULT
+        if not synonyms or synonyms[-1].source is not Source.DEFAULT:
+            synonyms.append(Synonym(key.name, key.render(key.default), Source.DEFAULT))
+        return ConfigEntry(key, value, source, False, tuple(synonyms))
+
+    def _broker_entry(self, key: ConfigKey) -> ConfigEntry:
+        synonyms = self._broker_synonyms(key.name)
+        if not synonyms:
+            synonyms = [Synonym(key.name, key.render(key.default), Source.DEFAULT)]
+        value = None if key.sensitive else key.render(self.broker_value(key.name))
+        return ConfigEntry(key, value, synonyms[0].source, not key.dynamic, tuple(synonyms))
+
+    def _broker_synonyms(self, name: str) -> list[Synonym]:
+        key = BROKER_KEYS[name]
+        found = []
+        if name in self._broker:
+            found.append(Synonym(name, self._broker[name], Source.DYNAMIC_BROKER))
+        if name in self._default:
+            found.append(Synonym(name, self._default[name], Source.DYNAMIC_DEFAULT_BROKER))
+        if name in self._static.given:
+            found.append(Synonym(name, key.render(self._static[name]), Source.STATIC_BROKER))
+        if key.default is not None:
+            found.append(Synonym(name, key.render(key.default), Source.DEFAULT))
+        if key.sensitive:
+            found = [Synonym(item.name, None, item.source) for item in found]
+        return found

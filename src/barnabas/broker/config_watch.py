@@ -1,0 +1,131 @@
+"""Keeps the configuration layers as the metadata tree has them, and puts changes into force.
+
+Everything is read once at start; afterwards each change comes as a node below /config/changes that
+names what to read again. The active controller's broker removes notifications that all have had
+time to see.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+
+from barnabas.broker.config_layers import ConfigLayers
+from barnabas.model.errors import BarnabasError
+from barnabas.model.ids import BrokerId
+from barnabas.zk import paths
+from barnabas.zk.config_znodes import ConfigChangeNode, ConfigNode
+from barnabas.zk.tree import MetadataTree, NoNodeError, TreeError, WatchEvent
+
+_logger = logging.getLogger("barnabas.broker")
+
+_NOTIFICATION_LIFE_MS = 15 * 60 * 1000
+_RETRY_S = 1.0
+
+OnChange = Callable[[str | None], None]
+"""Told the topic whose settings changed, or None when those of the broker did."""
+
+
+class ConfigWatch:
+    """Owned by the broker's loop; `on_change` runs there."""
+
+    def __init__(
+        self, tree: MetadataTree, layers: ConfigLayers, broker_id: BrokerId, on_change: OnChange
+    ) -> None:
+        self._tree = tree
+        self._layers = layers
+        self._broker_id = broker_id
+        self._on_change = on_change
+        self._seen = ""
+        self._changed = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def load(self) -> None:
+        """Read everything; to be called before logs are opened."""
+        self._seen = max(await self._tree.children(paths.CONFIG_CHANGES), default="")
+        for name in await self._tree.children("/config/topics"):
+            await self.load_topic(paths.desanitize(name))
+        await self._load_broker(paths.DEFAULT_ENTITY)
+        await self._load_broker(str(self._broker_id))
+
+    async def load_topic(self, topic: str) -> None:
+        """Read one topic's settings: before its first log is made, and after changes."""
+        self._layers.set_topic(topic, await self._read(paths.config("topics", topic)))
+
+    def forget_topic(self, topic: str) -> None:
+        """The topic is gone."""
+        self._layers.forget_topic(topic)
+        self._on_change(topic)
+
+    def start(self) -> None:
+        """Follow the notifications from now on."""
+        self._changed.set()
+        self._task = asyncio.get_running_loop().create_task(self._run(), name="config-watch")
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+            self._task = None
+
+    async def purge_notifications(self, now_ms: int) -> None:
+        """Remove notifications that are old enough; the active controller's broker does it."""
+        for name in await self._tree.children(paths.CONFIG_CHANGES):
+            path = f"{paths.CONFIG_CHANGES}/{name}"
+            stat = await self._tree.exists(path)
+            if stat is not None and now_ms - stat.ctime_ms > _NOTIFICATION_LIFE_MS:
+                with contextlib.suppress(NoNodeError):
+                    await self._tree.delete(path)
+
+    async def _run(self) -> None:
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            try:
+                await self._process()
+            except TreeError as error:
+                _logger.warning("reading configuration changes failed, trying again: %s", error)
+                await asyncio.sleep(_RETRY_S)
+                self._changed.set()
+
+    async def _process(self) -> None:
+        names = await self._tree.children(paths.CONFIG_CHANGES, self._on_event)
+        for name in sorted(name for name in names if name > self._seen):
+            try:
+                data, _ = await self._tree.get(f"{paths.CONFIG_CHANGES}/{name}")
+                await self._reload(ConfigChangeNode.decode(data).entity_path)
+            except NoNodeError:
+                pass
+            except TreeError:
+                raise
+            except BarnabasError as error:
+                _logger.warning("configuration change %s is ignored: %s", name, error)
+            self._seen = name
+
+    def _on_event(self, event: WatchEvent) -> None:
+        self._changed.set()
+
+    async def _reload(self, entity_path: str) -> None:
+        kind, _, name = entity_path.partition("/")
+        name = name if name == paths.DEFAULT_ENTITY else paths.desanitize(name)
+        if kind == "topics":
+            await self.load_topic(name)
+            self._on_change(name)
+        elif kind == "brokers" and name in (paths.DEFAULT_ENTITY, str(self._broker_id)):
+            await self._load_broker(name)
+            self._on_change(None)
+
+    async def _load_broker(self, name: str) -> None:
+        values = await self._read(paths.config("brokers", name))
+        if name == paths.DEFAULT_ENTITY:
+            self._layers.set_default(values)
+        else:
+            self._layers.set_broker(values)
+
+    async def _read(self, path: str) -> dict[str, str]:
+        try:
+            data, _ = await self._tree.get(path)
+        except NoNodeError:
+            return {}
+        return dict(ConfigNode.decode(data).values)

@@ -1,0 +1,242 @@
+"""One fetch request being served: reads its partitions, as often as need be, builds the response.
+
+Reading finds file ranges, it copies nothing: a read whose result is not sent is given back.
+"""
+
+from barnabas.broker.fetch_sessions import FetchPlan, FetchTarget, PartitionNews
+from barnabas.broker.handler import RequestContext
+from barnabas.broker.leader_hints import leader_hint, node_endpoints
+from barnabas.model.control import NO_BROKER_EPOCH
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.ids import NO_BROKER, BrokerId, TopicPartition
+from barnabas.model.records import IsolationLevel
+from barnabas.replication.partition import Partition
+from barnabas.replication.partition_read import FetchSpec, PartitionRead
+from barnabas.wire.messages.fetch import (
+    AbortedTransaction,
+    EpochEndOffset,
+    FetchableTopicResponse,
+    FetchRequest,
+    FetchResponse,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionData,
+)
+
+_HINTS_FROM = 12
+_ENDPOINTS_FROM = 16
+
+
+class FetchJob:
+    """Made per request; `read` and `discard` alternate until `response` ends it."""
+
+    __slots__ = (
+        "_bytes",
+        "_ctx",
+        "_failed",
+        "_isolation",
+        "_plan",
+        "_reads",
+        "_replica_epoch",
+        "_replica_id",
+        "_request",
+    )
+
+    def __init__(self, ctx: RequestContext, request: FetchRequest, plan: FetchPlan) -> None:
+        self._ctx = ctx
+        self._request = request
+        self._plan = plan
+        self._isolation = IsolationLevel(1 if request.isolation_level else 0)
+        state = request.replica_state
+        self._replica_id = BrokerId(request.replica_id if state is None else state.replica_id)
+        self._replica_epoch = NO_BROKER_EPOCH if state is None else state.replica_epoch
+        self._reads: list[tuple[FetchTarget, PartitionData]] = []
+        self._bytes = 0
+        self._failed = False
+
+    def partitions(self) -> list[Partition]:
+        """Those of the request that are here: what it waits for."""
+        found = (self._find(target) for target in self._plan.targets)
+        return [partition for partition in found if partition is not None]
+
+    def read(self) -> bool:
+        """Read everything; whether the answer can go out now."""
+        self._reads = []
+        self._bytes = 0
+        self._failed = not self._plan.targets
+        services = self._ctx.services
+        budget = min(self._request.max_bytes, services.config["fetch.max.bytes"])
+        for target in self._plan.targets:
+            data = self._read_one(target, budget)
+            size = len(data.records)
+            self._bytes += size
+            budget = max(budget - size, 0)
+            self._reads.append((target, data))
+        return self._failed or self._bytes >= self._request.min_bytes
+
+    def discard(self) -> None:
+        """Give back what `read` found."""
+        for _, data in self._reads:
+            _release(data)
+        self._reads = []
+
+    def may_have_enough(self) -> bool:
+        """Cheap: False only when `read` would surely find nothing new."""
+        for target in self._plan.targets:
+            partition = self._find(target)
+            if partition is None or not partition.is_leader:
+                return True
+            log = partition.log
+            if self._replica_id >= 0:
+                end = log.log_end_offset
+            elif self._isolation is IsolationLevel.READ_COMMITTED:
+                end = log.last_stable_offset
+            else:
+                end = log.high_watermark
+            if end != target.fetch_offset:
+                return True
+        return False
+
+    def response(self) -> FetchResponse:
+        """What was read last, without the partitions that have no news for an open session."""
+        services = self._ctx.services
+        session = self._plan.session
+        if session is None:
+            session = services.fetch_sessions.try_create(
+                self._plan,
+                privileged=self._replica_id >= 0,
+                now_ms=services.clock.monotonic_ms(),
+            )
+        answered = self._reads
+        if session is not None:
+            incremental = self._plan.session is not None
+            told = [(t, d, session.has_news(t, _news(d))) for t, d in self._reads]
+            answered = [(t, d) for t, d, news in told if news or not incremental]
+        response = FetchResponse(
+            session_id=session.session_id if session is not None else 0,
+            responses=_by_topic(answered),
+        )
+        if self._ctx.version >= _HINTS_FROM and self._failed:
+            self._add_hints(response, answered)
+        return response
+
+    # --- one partition -----------------------------------------------------------------------
+
+    def _find(self, target: FetchTarget) -> Partition | None:
+        replicas = self._ctx.services.replicas
+        if target.topic is None:
+            return replicas.partition_by_id(target.topic_id, target.partition)
+        return replicas.partition(TopicPartition(target.topic, target.partition))
+
+    def _read_one(self, target: FetchTarget, budget: int) -> PartitionData:
+        partition = self._find(target)
+        try:
+            if partition is None:
+                raise BrokerError(self._why_missing(target))
+            found = partition.read(self._spec(target, budget))
+        except BrokerError as error:
+            self._failed = True
+            return _failure(target, partition, error.code)
+        if found.diverging_epoch is not None or found.preferred_read_replica != NO_BROKER:
+            self._failed = True  # the client must act, so it must not wait
+        return self._data(target, found)
+
+    def _spec(self, target: FetchTarget, budget: int) -> FetchSpec:
+        request = self._request
+        return FetchSpec(
+            offset=target.fetch_offset,
+            max_bytes=min(target.max_bytes, budget),
+            min_one_batch=self._bytes == 0,
+            current_leader_epoch=target.current_leader_epoch,
+            isolation=self._isolation,
+            replica_id=self._replica_id,
+            last_fetched_epoch=target.last_fetched_epoch,
+            log_start_offset=target.log_start_offset,
+            replica_epoch=self._replica_epoch,
+            client_rack=request.rack_id or None,
+            leader_only=not request.rack_id,
+        )
+
+    def _data(self, target: FetchTarget, found: PartitionRead) -> PartitionData:
+        aborted = None
+        if self._isolation is IsolationLevel.READ_COMMITTED:
+            aborted = [AbortedTransaction(t.producer_id, t.first_offset) for t in found.aborted]
+        data = PartitionData(
+            target.partition,
+            0,
+            found.high_watermark,
+            found.last_stable_offset,
+            found.log_start_offset,
+            aborted_transactions=aborted,
+            preferred_read_replica=found.preferred_read_replica,
+            records=found.slice if found.slice is not None else b"",
+        )
+        if found.diverging_epoch is not None:
+            data.diverging_epoch = EpochEndOffset(*found.diverging_epoch)
+        return data
+
+    def _why_missing(self, target: FetchTarget) -> ErrorCode:
+        metadata = self._ctx.services.metadata
+        name = target.topic
+        if name is None:
+            name = metadata.topic_name(target.topic_id)
+            if name is None:
+                return ErrorCode.UNKNOWN_TOPIC_ID
+        if metadata.partition(TopicPartition(name, target.partition)) is not None:
+            return ErrorCode.NOT_LEADER_OR_FOLLOWER
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+    def _add_hints(
+        self, response: FetchResponse, answered: list[tuple[FetchTarget, PartitionData]]
+    ) -> None:
+        ctx = self._ctx
+        leaders: set[BrokerId] = set()
+        for target, data in answered:
+            name = target.topic or ctx.services.metadata.topic_name(target.topic_id) or ""
+            state = leader_hint(ctx, data.error_code, TopicPartition(name, target.partition))
+            if state is not None:
+                leaders.add(state.leader)
+                data.current_leader = LeaderIdAndEpoch(state.leader, state.leader_epoch)
+        if leaders and ctx.version >= _ENDPOINTS_FROM:
+            response.node_endpoints = node_endpoints(ctx, leaders, NodeEndpoint)
+
+
+def _failure(target: FetchTarget, partition: Partition | None, code: ErrorCode) -> PartitionData:
+    """An error; out of range names the real bounds, so that a client can tell which side."""
+    data = PartitionData(target.partition, code, -1, -1, -1, records=b"")
+    if partition is not None and code is ErrorCode.OFFSET_OUT_OF_RANGE:
+        log = partition.log
+        data.high_watermark = log.high_watermark
+        data.last_stable_offset = log.last_stable_offset
+        data.log_start_offset = log.log_start_offset
+    return data
+
+
+def _news(data: PartitionData) -> PartitionNews:
+    redirected = data.preferred_read_replica >= 0 or data.diverging_epoch is not None
+    return PartitionNews(
+        data.error_code,
+        len(data.records),
+        data.high_watermark,
+        data.log_start_offset,
+        redirected,
+    )
+
+
+def _by_topic(answered: list[tuple[FetchTarget, PartitionData]]) -> list[FetchableTopicResponse]:
+    """Group neighbours of one topic; the order of the partitions is kept."""
+    topics: list[FetchableTopicResponse] = []
+    last: FetchTarget | None = None
+    for target, data in answered:
+        if last is None or target.key[0] != last.key[0]:
+            topics.append(FetchableTopicResponse(target.topic or "", target.topic_id, []))
+        topics[-1].partitions.append(data)
+        last = target
+    return topics
+
+
+def _release(data: PartitionData) -> None:
+    release = getattr(data.records, "release", None)
+    if release is not None and not isinstance(data.records, memoryview):
+        release()

@@ -1,0 +1,124 @@
+"""What a handler is: a declaration of an API with its versions, and one function.
+
+`handle(ctx, request)` returns the response when it can be given at once, a `Deferred` when it
+must wait for something (the response follows later, its place in the order is kept), an awaitable
+when it has to talk to the metadata tree, or NO_RESPONSE. The returned message is encoded by the
+dispatcher in the version of the request.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from barnabas.model.control import Endpoint, LiveBroker
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.net.parts import Part
+from barnabas.net.pending import PendingReply
+from barnabas.net.server_connection import ServerConnection
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.headers import RequestHeader, encode_response
+from barnabas.wire.message import Message
+
+if TYPE_CHECKING:
+    from barnabas.broker.services import Services
+
+
+class NoResponse:
+    """The API of this request has no response (produce with acks=0)."""
+
+    __slots__ = ()
+
+
+NO_RESPONSE = NoResponse()
+
+
+class EncodedBody:
+    """A response body that is bytes already."""
+
+    __slots__ = ("body",)
+
+    def __init__(self, body: bytes) -> None:
+        self.body = body
+
+
+class Deferred(PendingReply):
+    """A response that comes later: `respond` once."""
+
+    __slots__ = ("_header",)
+
+    def __init__(
+        self,
+        header: RequestHeader,
+        *,
+        pipelined: bool = False,
+        on_abandon: Callable[[], None] | None = None,
+    ) -> None:
+        super().__init__(pipelined=pipelined, on_abandon=on_abandon)
+        self._header = header
+
+    def respond(self, response: Message) -> None:
+        self.complete(encode_reply(self._header, response))
+
+
+Result: TypeAlias = Message | Deferred | EncodedBody | NoResponse | Awaitable[Message]
+
+
+def encode_reply(header: RequestHeader, response: Message) -> list[Part]:
+    """The whole frame of a response, in the version of its request."""
+    parts = encode_response(header.correlation_id, response, header.api_key, header.api_version)
+    return cast(list[Part], parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """One API. ApiVersions is derived from these declarations.
+
+    `advertised_min` is told to clients in place of the first version served, for the one API
+    where Kafka does so too (Produce, KAFKA-18659).
+    """
+
+    api: ApiKey
+    versions: tuple[int, int]
+    handle: Callable[["RequestContext", Any], Result]
+    advertised_min: int | None = None
+
+
+class RequestContext:
+    """One request, and what a handler may reach while serving it; made per request."""
+
+    __slots__ = ("connection", "header", "services")
+
+    def __init__(
+        self, header: RequestHeader, connection: ServerConnection, services: "Services"
+    ) -> None:
+        self.header = header
+        self.connection = connection
+        self.services = services
+
+    @property
+    def version(self) -> int:
+        return self.header.api_version
+
+    def defer(
+        self, *, pipelined: bool = False, on_abandon: Callable[[], None] | None = None
+    ) -> Deferred:
+        """A response to be given later."""
+        return Deferred(self.header, pipelined=pipelined, on_abandon=on_abandon)
+
+    def require_controller(self) -> None:
+        """Refuse what only the controller may do (clients then look for it again)."""
+        if self.services.metadata.controller_id != self.services.broker_id:
+            raise BrokerError(ErrorCode.NOT_CONTROLLER)
+
+    def endpoint_of(self, broker: LiveBroker) -> Endpoint | None:
+        """Where this client reaches a broker: under the listener it used itself.
+
+        Without configured advertised listeners a client is told, of this broker, the very
+        address it connected to: that one works through any name or network it came by.
+        """
+        services = self.services
+        if broker.broker_id == services.broker_id and services.answers_own_address:
+            host, port = self.connection.stream.local
+            return Endpoint(self.connection.listener_name, host, port)
+        return broker.endpoint(self.connection.listener_name)

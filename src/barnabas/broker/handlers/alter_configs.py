@@ -1,0 +1,45 @@
+"""AlterConfigs: replaces all settings of a resource. Old; IncrementalAlterConfigs is the better.
+
+v2 flexible.
+"""
+
+from barnabas.broker.config_resources import check_resource, check_values, entity_of
+from barnabas.broker.handler import Handler, RequestContext
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.alter_configs import (
+    AlterConfigsRequest,
+    AlterConfigsResource,
+    AlterConfigsResourceResponse,
+    AlterConfigsResponse,
+)
+from barnabas.zk.tree import TreeError
+
+
+async def handle_alter_configs(
+    ctx: RequestContext, request: AlterConfigsRequest
+) -> AlterConfigsResponse:
+    responses = [await _alter(ctx, request, resource) for resource in request.resources]
+    return AlterConfigsResponse(responses=responses)
+
+
+async def _alter(
+    ctx: RequestContext, request: AlterConfigsRequest, resource: AlterConfigsResource
+) -> AlterConfigsResourceResponse:
+    kind, name = resource.resource_type, resource.resource_name
+    response = AlterConfigsResourceResponse(0, None, kind, name)
+    try:
+        checked_kind = check_resource(ctx, kind, name)
+        values = check_values(checked_kind, {item.name: item.value for item in resource.configs})
+        if not request.validate_only:
+            entity = entity_of(ctx, checked_kind, name)
+            await ctx.services.topics.change_config(*entity, values)
+    except BrokerError as error:
+        response.error_code, response.error_message = error.code, error.message
+    except TreeError as error:
+        response.error_code, response.error_message = ErrorCode.REQUEST_TIMED_OUT, str(error)
+    return response
+
+
+HANDLER = Handler(ApiKey.ALTER_CONFIGS, (0, 2), handle_alter_configs)

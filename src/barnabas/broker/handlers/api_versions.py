@@ -1,0 +1,25 @@
+"""ApiVersions: what this broker serves. The response header is version 0 in every version.
+
+v1 throttle time; v3 flexible, the client's software (KIP-511); v4 features from version 0 on.
+"""
+
+import re
+
+from barnabas.broker.handler import EncodedBody, Handler, RequestContext, Result
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.api_versions import ApiVersionsRequest
+
+_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+_SOFTWARE_FROM = 3
+
+
+def handle_api_versions(ctx: RequestContext, request: ApiVersionsRequest) -> Result:
+    answers = ctx.services.api_versions
+    if ctx.version >= _SOFTWARE_FROM:
+        named = (request.client_software_name, request.client_software_version)
+        if not all(_SOFTWARE.fullmatch(text) for text in named):
+            return EncodedBody(answers.invalid(ctx.version))
+    return EncodedBody(answers.body(ctx.version))
+
+
+HANDLER = Handler(ApiKey.API_VERSIONS, (0, 4), handle_api_versions)

@@ -1,0 +1,58 @@
+"""CreatePartitions: bring topics to a higher number of partitions.
+
+v2 flexible; v3 quota errors.
+"""
+
+from collections import Counter
+
+from barnabas.broker.handler import Handler, RequestContext
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.ids import BrokerId
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreatePartitionsTopic,
+    CreatePartitionsTopicResult,
+)
+from barnabas.zk.tree import TreeError
+
+
+async def handle_create_partitions(
+    ctx: RequestContext, request: CreatePartitionsRequest
+) -> CreatePartitionsResponse:
+    named = Counter(topic.name for topic in request.topics)
+    results = []
+    for topic in request.topics:
+        result = CreatePartitionsTopicResult(topic.name)
+        results.append(result)
+        try:
+            if named[topic.name] > 1:
+                raise BrokerError(ErrorCode.INVALID_REQUEST, f"topic {topic.name} is named twice")
+            await _grow(ctx, topic, request)
+        except BrokerError as error:
+            result.error_code, result.error_message = error.code, error.message
+        except TreeError as error:
+            result.error_code, result.error_message = ErrorCode.REQUEST_TIMED_OUT, str(error)
+    return CreatePartitionsResponse(results=results)
+
+
+async def _grow(
+    ctx: RequestContext, topic: CreatePartitionsTopic, request: CreatePartitionsRequest
+) -> None:
+    ctx.require_controller()
+    assignments = None
+    if topic.assignments is not None:
+        assignments = [
+            tuple(BrokerId(broker) for broker in item.broker_ids) for item in topic.assignments
+        ]
+    topics = ctx.services.topics
+    await topics.add_partitions(
+        topic.name, topic.count, assignments, validate_only=request.validate_only
+    )
+    if not request.validate_only:
+        await topics.wait_for_leaders(topic.name, topic.count, request.timeout_ms)
+
+
+HANDLER = Handler(ApiKey.CREATE_PARTITIONS, (0, 3), handle_create_partitions)

@@ -1,0 +1,98 @@
+"""CreateTopics: answered when the new partitions have leaders, or the time is up.
+
+v2 first served; v4 defaults for partitions and replication factor; v5 flexible, returns the
+configuration; v6 quota errors; v7 topic ids.
+"""
+
+from collections import Counter
+
+from barnabas.broker.handler import Handler, RequestContext
+from barnabas.broker.topics import DEFAULT, CreatedTopic, NewTopic
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.ids import ZERO_UUID, BrokerId
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfigs,
+    CreatableTopicResult,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from barnabas.zk.tree import TreeError
+
+
+async def handle_create_topics(
+    ctx: RequestContext, request: CreateTopicsRequest
+) -> CreateTopicsResponse:
+    deadline_ms = ctx.services.clock.monotonic_ms() + request.timeout_ms
+    named = Counter(topic.name for topic in request.topics)
+    results = []
+    for topic in request.topics:
+        result = CreatableTopicResult(topic.name, configs=[])
+        results.append(result)
+        try:
+            ctx.require_controller()
+            if named[topic.name] > 1:
+                raise BrokerError(ErrorCode.INVALID_REQUEST, f"topic {topic.name} is named twice")
+            created = await ctx.services.topics.create(
+                _new_topic(topic), validate_only=request.validate_only
+            )
+            _describe(ctx, result, created)
+        except BrokerError as error:
+            _fail(result, error)
+        except TreeError as error:
+            _fail(result, BrokerError(ErrorCode.REQUEST_TIMED_OUT, str(error)))
+    if not request.validate_only:
+        await _wait_for_leaders(ctx, results, deadline_ms)
+    return CreateTopicsResponse(topics=results)
+
+
+def _new_topic(topic: CreatableTopic) -> NewTopic:
+    assignment = {
+        item.partition_index: tuple(BrokerId(broker) for broker in item.broker_ids)
+        for item in topic.assignments
+    }
+    if len(assignment) != len(topic.assignments):
+        raise BrokerError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "a partition is assigned twice")
+    configs = {item.name: item.value for item in topic.configs}
+    if len(configs) != len(topic.configs):
+        raise BrokerError(ErrorCode.INVALID_CONFIG, "a configuration key is given twice")
+    return NewTopic(topic.name, topic.num_partitions, topic.replication_factor, assignment, configs)
+
+
+def _describe(ctx: RequestContext, result: CreatableTopicResult, created: CreatedTopic) -> None:
+    layers = ctx.services.layers
+    result.topic_id = created.topic_id or ZERO_UUID
+    result.num_partitions = created.partitions
+    result.replication_factor = created.replication_factor
+    result.configs = [
+        CreatableTopicConfigs(
+            entry.key.name, entry.value, entry.read_only, entry.source, entry.key.sensitive
+        )
+        for entry in layers.describe_topic_with(created.configs)
+    ]
+
+
+def _fail(result: CreatableTopicResult, error: BrokerError) -> None:
+    result.error_code = error.code
+    result.error_message = error.message
+    result.topic_id = ZERO_UUID
+    result.num_partitions = result.replication_factor = DEFAULT
+    result.configs = []
+
+
+async def _wait_for_leaders(
+    ctx: RequestContext, results: list[CreatableTopicResult], deadline_ms: int
+) -> None:
+    for result in results:
+        if result.error_code:
+            continue
+        left_ms = deadline_ms - ctx.services.clock.monotonic_ms()
+        try:
+            await ctx.services.topics.wait_for_leaders(result.name, result.num_partitions, left_ms)
+        except BrokerError as error:
+            _fail(result, error)
+
+
+HANDLER = Handler(ApiKey.CREATE_TOPICS, (2, 7), handle_create_topics)

@@ -1,0 +1,81 @@
+"""DeleteRecords: move the log start forward on every replica.
+
+v1 throttling; v2 flexible. Answered when the replicas in sync have followed, as Kafka does.
+"""
+
+import asyncio
+from collections.abc import Awaitable
+
+from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.ids import TopicPartition
+from barnabas.replication.partition import Partition
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.delete_records import (
+    DeleteRecordsPartitionResult,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
+    DeleteRecordsTopicResult,
+)
+
+_POLL_S = 0.02
+
+Waiting = list[tuple[Partition, int, DeleteRecordsPartitionResult]]
+
+
+def handle_delete_records(ctx: RequestContext, request: DeleteRecordsRequest) -> Result:
+    waiting: Waiting = []
+    topics = []
+    for topic in request.topics:
+        results = []
+        for asked in topic.partitions:
+            topic_partition = TopicPartition(topic.name, asked.partition_index)
+            results.append(_delete(ctx, topic_partition, asked.offset, waiting))
+        topics.append(DeleteRecordsTopicResult(topic.name, results))
+    response = DeleteRecordsResponse(topics=topics)
+    if waiting:
+        return _wait(response, waiting, request.timeout_ms)
+    return response
+
+
+def _delete(
+    ctx: RequestContext, topic_partition: TopicPartition, offset: int, waiting: Waiting
+) -> DeleteRecordsPartitionResult:
+    number = topic_partition.partition
+    partition = ctx.services.replicas.partition(topic_partition)
+    if partition is None:
+        known = ctx.services.metadata.partition(topic_partition) is not None
+        code = ErrorCode.NOT_LEADER_OR_FOLLOWER if known else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return DeleteRecordsPartitionResult(number, -1, code)
+    if "delete" not in ctx.services.layers.topic_value(topic_partition.topic, "cleanup.policy"):
+        return DeleteRecordsPartitionResult(number, -1, ErrorCode.POLICY_VIOLATION)
+    try:
+        start = partition.delete_records(offset)
+    except BrokerError as error:
+        return DeleteRecordsPartitionResult(number, -1, error.code)
+    result = DeleteRecordsPartitionResult(number, start, 0)
+    if partition.low_watermark < start:
+        waiting.append((partition, start, result))
+    return result
+
+
+def _wait(
+    response: DeleteRecordsResponse, waiting: Waiting, timeout_ms: int
+) -> Awaitable[DeleteRecordsResponse]:
+    async def wait() -> DeleteRecordsResponse:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + timeout_ms / 1000
+        behind = waiting
+        while behind and loop.time() < deadline:
+            await asyncio.sleep(_POLL_S)
+            behind = [item for item in behind if item[0].low_watermark < item[1]]
+        for _, _, result in behind:
+            result.error_code = ErrorCode.REQUEST_TIMED_OUT
+            result.low_watermark = -1
+        return response
+
+    return wait()
+
+
+HANDLER = Handler(ApiKey.DELETE_RECORDS, (0, 2), handle_delete_records)

@@ -1,0 +1,60 @@
+"""DeleteTopics: by name, from v6 also by id; answered when the topics are gone.
+
+v4 flexible; v5 error messages; v6 topic ids.
+"""
+
+from barnabas.broker.handler import Handler, RequestContext
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.ids import ZERO_UUID
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.delete_topics import (
+    DeletableTopicResult,
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+    DeleteTopicState,
+)
+from barnabas.zk.tree import TreeError
+
+_STATES_FROM = 6
+
+
+async def handle_delete_topics(
+    ctx: RequestContext, request: DeleteTopicsRequest
+) -> DeleteTopicsResponse:
+    deadline_ms = ctx.services.clock.monotonic_ms() + request.timeout_ms
+    asked = request.topics
+    if ctx.version < _STATES_FROM:
+        asked = [DeleteTopicState(name=name) for name in request.topic_names]
+    results = [await _delete(ctx, topic) for topic in asked]
+    for result in results:
+        if result.error_code or result.name is None:
+            continue
+        left_ms = deadline_ms - ctx.services.clock.monotonic_ms()
+        try:
+            await ctx.services.topics.wait_until_gone(result.name, left_ms)
+        except BrokerError as error:
+            result.error_code, result.error_message = error.code, error.message
+    return DeleteTopicsResponse(responses=results)
+
+
+async def _delete(ctx: RequestContext, topic: DeleteTopicState) -> DeletableTopicResult:
+    metadata = ctx.services.metadata
+    result = DeletableTopicResult(topic.name, topic.topic_id)
+    try:
+        ctx.require_controller()
+        if topic.name is not None and topic.topic_id != ZERO_UUID:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, "a topic is named by name or by id")
+        name = topic.name if topic.name is not None else metadata.topic_name(topic.topic_id)
+        if name is None:
+            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_ID)
+        result.name, result.topic_id = name, metadata.topic_id(name) or ZERO_UUID
+        await ctx.services.topics.delete(name)
+    except BrokerError as error:
+        result.error_code, result.error_message = error.code, error.message
+    except TreeError as error:
+        result.error_code, result.error_message = ErrorCode.REQUEST_TIMED_OUT, str(error)
+    return result
+
+
+HANDLER = Handler(ApiKey.DELETE_TOPICS, (1, 6), handle_delete_topics)

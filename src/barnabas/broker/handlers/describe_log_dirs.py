@@ -1,0 +1,57 @@
+"""DescribeLogDirs: what each log directory holds.
+
+v2 flexible; v3 a top-level error; v4 size of the volume.
+"""
+
+from collections import defaultdict
+
+from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.ids import TopicPartition
+from barnabas.storage.log_dir import LogDir
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.describe_log_dirs import (
+    DescribeLogDirsPartition,
+    DescribeLogDirsRequest,
+    DescribeLogDirsResponse,
+    DescribeLogDirsResult,
+    DescribeLogDirsTopic,
+)
+
+
+def handle_describe_log_dirs(ctx: RequestContext, request: DescribeLogDirsRequest) -> Result:
+    wanted = None
+    if request.topics is not None:
+        wanted = {
+            TopicPartition(topic.topic, number)
+            for topic in request.topics
+            for number in topic.partitions
+        }
+    return DescribeLogDirsResponse(
+        results=[_describe(ctx, directory, wanted) for directory in ctx.services.logs.dirs]
+    )
+
+
+def _describe(
+    ctx: RequestContext, directory: LogDir, wanted: set[TopicPartition] | None
+) -> DescribeLogDirsResult:
+    path = str(directory.path.absolute())
+    if directory.health.failed:
+        return DescribeLogDirsResult(ErrorCode.KAFKA_STORAGE_ERROR, path)
+    topics: dict[str, list[DescribeLogDirsPartition]] = defaultdict(list)
+    for log in ctx.services.logs.logs_in(directory.path):
+        topic, number = log.topic_partition
+        if wanted is None or log.topic_partition in wanted:
+            lag = max(log.high_watermark - log.log_end_offset, 0)
+            topics[topic].append(DescribeLogDirsPartition(number, log.size_bytes, lag, False))
+    usage = directory.fs.usage(directory.path)
+    return DescribeLogDirsResult(
+        0,
+        path,
+        [DescribeLogDirsTopic(name, partitions) for name, partitions in sorted(topics.items())],
+        usage.total_bytes,
+        usage.free_bytes,
+    )
+
+
+HANDLER = Handler(ApiKey.DESCRIBE_LOG_DIRS, (1, 4), handle_describe_log_dirs)

@@ -1,0 +1,87 @@
+"""Fetch: read batches from the page cache to the socket, waiting for data when there is none.
+
+v4 isolation level; v5 log start offset; v7 sessions (KIP-227); v9 leader epochs (KIP-320); v10
+zstd; v11 reading from followers (KIP-392); v12 flexible, diverging epochs; v13 topics by id; v15
+the follower's state in a tag; v16 leader hints (KIP-951); v17 directory ids, which are KRaft's.
+
+The request is answered at once when `min_bytes` are there, something went wrong, or it does not
+want to wait; else it waits in the purgatory. The first non-empty partition gives at least one
+whole batch, however large, or the reader would be stuck.
+"""
+
+from barnabas.broker.fetch_reading import FetchJob
+from barnabas.broker.fetch_sessions import FetchAsk, FetchTarget, TargetKey
+from barnabas.broker.handler import Deferred, Handler, RequestContext, Result
+from barnabas.broker.purgatory import DelayedOperation
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.fetch import FetchRequest, FetchResponse
+
+_IDS_FROM = 13
+
+
+def handle_fetch(ctx: RequestContext, request: FetchRequest) -> Result:
+    services = ctx.services
+    plan = services.fetch_sessions.plan(_ask(ctx, request), services.clock.monotonic_ms())
+    if plan.error:
+        return FetchResponse(error_code=plan.error)
+    job = FetchJob(ctx, request, plan)
+    if job.read() or request.max_wait_ms <= 0:
+        return job.response()
+    job.discard()
+    return _wait(ctx, request, job)
+
+
+def _ask(ctx: RequestContext, request: FetchRequest) -> FetchAsk:
+    by_id = ctx.version >= _IDS_FROM
+    targets = []
+    for topic in request.topics:
+        name = None if by_id else topic.topic
+        for partition in topic.partitions:
+            target = FetchTarget(name, topic.topic_id, partition.partition)
+            target.fetch_offset = partition.fetch_offset
+            target.max_bytes = partition.partition_max_bytes
+            target.current_leader_epoch = partition.current_leader_epoch
+            target.last_fetched_epoch = partition.last_fetched_epoch
+            target.log_start_offset = partition.log_start_offset
+            targets.append(target)
+    forgotten: list[TargetKey] = [
+        (topic.topic_id if by_id else topic.topic, number)
+        for topic in request.forgotten_topics_data
+        for number in topic.partitions
+    ]
+    return FetchAsk(request.session_id, request.session_epoch, by_id, targets, forgotten)
+
+
+class DelayedFetch(DelayedOperation):
+    """Waits until there is enough to send, or until something about a partition changes."""
+
+    __slots__ = ("_deferred", "_job")
+
+    def __init__(self, deferred: Deferred, job: FetchJob) -> None:
+        super().__init__()
+        self._deferred = deferred
+        self._job = job
+
+    def try_complete(self) -> bool:
+        if not self._job.may_have_enough():
+            return False
+        if self._job.read():
+            return True
+        self._job.discard()
+        return False
+
+    def finish(self, *, expired: bool) -> None:
+        if expired:
+            self._job.read()
+        self._deferred.respond(self._job.response())
+
+
+def _wait(ctx: RequestContext, request: FetchRequest, job: FetchJob) -> Deferred:
+    purgatory = ctx.services.fetch_purgatory
+    deferred = ctx.defer(on_abandon=lambda: purgatory.cancel(operation))
+    operation = DelayedFetch(deferred, job)
+    purgatory.watch(operation, job.partitions(), request.max_wait_ms)
+    return deferred
+
+
+HANDLER = Handler(ApiKey.FETCH, (4, 17), handle_fetch)

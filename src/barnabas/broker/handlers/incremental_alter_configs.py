@@ -1,0 +1,116 @@
+"""IncrementalAlterConfigs: sets, deletes, appends to and subtracts from single values (KIP-339).
+
+v1 flexible.
+"""
+
+import enum
+
+from barnabas.broker.config_resources import (
+    ResourceType,
+    check_resource,
+    check_values,
+    entity_of,
+)
+from barnabas.broker.handler import Handler, RequestContext
+from barnabas.model.config import ConfigType
+from barnabas.model.config_keys.broker import BROKER_KEYS
+from barnabas.model.config_keys.topic import TOPIC_KEYS
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    AlterConfigsResourceResponse,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+from barnabas.zk.tree import TreeError
+
+
+class Operation(enum.IntEnum):
+    """What to do with one key."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+async def handle_incremental_alter_configs(
+    ctx: RequestContext, request: IncrementalAlterConfigsRequest
+) -> IncrementalAlterConfigsResponse:
+    responses = [
+        await _alter(ctx, resource, validate_only=request.validate_only)
+        for resource in request.resources
+    ]
+    return IncrementalAlterConfigsResponse(responses=responses)
+
+
+async def _alter(
+    ctx: RequestContext, resource: AlterConfigsResource, *, validate_only: bool
+) -> AlterConfigsResourceResponse:
+    name = resource.resource_name
+    response = AlterConfigsResourceResponse(0, None, resource.resource_type, name)
+    try:
+        kind = check_resource(ctx, resource.resource_type, name)
+        if len({item.name for item in resource.configs}) != len(resource.configs):
+            raise BrokerError(ErrorCode.INVALID_REQUEST, "a key is changed twice")
+        entity = entity_of(ctx, kind, name)
+        values = await ctx.services.topics.read_config(*entity)
+        for change in resource.configs:
+            _apply(ctx, kind, name, values, change)
+        if not validate_only:
+            await ctx.services.topics.change_config(*entity, values)
+    except BrokerError as error:
+        response.error_code, response.error_message = error.code, error.message
+    except TreeError as error:
+        response.error_code, response.error_message = ErrorCode.REQUEST_TIMED_OUT, str(error)
+    return response
+
+
+def _apply(
+    ctx: RequestContext,
+    kind: ResourceType,
+    resource: str,
+    values: dict[str, str],
+    change: AlterableConfig,
+) -> None:
+    if change.config_operation == Operation.DELETE:
+        values.pop(change.name, None)
+        return
+    wanted = change.value
+    if change.config_operation in (Operation.APPEND, Operation.SUBTRACT):
+        wanted = _edited_list(ctx, kind, resource, values, change)
+    elif change.config_operation != Operation.SET:
+        text = f"unknown operation {change.config_operation}"
+        raise BrokerError(ErrorCode.INVALID_REQUEST, text)
+    values.update(check_values(kind, {change.name: wanted}))
+
+
+def _edited_list(
+    ctx: RequestContext,
+    kind: ResourceType,
+    resource: str,
+    values: dict[str, str],
+    change: AlterableConfig,
+) -> str:
+    """The list in force with items added or taken out."""
+    table = TOPIC_KEYS if kind is ResourceType.TOPIC else BROKER_KEYS
+    if change.name not in table or table[change.name].type is not ConfigType.LIST:
+        text = f"{change.name} is not a list, nothing can be added or taken out"
+        raise BrokerError(ErrorCode.INVALID_CONFIG, text)
+    layers = ctx.services.layers
+    if change.name in values:
+        current = [item.strip() for item in values[change.name].split(",") if item.strip()]
+    elif kind is ResourceType.TOPIC:
+        current = list(layers.topic_value(resource, change.name))
+    else:
+        current = list(layers.broker_value(change.name) or ())
+    given = [item.strip() for item in (change.value or "").split(",") if item.strip()]
+    if change.config_operation == Operation.APPEND:
+        return ",".join(dict.fromkeys([*current, *given]))
+    return ",".join(item for item in current if item not in given)
+
+
+HANDLER = Handler(ApiKey.INCREMENTAL_ALTER_CONFIGS, (0, 1), handle_incremental_alter_configs)

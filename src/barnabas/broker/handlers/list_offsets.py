@@ -1,0 +1,87 @@
+"""ListOffsets: the offset at a time, or at the ends of a log.
+
+v2 isolation level; v4 leader epochs; v6 flexible; v7 max timestamp (-3); v8 earliest local (-4);
+v9 latest tiered (-5); v10 a time-out for tiered storage; v11 earliest pending upload (-6). Nothing
+here is tiered, so those two are never found.
+"""
+
+from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.ids import TopicPartition
+from barnabas.model.records import IsolationLevel
+from barnabas.replication.partition_read import OffsetAnswer
+from barnabas.replication.partition_reader import list_offset
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+
+_CONSUMER = -1
+_LATEST_TIERED = -5
+_EARLIEST_PENDING_UPLOAD = -6
+
+
+def handle_list_offsets(ctx: RequestContext, request: ListOffsetsRequest) -> Result:
+    topics = [
+        ListOffsetsTopicResponse(
+            topic.name,
+            [_answer(ctx, request, topic.name, asked) for asked in topic.partitions],
+        )
+        for topic in request.topics
+    ]
+    return ListOffsetsResponse(topics=topics)
+
+
+def _answer(
+    ctx: RequestContext, request: ListOffsetsRequest, topic: str, asked: ListOffsetsPartition
+) -> ListOffsetsPartitionResponse:
+    number = asked.partition_index
+    try:
+        found = _find(ctx, request, TopicPartition(topic, number), asked)
+    except BrokerError as error:
+        return ListOffsetsPartitionResponse(number, _known_code(ctx.version, error.code))
+    return ListOffsetsPartitionResponse(
+        number, 0, found.timestamp_ms, found.offset, found.leader_epoch
+    )
+
+
+def _find(
+    ctx: RequestContext,
+    request: ListOffsetsRequest,
+    topic_partition: TopicPartition,
+    asked: ListOffsetsPartition,
+) -> OffsetAnswer:
+    services = ctx.services
+    partition = services.replicas.partition(topic_partition)
+    if partition is None:
+        known = services.metadata.partition(topic_partition) is not None
+        raise BrokerError(
+            ErrorCode.NOT_LEADER_OR_FOLLOWER if known else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        )
+    if asked.timestamp in (_LATEST_TIERED, _EARLIEST_PENDING_UPLOAD):
+        return OffsetAnswer()
+    if asked.timestamp < _LATEST_TIERED:
+        raise BrokerError(ErrorCode.UNSUPPORTED_VERSION)
+    from_consumer = request.replica_id == _CONSUMER
+    return list_offset(
+        partition,
+        asked.timestamp,
+        isolation=IsolationLevel(1 if request.isolation_level else 0) if from_consumer else None,
+        current_leader_epoch=asked.current_leader_epoch,
+        leader_only=request.replica_id >= _CONSUMER,
+    )
+
+
+def _known_code(version: int, code: ErrorCode) -> ErrorCode:
+    # OFFSET_NOT_AVAILABLE came with version 5; before it, clients retry on this one (KIP-207).
+    if code is ErrorCode.OFFSET_NOT_AVAILABLE and version < 5:
+        return ErrorCode.LEADER_NOT_AVAILABLE
+    return code
+
+
+HANDLER = Handler(ApiKey.LIST_OFFSETS, (1, 11), handle_list_offsets)

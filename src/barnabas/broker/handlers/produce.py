@@ -1,0 +1,221 @@
+"""Produce: append one batch per partition, and answer when as many replicas have it as asked.
+
+v3 first with batches of magic 2; v5 log start offset; v7 zstd; v8 record errors and a message;
+v9 flexible; v10 leader hints (KIP-951); v11 transaction errors that older clients do not know.
+Versions 0 to 2 are advertised and refused: librdkafka before 2.11.1 turns compression off when
+the range does not reach down to them (KAFKA-18659).
+
+acks=0 gets no response; an error closes the connection, so that the client notices.
+"""
+
+from barnabas.broker.handler import (
+    NO_RESPONSE,
+    Deferred,
+    Handler,
+    RequestContext,
+    Result,
+)
+from barnabas.broker.leader_hints import leader_hint, node_endpoints
+from barnabas.broker.purgatory import DelayedOperation
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError, CorruptRecordError
+from barnabas.model.ids import BrokerId, TopicPartition
+from barnabas.model.topic_names import INTERNAL_TOPICS
+from barnabas.net.refusal import Refusal
+from barnabas.net.server_connection import ConnectionClosedError
+from barnabas.records.batch import BatchHeader
+from barnabas.records.rewrite import recompress
+from barnabas.records.validation import validate_batch
+from barnabas.replication.partition import Partition
+from barnabas.storage.append_info import AppendOrigin
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.produce import (
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+    TopicProduceResponse,
+)
+
+_ALLOWED_ACKS = frozenset({-1, 0, 1})
+_HINTS_FROM = 10
+_IDS_FROM = 13
+
+Waiting = list[tuple[Partition, int, PartitionProduceResponse]]
+
+
+def handle_produce(ctx: RequestContext, request: ProduceRequest) -> Result:
+    waiting: Waiting = []
+    response = ProduceResponse(
+        [_append_topic(ctx, request, topic, waiting) for topic in request.topic_data]
+    )
+    if ctx.version >= _HINTS_FROM:
+        _add_hints(ctx, response)
+    if request.acks == 0:
+        _close_on_error(response)
+        return NO_RESPONSE
+    if not waiting:
+        return response
+    return _wait(ctx, request, response, waiting)
+
+
+def _append_topic(
+    ctx: RequestContext, request: ProduceRequest, topic: TopicProduceData, waiting: Waiting
+) -> TopicProduceResponse:
+    name: str | None = topic.name
+    if ctx.version >= _IDS_FROM:
+        name = ctx.services.metadata.topic_name(topic.topic_id)
+    answers = []
+    for data in topic.partition_data:
+        answer = PartitionProduceResponse(data.index, 0, -1, -1, -1)
+        answers.append(answer)
+        try:
+            if name is None:
+                raise BrokerError(ErrorCode.UNKNOWN_TOPIC_ID)
+            _append(ctx, request, TopicPartition(name, data.index), data.records, answer, waiting)
+        except BrokerError as error:
+            answer.error_code = error.code
+            answer.error_message = error.message
+        except CorruptRecordError as error:
+            answer.error_code = ErrorCode.CORRUPT_MESSAGE
+            answer.error_message = str(error)
+    return TopicProduceResponse(topic.name, topic.topic_id, answers)
+
+
+def _append(
+    ctx: RequestContext,
+    request: ProduceRequest,
+    topic_partition: TopicPartition,
+    records: memoryview | None,
+    answer: PartitionProduceResponse,
+    waiting: Waiting,
+) -> None:
+    services = ctx.services
+    if request.acks not in _ALLOWED_ACKS:
+        raise BrokerError(ErrorCode.INVALID_REQUIRED_ACKS)
+    partition = services.replicas.partition(topic_partition)
+    if partition is None:
+        raise _not_here(ctx, topic_partition)
+    if topic_partition.topic in INTERNAL_TOPICS:
+        raise BrokerError(
+            ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic_partition.topic} is the system's own"
+        )
+    now_ms = services.clock.now_ms()
+    batch, header = _validated(ctx, topic_partition.topic, records, now_ms)
+    if header.is_transactional:
+        _check_transaction(request)
+    info = partition.append_to_leader(
+        batch, header, acks=request.acks, now_ms=now_ms, origin=AppendOrigin.CLIENT
+    )
+    answer.base_offset = info.first_offset
+    answer.log_append_time_ms = info.log_append_time_ms
+    answer.log_start_offset = info.log_start_offset
+    if request.acks:
+        required = info.last_offset + 1
+        status = partition.ack_status(required, request.acks)
+        if status is None:
+            waiting.append((partition, required, answer))
+        else:
+            answer.error_code = status
+
+
+def _validated(
+    ctx: RequestContext, topic: str, records: memoryview | None, now_ms: int
+) -> tuple[memoryview | bytearray, BatchHeader]:
+    """The batch as it will be stored, and its header."""
+    rules = ctx.services.produce_rules.of(topic)
+    batch = memoryview(b"") if records is None else records
+    header = validate_batch(batch, rules.of_version(ctx.version), now_ms=now_ms)
+    if rules.codec is None or rules.codec == header.codec:
+        return batch, header
+    packed = recompress(batch, rules.codec, max_decompressed=rules.current.max_decompressed)
+    return packed, validate_batch(packed, rules.current, now_ms=now_ms)
+
+
+def _check_transaction(request: ProduceRequest) -> None:
+    # The bit in the batch decides, not the field of the request (CVE-2018-17196).
+    if request.transactional_id is None:
+        raise BrokerError(
+            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+            "a transactional batch in a request without transactional id",
+        )
+    raise BrokerError(ErrorCode.INVALID_TXN_STATE, "no transaction of this producer is open")
+
+
+def _not_here(ctx: RequestContext, topic_partition: TopicPartition) -> BrokerError:
+    if ctx.services.metadata.partition(topic_partition) is not None:
+        return BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    return BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+
+
+def _close_on_error(response: ProduceResponse) -> None:
+    for topic in response.responses:
+        for answer in topic.partition_responses:
+            if answer.error_code:
+                name = ErrorCode(answer.error_code).name
+                raise ConnectionClosedError(
+                    Refusal.FAILED_UNACKNOWLEDGED, f"produce with acks=0 failed with {name}"
+                )
+
+
+def _add_hints(ctx: RequestContext, response: ProduceResponse) -> None:
+    leaders: set[BrokerId] = set()
+    for topic in response.responses:
+        for answer in topic.partition_responses:
+            if answer.error_code == 0:
+                continue
+            name = topic.name or ctx.services.metadata.topic_name(topic.topic_id) or ""
+            state = leader_hint(ctx, answer.error_code, TopicPartition(name, answer.index))
+            if state is not None:
+                leaders.add(state.leader)
+                answer.current_leader = LeaderIdAndEpoch(state.leader, state.leader_epoch)
+    if leaders:
+        response.node_endpoints = node_endpoints(ctx, leaders, NodeEndpoint)
+
+
+class DelayedProduce(DelayedOperation):
+    """Waits until every partition has its acknowledgements, or its outcome is known otherwise."""
+
+    __slots__ = ("_acks", "_deferred", "_response", "_waiting")
+
+    def __init__(
+        self, deferred: Deferred, response: ProduceResponse, waiting: Waiting, acks: int
+    ) -> None:
+        super().__init__()
+        self._deferred = deferred
+        self._response = response
+        self._waiting = waiting
+        self._acks = acks
+
+    def try_complete(self) -> bool:
+        still: Waiting = []
+        for partition, required, answer in self._waiting:
+            status = partition.ack_status(required, self._acks)
+            if status is None:
+                still.append((partition, required, answer))
+            else:
+                answer.error_code = status
+        self._waiting = still
+        return not still
+
+    def finish(self, *, expired: bool) -> None:
+        for _, _, answer in self._waiting:  # the records stay, their fate is unknown
+            answer.error_code = ErrorCode.REQUEST_TIMED_OUT
+        self._deferred.respond(self._response)
+
+
+def _wait(
+    ctx: RequestContext, request: ProduceRequest, response: ProduceResponse, waiting: Waiting
+) -> Deferred:
+    # The appends are done in order, so the next request of the connection may be served.
+    deferred = ctx.defer(pipelined=True)
+    operation = DelayedProduce(deferred, response, waiting, request.acks)
+    ctx.services.produce_purgatory.watch(
+        operation, [partition for partition, _, _ in waiting], max(request.timeout_ms, 0)
+    )
+    return deferred
+
+
+HANDLER = Handler(ApiKey.PRODUCE, (3, 11), handle_produce, advertised_min=0)

@@ -1,0 +1,65 @@
+"""The periodic work of a broker: retention, checkpoints, flushes, in-sync checks, compaction."""
+
+from barnabas.broker.config import BrokerConfig
+from barnabas.broker.config_watch import ConfigWatch
+from barnabas.broker.flusher import Flusher
+from barnabas.broker.periodic import PeriodicJobs
+from barnabas.model.clock import Clock
+from barnabas.replication.replica_manager import ReplicaManager
+from barnabas.storage.log_manager import LogManager
+
+# Deleted files wait for `file.delete.delay.ms`, whatever the interval of retention is.
+_PURGE_MS = 1000
+_FLUSH_CHECK_MS = 100
+_NOTIFICATIONS_MS = 60_000
+
+
+class Housekeeping:
+    """Starts the jobs of one broker and owns them; lives on its loop."""
+
+    def __init__(
+        self, config: BrokerConfig, clock: Clock, logs: LogManager, flusher: Flusher
+    ) -> None:
+        self._config = config
+        self._clock = clock
+        self._logs = logs
+        self._flusher = flusher
+        self._jobs = PeriodicJobs()
+
+    def start(self, replicas: ReplicaManager, configs: ConfigWatch) -> None:
+        config, logs, every = self._config, self._logs, self._jobs.every
+        every(
+            config["log.retention.check.interval.ms"],
+            "retention",
+            lambda: logs.run_retention(self._clock.now_ms()),
+        )
+        every(_PURGE_MS, "purge", logs.purge_deleted)
+        every(
+            config["log.flush.offset.checkpoint.interval.ms"],
+            "recovery-point-checkpoint",
+            logs.checkpoint_recovery_points,
+        )
+        every(
+            config["log.flush.start.offset.checkpoint.interval.ms"],
+            "log-start-checkpoint",
+            logs.checkpoint_log_start_offsets,
+        )
+        every(
+            config["replica.high.watermark.checkpoint.interval.ms"],
+            "high-watermark-checkpoint",
+            logs.checkpoint_high_watermarks,
+        )
+        every(_FLUSH_CHECK_MS, "flush", self._flush)
+        every(config["replica.lag.time.max.ms"] / 2, "in-sync-check", replicas.tick)
+        every(
+            _NOTIFICATIONS_MS,
+            "config-notifications",
+            lambda: configs.purge_notifications(self._clock.now_ms()),
+        )
+
+    async def stop(self) -> None:
+        await self._jobs.stop()
+
+    async def _flush(self) -> None:
+        for log in self._logs.logs_to_flush():
+            await self._flusher.flush_log(log)

@@ -1,0 +1,76 @@
+"""The broker's listening addresses: bound first, served once there is something to serve."""
+
+import socket
+from dataclasses import dataclass
+
+from barnabas.broker.config import BrokerConfig
+from barnabas.model.clock import Clock
+from barnabas.model.control import Endpoint
+from barnabas.model.errors import ConfigError
+from barnabas.net.bind import listen_on
+from barnabas.net.limits import ConnectionLimits
+from barnabas.net.listener import Listener
+from barnabas.net.server_connection import FrameHandler
+
+_DEFAULT_QUEUED_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(slots=True)
+class _Bound:
+    endpoint: Endpoint
+    sockets: list[socket.socket]
+    listener: Listener | None = None
+
+
+class Listeners:
+    """One `Listener` per configured address; owned by the broker's loop."""
+
+    def __init__(self, config: BrokerConfig, clock: Clock) -> None:
+        self._config = config
+        self._clock = clock
+        self._bound: list[_Bound] = []
+
+    @property
+    def endpoints(self) -> list[Endpoint]:
+        """The addresses with their real ports."""
+        return [bound.endpoint for bound in self._bound]
+
+    def bind(self) -> None:
+        """Take all addresses; AddressInUseError names the one that is taken."""
+        for wanted in self._config.listeners:
+            if wanted.security_protocol != "PLAINTEXT":
+                raise ConfigError(f"listeners: {wanted.security_protocol} is not served")
+            backlog = max(self._config["socket.listen.backlog.size"], 1)
+            sockets = listen_on(wanted.host, wanted.port, backlog=backlog)
+            port = sockets[0].getsockname()[1]
+            endpoint = Endpoint(wanted.listener, wanted.host, port, wanted.security_protocol)
+            self._bound.append(_Bound(endpoint, sockets))
+
+    def start(self, handler: FrameHandler) -> None:
+        """Begin to serve."""
+        limits = connection_limits(self._config)
+        for bound in self._bound:
+            name = bound.endpoint.listener
+            bound.listener = Listener(handler, clock=self._clock, limits=limits, name=name)
+            bound.listener.start(bound.sockets)
+
+    async def stop(self) -> None:
+        for bound in self._bound:
+            if bound.listener is not None:
+                await bound.listener.stop()
+            for sock in bound.sockets:
+                sock.close()
+        self._bound.clear()
+
+
+def connection_limits(config: BrokerConfig) -> ConnectionLimits:
+    """What the configuration says about connections."""
+    queued_bytes = config["queued.max.request.bytes"]
+    return ConnectionLimits(
+        max_frame_bytes=config["socket.request.max.bytes"],
+        max_partial_bytes=queued_bytes if queued_bytes > 0 else _DEFAULT_QUEUED_BYTES,
+        max_pending_replies=min(config["queued.max.requests"], 64),
+        max_connections=config["max.connections"],
+        max_connections_per_ip=config["max.connections.per.ip"],
+        idle_ms=config["connections.max.idle.ms"],
+    )

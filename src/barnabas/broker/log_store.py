@@ -1,0 +1,38 @@
+"""Replication's view of storage: logs by partition, made with their topic's configuration."""
+
+from barnabas.broker.config_layers import ConfigLayers
+from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
+from barnabas.storage.log import Log
+from barnabas.storage.log_config import LogConfig
+from barnabas.storage.log_manager import LogManager
+
+
+class LogStore:
+    """A `replication.ports.LogSource`; owned by the broker's loop."""
+
+    def __init__(self, logs: LogManager, layers: ConfigLayers) -> None:
+        self._logs = logs
+        self._layers = layers
+
+    def get(self, topic_partition: TopicPartition) -> Log | None:
+        return self._logs.get(topic_partition)
+
+    def get_or_create(self, topic_partition: TopicPartition, topic_id: Uuid) -> Log:
+        found = self._logs.get(topic_partition)
+        if found is not None and topic_id != ZERO_UUID and found.topic_id not in (None, topic_id):
+            # The topic was deleted and created anew while this broker was away: what is here
+            # belongs to the dead one (KAFKA-12257).
+            self._logs.delete(topic_partition)
+        known_id = None if topic_id == ZERO_UUID else topic_id
+        return self._logs.get_or_create(
+            topic_partition, known_id, log_config(self._layers, topic_partition.topic)
+        )
+
+    def delete(self, topic_partition: TopicPartition) -> None:
+        if self._logs.get(topic_partition) is not None:
+            self._logs.delete(topic_partition)
+
+
+def log_config(layers: ConfigLayers, topic: str) -> LogConfig:
+    """What a topic's configuration in force means to its logs."""
+    return LogConfig.from_values(layers.topic_values(topic))

@@ -1,0 +1,41 @@
+"""Work that a broker does from time to time, each kind in a task of its own."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from barnabas.model.errors import BarnabasError
+
+_logger = logging.getLogger("barnabas.broker")
+
+Job = Callable[[], Awaitable[object] | object]
+
+
+class PeriodicJobs:
+    """Owns the tasks it starts; lives on the broker's loop."""
+
+    def __init__(self) -> None:
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def every(self, interval_ms: float, name: str, job: Job) -> None:
+        """Run `job` after each interval; a failure is logged and the next run comes as usual."""
+        coroutine = self._repeat(interval_ms / 1000, name, job)
+        self._tasks.append(asyncio.get_running_loop().create_task(coroutine, name=name))
+
+    async def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks.clear()
+
+    async def _repeat(self, interval_s: float, name: str, job: Job) -> None:
+        while True:
+            await asyncio.sleep(interval_s)
+            try:
+                outcome = job()
+                if isinstance(outcome, Awaitable):
+                    await outcome
+            except (BarnabasError, OSError) as error:
+                _logger.warning("%s failed: %s", name, error)
+            except Exception:
+                _logger.exception("%s failed", name)

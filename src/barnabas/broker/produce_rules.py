@@ -1,0 +1,69 @@
+"""What each topic demands of produced batches, worked out once per configuration change."""
+
+from dataclasses import dataclass
+
+from barnabas.broker.config_layers import ConfigLayers
+from barnabas.model.records import Codec, TimestampType
+from barnabas.records.validation import BatchRules
+
+_CODECS = {
+    "uncompressed": Codec.NONE,
+    "gzip": Codec.GZIP,
+    "snappy": Codec.SNAPPY,
+    "lz4": Codec.LZ4,
+    "zstd": Codec.ZSTD,
+}
+_ZSTD_VERSION = 7
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRules:
+    """Rules for clients that know zstd and for those that do not; `codec` None keeps what came."""
+
+    current: BatchRules
+    before_zstd: BatchRules
+    codec: Codec | None
+
+    def of_version(self, produce_version: int) -> BatchRules:
+        return self.current if produce_version >= _ZSTD_VERSION else self.before_zstd
+
+
+class ProduceRules:
+    """A cache over the configuration; whoever changes the configuration calls `forget`."""
+
+    def __init__(self, layers: ConfigLayers) -> None:
+        self._layers = layers
+        self._rules: dict[str, TopicRules] = {}
+
+    def of(self, topic: str) -> TopicRules:
+        rules = self._rules.get(topic)
+        if rules is None:
+            rules = self._rules[topic] = self._make(topic)
+        return rules
+
+    def forget(self, topic: str | None = None) -> None:
+        """Something about this topic, or about all, has changed."""
+        if topic is None:
+            self._rules.clear()
+        else:
+            self._rules.pop(topic, None)
+
+    def _make(self, topic: str) -> TopicRules:
+        values = self._layers.topic_values(topic)
+        log_append_time = values["message.timestamp.type"] == "LogAppendTime"
+
+        def rules(produce_version: int) -> BatchRules:
+            return BatchRules(
+                produce_version=produce_version,
+                max_message_bytes=values["max.message.bytes"],
+                compacted="compact" in values["cleanup.policy"],
+                timestamp_type=TimestampType.LOG_APPEND_TIME
+                if log_append_time
+                else TimestampType.CREATE_TIME,
+                timestamp_before_max_ms=values["message.timestamp.before.max.ms"],
+                timestamp_after_max_ms=values["message.timestamp.after.max.ms"],
+                max_decompressed=self._layers.broker_value("max.decompressed.batch.bytes"),
+            )
+
+        codec = _CODECS.get(values["compression.type"])
+        return TopicRules(rules(_ZSTD_VERSION), rules(_ZSTD_VERSION - 1), codec)

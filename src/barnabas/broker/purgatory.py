@@ -1,0 +1,115 @@
+"""Requests that wait: each may complete now, must complete by its deadline, completes once.
+
+A produce with acks=all waits for the high watermark, a long-polling fetch for enough bytes. Each
+operation is watched under keys (partitions); whoever changes something about a key calls
+`check(key)`. Nothing here knows what an operation waits for.
+"""
+
+import abc
+from collections.abc import Callable, Hashable, Iterable
+from typing import Protocol
+
+
+class Timer(Protocol):
+    """A scheduled call that can be taken back, such as asyncio's TimerHandle."""
+
+    def cancel(self) -> None: ...
+
+
+Schedule = Callable[[float, Callable[[], None]], Timer]
+"""`schedule(delay_s, callback)`, such as the loop's call_later."""
+
+
+class DelayedOperation(abc.ABC):
+    """One waiting request; owned by the loop.
+
+    `try_complete` is called when something may have changed. It returns whether the operation
+    can be finished now; `finish` is then called exactly once, by whichever of a change and
+    the deadline comes first.
+    """
+
+    __slots__ = ("completed", "keys", "timer")
+
+    def __init__(self) -> None:
+        self.completed = False
+        self.keys: tuple[Hashable, ...] = ()
+        self.timer: Timer | None = None
+
+    @abc.abstractmethod
+    def try_complete(self) -> bool:
+        """Whether there is nothing left to wait for."""
+
+    @abc.abstractmethod
+    def finish(self, *, expired: bool) -> None:
+        """Answer with what there is; called once."""
+
+
+class Purgatory:
+    """The waiting operations of one kind; owned by the loop."""
+
+    __slots__ = ("_schedule", "_watchers")
+
+    def __init__(self, schedule: Schedule) -> None:
+        self._schedule = schedule
+        self._watchers: dict[Hashable, dict[DelayedOperation, None]] = {}
+
+    def __len__(self) -> int:
+        """Number of operations that wait."""
+        return len({operation for watched in self._watchers.values() for operation in watched})
+
+    def watches(self, key: Hashable) -> bool:
+        """Whether anybody waits for this key."""
+        return key in self._watchers
+
+    def watch(
+        self, operation: DelayedOperation, keys: Iterable[Hashable], timeout_ms: float
+    ) -> None:
+        """Keep `operation` until one of `keys` lets it complete, or until its time is up.
+
+        The caller has found that it cannot complete yet, in the same turn of the loop, so nothing
+        can have changed in between.
+        """
+        operation.keys = tuple(dict.fromkeys(keys))
+        for key in operation.keys:
+            self._watchers.setdefault(key, {})[operation] = None
+        operation.timer = self._schedule(timeout_ms / 1000, lambda: self._expire(operation))
+
+    def check(self, key: Hashable) -> None:
+        """Something about `key` changed: complete the operations that it lets complete."""
+        watched = self._watchers.get(key)
+        if watched is None:
+            return
+        for operation in list(watched):
+            if not operation.completed and operation.try_complete():
+                self._complete(operation, expired=False)
+
+    def cancel(self, operation: DelayedOperation) -> None:
+        """Nobody waits for it any more: forget it without finishing it."""
+        if not operation.completed:
+            self._forget(operation)
+
+    def expire_all(self) -> None:
+        """Finish everything now, as at its deadline; for shutdown."""
+        for operation in {op for watched in self._watchers.values() for op in watched}:
+            if not operation.completed:
+                self._complete(operation, expired=True)
+
+    def _expire(self, operation: DelayedOperation) -> None:
+        if not operation.completed:
+            self._complete(operation, expired=True)
+
+    def _complete(self, operation: DelayedOperation, *, expired: bool) -> None:
+        self._forget(operation)
+        operation.finish(expired=expired)
+
+    def _forget(self, operation: DelayedOperation) -> None:
+        operation.completed = True
+        if operation.timer is not None:
+            operation.timer.cancel()
+            operation.timer = None
+        for key in operation.keys:
+            watched = self._watchers.get(key)
+            if watched is not None:
+                watched.pop(operation, None)
+                if not watched:
+                    del self._watchers[key]

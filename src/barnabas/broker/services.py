@@ -1,0 +1,42 @@
+"""What handlers may reach: the parts of one running broker, wired by `app`."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from barnabas.broker.config import BrokerConfig
+from barnabas.broker.config_layers import ConfigLayers
+from barnabas.broker.fetch_sessions import FetchSessionCache
+from barnabas.broker.metadata_cache import MetadataCache
+from barnabas.broker.produce_rules import ProduceRules
+from barnabas.broker.producer_ids import ProducerIds
+from barnabas.broker.purgatory import Purgatory
+from barnabas.model.clock import Clock
+from barnabas.model.ids import BrokerId
+from barnabas.replication.replica_manager import ReplicaManager
+from barnabas.storage.log_manager import LogManager
+
+if TYPE_CHECKING:
+    from barnabas.broker.api_versions import ApiVersionsAnswers
+    from barnabas.broker.topics import Topics
+
+
+@dataclass(slots=True)
+class Services:
+    """One per broker; everything in it belongs to the broker's loop."""
+
+    config: BrokerConfig
+    clock: Clock
+    broker_id: BrokerId
+    cluster_id: str
+    metadata: MetadataCache
+    layers: ConfigLayers
+    produce_rules: ProduceRules
+    replicas: ReplicaManager
+    logs: LogManager
+    topics: "Topics"
+    producer_ids: ProducerIds
+    produce_purgatory: Purgatory
+    fetch_purgatory: Purgatory
+    fetch_sessions: FetchSessionCache
+    api_versions: "ApiVersionsAnswers"
+    answers_own_address: bool

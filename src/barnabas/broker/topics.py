@@ -1,0 +1,221 @@
+"""Creating, growing, deleting and configuring topics, as handlers ask for it.
+
+Decides placement and checks values, writes through `controller.topic_admin`, and waits until the
+controller's commands have made the change visible in this broker's metadata. Errors are
+BrokerErrors with Kafka's codes.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from barnabas.broker.config_layers import ConfigLayers
+from barnabas.broker.metadata_cache import MetadataCache
+from barnabas.controller.machines.assignment import (
+    BrokerRack,
+    Start,
+    place_added_partitions,
+    place_replicas,
+)
+from barnabas.controller.topic_admin import TopicAdmin
+from barnabas.model.config_keys.topic import TOPIC_KEYS
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError, ConfigError
+from barnabas.model.ids import BrokerId, Uuid
+from barnabas.model.replica_assignment import Replicas
+from barnabas.model.topic_names import collides, topic_name_problem
+
+DEFAULT = -1
+# More do not fit into a topic's node of 1 MB; said before a list of that size is built.
+_MAX_PARTITIONS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class NewTopic:
+    """A topic to create. `assignment` excludes `partitions` and `replication_factor`."""
+
+    name: str
+    partitions: int = DEFAULT
+    replication_factor: int = DEFAULT
+    assignment: Mapping[int, Replicas] = field(default_factory=dict)
+    configs: Mapping[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedTopic:
+    """What came of it, or would have with `validate_only` (then without an id)."""
+
+    topic_id: Uuid | None
+    partitions: int
+    replication_factor: int
+    configs: Mapping[str, str]
+
+
+class Topics:
+    """Owned by the broker's loop."""
+
+    def __init__(
+        self, admin: TopicAdmin, metadata: MetadataCache, layers: ConfigLayers, dice: random.Random
+    ) -> None:
+        self._admin = admin
+        self._metadata = metadata
+        self._layers = layers
+        self._dice = dice
+        self._waiting: list[tuple[Callable[[], bool], asyncio.Future[None]]] = []
+
+    # --- topics ----------------------------------------------------------------------------
+
+    async def create(self, topic: NewTopic, *, validate_only: bool = False) -> CreatedTopic:
+        """Check and write a topic; it has leaders once `wait_for_leaders` returns."""
+        self._check_name(topic.name)
+        configs = check_topic_configs(topic.configs)
+        assignment = self._assign(topic)
+        topic_id = None
+        if not validate_only:
+            topic_id = await self._admin.create_topic(topic.name, assignment, configs)
+        return CreatedTopic(topic_id, len(assignment), len(assignment[0]), configs)
+
+    async def delete(self, name: str) -> None:
+        if not self._layers.broker_value("delete.topic.enable"):
+            raise BrokerError(ErrorCode.TOPIC_DELETION_DISABLED)
+        await self._admin.delete_topic(name)
+
+    async def add_partitions(
+        self,
+        name: str,
+        total: int,
+        assignments: Sequence[Replicas] | None = None,
+        *,
+        validate_only: bool = False,
+    ) -> None:
+        """Bring a topic to `total` partitions."""
+        known = await self._admin.partitions_of(name)
+        existing = {number: item.replicas for number, item in known.items()}
+        if total <= len(existing):
+            text = f"topic {name} has {len(existing)} partitions already"
+            raise BrokerError(ErrorCode.INVALID_PARTITIONS, text)
+        if total > _MAX_PARTITIONS:
+            raise BrokerError(ErrorCode.INVALID_PARTITIONS, f"at most {_MAX_PARTITIONS}")
+        if assignments is None:
+            added = place_added_partitions(self._racks(), existing, total)
+        else:
+            added = self._manual_additions(existing, total, assignments)
+        if not validate_only:
+            await self._admin.add_partitions(name, added)
+
+    async def change_config(self, kind: str, name: str, values: Mapping[str, str]) -> None:
+        await self._admin.change_config(kind, name, values)
+
+    async def read_config(self, kind: str, name: str) -> dict[str, str]:
+        return await self._admin.read_config(kind, name)
+
+    # --- waiting ---------------------------------------------------------------------------
+
+    def metadata_changed(self) -> None:
+        """The controller has told something new: see who waited for it."""
+        still = []
+        for predicate, future in self._waiting:
+            if future.done():
+                continue
+            if predicate():
+                future.set_result(None)
+            else:
+                still.append((predicate, future))
+        self._waiting = still
+
+    async def wait_for_leaders(self, name: str, partitions: int, timeout_ms: float) -> None:
+        """Until this many partitions have a leader; REQUEST_TIMED_OUT otherwise."""
+        await self._wait(lambda: self._has_leaders(name, partitions), timeout_ms)
+
+    async def wait_for_broker(self, broker_id: BrokerId, timeout_ms: float) -> None:
+        """Until the controller knows this broker and has said so."""
+        await self._wait(lambda: self._metadata.is_alive(broker_id), timeout_ms)
+
+    async def wait_until_gone(self, name: str, timeout_ms: float) -> None:
+        await self._wait(lambda: not self._metadata.has_topic(name), timeout_ms)
+
+    async def _wait(self, predicate: Callable[[], bool], timeout_ms: float) -> None:
+        if predicate():
+            return
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((predicate, future))
+        try:
+            await asyncio.wait_for(future, max(timeout_ms, 0) / 1000)
+        except TimeoutError:
+            raise BrokerError(ErrorCode.REQUEST_TIMED_OUT) from None
+
+    def _has_leaders(self, name: str, partitions: int) -> bool:
+        known = self._metadata.partitions(name) or {}
+        return len(known) >= partitions and all(state.leader >= 0 for state in known.values())
+
+    # --- checks and placement --------------------------------------------------------------
+
+    def _check_name(self, name: str) -> None:
+        problem = topic_name_problem(name)
+        if problem is not None:
+            raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
+        if self._metadata.has_topic(name):
+            raise BrokerError(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {name} already exists")
+        if "." in name or "_" in name:
+            other = next((known for known in self._metadata.topics() if collides(known, name)), "")
+            if other:
+                text = f"topic {name} collides with {other}: '.' and '_' are one to metrics"
+                raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION, text)
+
+    def _assign(self, topic: NewTopic) -> Mapping[int, Replicas]:
+        if topic.assignment:
+            if (topic.partitions, topic.replication_factor) != (DEFAULT, DEFAULT):
+                text = "with an assignment, neither partitions nor replication factor may be given"
+                raise BrokerError(ErrorCode.INVALID_REQUEST, text)
+            self._check_brokers(topic.assignment.values())
+            return topic.assignment
+        partitions, factor = topic.partitions, topic.replication_factor
+        if partitions == DEFAULT:
+            partitions = self._layers.broker_value("num.partitions")
+        if factor == DEFAULT:
+            factor = self._layers.broker_value("default.replication.factor")
+        if partitions > _MAX_PARTITIONS:
+            raise BrokerError(ErrorCode.INVALID_PARTITIONS, f"at most {_MAX_PARTITIONS}")
+        brokers = self._racks()
+        count = max(len(brokers), 1)
+        start = Start(self._dice.randrange(count), self._dice.randrange(count))
+        return place_replicas(brokers, partitions, factor, start)
+
+    def _manual_additions(
+        self, existing: Mapping[int, Replicas], total: int, assignments: Sequence[Replicas]
+    ) -> dict[int, Replicas]:
+        if len(assignments) != total - len(existing):
+            text = f"{total - len(existing)} partitions are added, {len(assignments)} are assigned"
+            raise BrokerError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, text)
+        if any(len(replicas) != len(existing[0]) for replicas in assignments):
+            text = f"every partition needs {len(existing[0])} replicas, as those that exist have"
+            raise BrokerError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, text)
+        self._check_brokers(assignments)
+        return dict(enumerate(assignments, start=len(existing)))
+
+    def _check_brokers(self, assignments: Iterable[Replicas]) -> None:
+        for replicas in assignments:
+            unknown = [b for b in replicas if not self._metadata.is_alive(BrokerId(b))]
+            if unknown:
+                text = f"brokers {unknown} are not there"
+                raise BrokerError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, text)
+
+    def _racks(self) -> list[BrokerRack]:
+        return [BrokerRack(b.broker_id, b.rack) for b in self._metadata.brokers()]
+
+
+def check_topic_configs(given: Mapping[str, str | None]) -> dict[str, str]:
+    """Topic configuration as it will be stored; INVALID_CONFIG says what is wrong."""
+    checked = {}
+    for name, value in given.items():
+        if value is None:
+            raise BrokerError(ErrorCode.INVALID_CONFIG, f"{name} needs a value")
+        if name not in TOPIC_KEYS:
+            raise BrokerError(ErrorCode.INVALID_CONFIG, f"unknown topic configuration {name!r}")
+        try:
+            TOPIC_KEYS[name].parse(value)
+        except ConfigError as error:
+            raise BrokerError(ErrorCode.INVALID_CONFIG, str(error)) from None
+        checked[name] = value
+    return checked

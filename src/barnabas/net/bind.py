@@ -1,0 +1,59 @@
+"""Listening sockets for a host and a port."""
+
+import errno
+import socket
+from collections.abc import Sequence
+
+BACKLOG = 1024
+_MISSING_FAMILY = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
+
+
+def listen_on(host: str, port: int, *, backlog: int = BACKLOG) -> list[socket.socket]:
+    """Listen on every address of `host`, all on one port; an empty host means all interfaces.
+
+    A name such as localhost often has an IPv4 and an IPv6 address, and clients try either. OSError
+    when the port is taken or no address is ours. Port 0 takes a free one.
+    """
+    opened: list[socket.socket] = []
+    try:
+        for family, address in _addresses(host, port):
+            try:
+                opened.append(_open(family, (address, port), backlog))
+            except OSError as error:
+                if error.errno not in _MISSING_FAMILY:
+                    raise
+                continue
+            port = opened[0].getsockname()[1]
+        if not opened:
+            raise OSError(errno.EADDRNOTAVAIL, f"{host!r} has no address on this machine")
+    except BaseException:
+        for sock in opened:
+            sock.close()
+        raise
+    return opened
+
+
+def _addresses(host: str, port: int) -> Sequence[tuple[int, str]]:
+    if not host:
+        if socket.has_dualstack_ipv6():
+            return [(socket.AF_INET6, "::")]
+        return [(socket.AF_INET, "0.0.0.0")]
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    unique = dict.fromkeys((family, str(address[0])) for family, _, _, _, address in found)
+    return sorted(unique, key=lambda item: item[0] != socket.AF_INET)
+
+
+def _open(family: int, address: tuple[str, int], backlog: int) -> socket.socket:
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            only_six = address[0] != "::"
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, only_six)
+        sock.setblocking(False)
+        sock.bind(address)
+        sock.listen(backlog)
+    except BaseException:
+        sock.close()
+        raise
+    return sock

@@ -1,0 +1,45 @@
+"""BrokerConfig: what follows from the keys."""
+
+import pytest
+
+from barnabas.broker.config import BrokerConfig
+from barnabas.model.control import Endpoint
+from barnabas.model.errors import ConfigError
+
+
+def test_defaults():
+    config = BrokerConfig.parse({})
+    assert config.listeners == [Endpoint("PLAINTEXT", "", 9092)]
+    assert config.advertised_listeners is None
+    assert config.broker_id == -1
+
+
+def test_old_keys_for_the_address_hold_while_listeners_is_unset():
+    assert BrokerConfig.parse({"port": 9}).listeners == [Endpoint("PLAINTEXT", "", 9)]
+    both = BrokerConfig.parse({"port": 9, "listeners": "PLAINTEXT://h:1"})
+    assert both.listeners == [Endpoint("PLAINTEXT", "h", 1)]
+    old = BrokerConfig.parse({"advertised.host.name": "out", "port": 9})
+    assert old.advertised_listeners == [Endpoint("PLAINTEXT", "out", 9)]
+
+
+def test_named_listeners_take_their_protocol_from_the_map():
+    config = BrokerConfig.parse(
+        {
+            "listeners": "INSIDE://[::1]:1,OUTSIDE://:2",
+            "listener.security.protocol.map": "INSIDE:PLAINTEXT,OUTSIDE:PLAINTEXT",
+        }
+    )
+    assert config.listeners[0] == Endpoint("INSIDE", "::1", 1)
+    assert config.inter_broker_listener == "INSIDE"
+
+
+@pytest.mark.parametrize("listeners", ["localhost:9092", "PLAINTEXT://h", "X://h:1", "SSL://h:x"])
+def test_an_unusable_listener_is_named(listeners):
+    with pytest.raises(ConfigError, match="listeners="):
+        BrokerConfig.parse({"listeners": listeners})
+
+
+def test_log_dirs_win_over_log_dir():
+    assert [str(path) for path in BrokerConfig.parse({"log.dir": "/a"}).log_dirs] == ["/a"]
+    both = BrokerConfig.parse({"log.dir": "/a", "log.dirs": "/b, /c"})
+    assert [str(path) for path in both.log_dirs] == ["/b", "/c"]

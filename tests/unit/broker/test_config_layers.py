@@ -1,0 +1,56 @@
+"""ConfigLayers: which layer wins, and what is said about it."""
+
+import pytest
+
+from barnabas.broker.config import BrokerConfig
+from barnabas.broker.config_layers import ConfigLayers, Source
+
+
+@pytest.fixture
+def layers():
+    return ConfigLayers(BrokerConfig.parse({"log.retention.hours": 2, "num.partitions": 3}))
+
+
+def entry(layers, name, topic="t"):
+    return next(item for item in layers.describe_topic(topic) if item.key.name == name)
+
+
+def test_a_topic_value_comes_from_the_strongest_layer(layers):
+    assert layers.topic_value("t", "retention.ms") == 7_200_000
+    layers.set_default({"log.retention.ms": "5"})
+    assert layers.topic_value("t", "retention.ms") == 5
+    layers.set_broker({"log.retention.ms": "6"})
+    assert layers.topic_value("t", "retention.ms") == 6
+    layers.set_topic("t", {"retention.ms": "7"})
+    assert layers.topic_value("t", "retention.ms") == 7
+
+
+def test_a_change_of_a_default_leaves_overrides_alone(layers):
+    layers.set_topic("t", {"cleanup.policy": "compact"})
+    layers.set_default({"log.cleanup.policy": "delete"})
+    assert layers.topic_value("t", "cleanup.policy") == ["compact"]
+    layers.set_topic("t", {})
+    assert layers.topic_value("t", "cleanup.policy") == ["delete"]
+
+
+def test_sources_and_synonyms(layers):
+    assert entry(layers, "max.message.bytes").source is Source.DEFAULT
+    assert entry(layers, "retention.ms").source is Source.STATIC_BROKER
+    layers.set_topic("t", {"retention.ms": "7"})
+    described = entry(layers, "retention.ms")
+    assert (described.value, described.source) == ("7", Source.TOPIC)
+    assert [item.source for item in described.synonyms] == [
+        Source.TOPIC,
+        Source.STATIC_BROKER,
+        Source.DEFAULT,
+    ]
+
+
+def test_broker_values(layers):
+    assert layers.broker_value("num.partitions") == 3
+    layers.set_default({"num.partitions": "4"})
+    described = {item.key.name: item for item in layers.describe_broker()}
+    assert described["num.partitions"].value == "4"
+    assert not described["num.partitions"].read_only
+    assert described["broker.id"].read_only
+    assert [item.key.name for item in layers.describe_default()] == ["num.partitions"]
