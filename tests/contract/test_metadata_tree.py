@@ -247,6 +247,15 @@ async def test_multi_of_nothing(tree):
     assert await tree.multi([]) == []
 
 
+async def test_multi_removes_a_whole_branch(tree):
+    """Parents change before they go: removing a child counts it out of its parent."""
+    paths = ["/a", "/a/b", "/a/b/0", "/a/b/0/state", "/a/b/1", "/a/b/1/state"]
+    await tree.multi([CreateOp(path) for path in paths])
+    await tree.multi([DeleteOp(path) for path in reversed(paths)])
+    assert await tree.children("/") in ([], ["zookeeper"])
+    await tree.create("/a")
+
+
 async def test_multi_creates_a_whole_branch(tree):
     await tree.multi([CreateOp("/a"), CreateOp("/a/b"), CreateOp("/a/b/c", b"deep")])
     assert (await tree.get("/a/b/c"))[0] == b"deep"

@@ -156,11 +156,14 @@ class StagedTree:
             self._delete(DeleteOp(path), origin)
 
     def commit_to(self, store: NodeStore) -> None:
-        for path, node in self.changes.items():
-            if node is None:
-                store.remove(path)
-            else:
+        """Parents come before their children and go after them, in whatever order both changed."""
+        for path in sorted(self.changes):
+            node = self.changes[path]
+            if node is not None:
                 store.put(path, node)
+        for path in sorted(self.changes, reverse=True):
+            if self.changes[path] is None:
+                store.remove(path)
 
     def _take(self, other: "StagedTree") -> None:
         self.changes.update(other.changes)
