@@ -8,7 +8,13 @@ from support.transaction_harness import ID, P0, P1, P2, Harness, harness_at
 from barnabas.model.error_codes import ErrorCode as E
 from barnabas.transactions.config import Guards, TransactionConfig
 from barnabas.transactions.metadata import MAX_EPOCH, Transition
-from barnabas.transactions.requests import AddPartitions, EndTxn, InitProducerId, ListTransactions
+from barnabas.transactions.requests import (
+    AddPartitions,
+    EndTxn,
+    InitProducerId,
+    InitProducerIdReply,
+    ListTransactions,
+)
 from barnabas.transactions.shard import TransactionCoordinatorShard
 from barnabas.transactions.states import TransactionState as S
 
@@ -120,6 +126,8 @@ class TestPendingAppends:
         assert h.shard.list_transactions(ListTransactions(), 0).transactions == ()
         assert h.fail().error is E.COORDINATOR_NOT_AVAILABLE
         assert h.state == "TRANSACTIONAL_ID_NOT_FOUND"
+        never = InitProducerIdReply(E.NONE, 5000, -1)
+        assert h.add(never, P0).error is E.INVALID_PRODUCER_ID_MAPPING
 
     def test_a_failed_fence_does_not_burn_the_epoch(self) -> None:
         h = Harness()
