@@ -353,3 +353,12 @@ async def test_cancelled_write_leaves_the_tree_usable(tree):
     with contextlib.suppress(NodeExistsError):
         await tree.create("/a", b"x")
     assert (await tree.get("/a"))[0] == b"x"
+
+
+async def test_a_branch_made_and_grown_can_be_deleted_in_one_multi(tree):
+    await tree.multi([CreateOp("/a"), CreateOp("/a/b"), CreateOp("/a/b/c")])
+    leaves_first = [DeleteOp("/a/b/c"), DeleteOp("/a/b"), DeleteOp("/a")]
+    await tree.multi(leaves_first)
+    assert await tree.exists("/a") is None
+    await tree.multi([CreateOp("/a"), CreateOp("/a/b"), *leaves_first[1:], CreateOp("/a", b"x")])
+    assert await tree.children("/a") == []

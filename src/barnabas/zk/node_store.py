@@ -156,14 +156,14 @@ class StagedTree:
             self._delete(DeleteOp(path), origin)
 
     def commit_to(self, store: NodeStore) -> None:
-        """Parents come before their children and go after them, in whatever order both changed."""
+        """Make the changes visible: children go before their parents and come after them."""
+        for path in sorted(self.changes, reverse=True):
+            if self.changes[path] is None:
+                store.remove(path)
         for path in sorted(self.changes):
             node = self.changes[path]
             if node is not None:
                 store.put(path, node)
-        for path in sorted(self.changes, reverse=True):
-            if self.changes[path] is None:
-                store.remove(path)
 
     def _take(self, other: "StagedTree") -> None:
         self.changes.update(other.changes)

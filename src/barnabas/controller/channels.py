@@ -1,0 +1,100 @@
+"""How commands reach brokers: the port, and an outbox that keeps their order per broker.
+
+Commands to one broker are sent one after another, each repeated until the broker has answered it,
+has left, or the controller has stopped reigning. Brokers do not wait for each other.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from barnabas.model.control import (
+    ControlReply,
+    LeaderAndIsrCommand,
+    StopReplicaCommand,
+    UpdateMetadataCommand,
+)
+from barnabas.model.errors import BarnabasError
+from barnabas.model.ids import BrokerId
+
+_log = logging.getLogger(__name__)
+
+Command = LeaderAndIsrCommand | UpdateMetadataCommand | StopReplicaCommand
+ReplyListener = Callable[[BrokerId, Command, ControlReply], None]
+
+
+class BrokerChannels(Protocol):
+    """Carries a command to a broker: a direct call to the local one, the wire to the others."""
+
+    async def send(self, broker_id: BrokerId, command: Command) -> ControlReply:
+        """Deliver and await the answer; any BarnabasError or OSError means: try again."""
+        ...
+
+
+class Outbox:
+    """One queue and one sending task per live broker. Owned by the controller's loop."""
+
+    def __init__(
+        self, channels: BrokerChannels, on_reply: ReplyListener, *, backoff_s: float
+    ) -> None:
+        self._channels = channels
+        self._on_reply = on_reply
+        self._backoff_s = backoff_s
+        self._queues: dict[BrokerId, deque[Command]] = {}
+        self._senders: dict[BrokerId, asyncio.Task[None]] = {}
+        self._open = asyncio.Event()
+        self._open.set()
+
+    def add_broker(self, broker_id: BrokerId) -> None:
+        self._queues.setdefault(broker_id, deque())
+
+    def remove_broker(self, broker_id: BrokerId) -> None:
+        """Forget what waits for a broker that has left; its next incarnation is told afresh."""
+        self._queues.pop(broker_id, None)
+        sender = self._senders.pop(broker_id, None)
+        if sender is not None:
+            sender.cancel()
+
+    def send(self, broker_id: BrokerId, commands: Iterable[Command]) -> None:
+        queue = self._queues.get(broker_id)
+        if queue is None:
+            return
+        queue.extend(commands)
+        if queue and broker_id not in self._senders:
+            sender = asyncio.get_running_loop().create_task(self._drain(broker_id, queue))
+            self._senders[broker_id] = sender
+
+    def pause(self) -> None:
+        """Hold commands back: the session is in doubt, and with it the right to command."""
+        self._open.clear()
+
+    def resume(self) -> None:
+        self._open.set()
+
+    def close(self) -> None:
+        """Drop everything that has not been sent."""
+        for broker_id in list(self._queues):
+            self.remove_broker(broker_id)
+
+    async def _drain(self, broker_id: BrokerId, queue: deque[Command]) -> None:
+        while queue:
+            command = queue[0]
+            reply = await self._deliver(broker_id, command)
+            queue.popleft()
+            self._on_reply(broker_id, command, reply)
+        if self._queues.get(broker_id) is queue:
+            self._senders.pop(broker_id, None)
+
+    async def _deliver(self, broker_id: BrokerId, command: Command) -> ControlReply:
+        backoff_s = self._backoff_s
+        while True:
+            await self._open.wait()
+            try:
+                return await self._channels.send(broker_id, command)
+            except (BarnabasError, OSError) as error:
+                name = type(command).__name__
+                _log.warning("%s to broker %d failed, trying again: %s", name, broker_id, error)
+            await asyncio.sleep(backoff_s)
+            backoff_s = min(backoff_s * 2, 1.0)

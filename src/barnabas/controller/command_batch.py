@@ -1,0 +1,85 @@
+"""Collects what one step of the controller has to tell brokers into few commands.
+
+Each broker gets at most one LeaderAndIsr, one UpdateMetadata and one StopReplica per batch, in
+that order: a broker must know its own role before clients are sent to it, and may delete only
+after nobody is sent to it any more.
+"""
+
+from collections.abc import Iterable
+
+from barnabas.controller.channels import Command
+from barnabas.controller.context import ControllerContext
+from barnabas.model.control import (
+    EPOCH_DURING_DELETE,
+    LeaderAndIsrCommand,
+    LiveBroker,
+    PartitionState,
+    StopReplicaCommand,
+    StopReplicaPartition,
+    UpdateMetadataCommand,
+)
+from barnabas.model.ids import BrokerId, TopicPartition
+
+_States = dict[TopicPartition, PartitionState]
+
+
+class CommandBatch:
+    """States are taken from the context when they are added, not when the batch is sent."""
+
+    def __init__(self, context: ControllerContext, controller_id: BrokerId) -> None:
+        self._context = context
+        self._controller_id = controller_id
+        self._leader_and_isr: dict[BrokerId, _States] = {}
+        self._metadata: dict[BrokerId, _States] = {}
+        self._stop: dict[BrokerId, dict[TopicPartition, StopReplicaPartition]] = {}
+
+    def leader_and_isr(
+        self, brokers: Iterable[BrokerId], partition: TopicPartition, *, is_new: bool = False
+    ) -> None:
+        """Tell replicas their role, and everybody who leads now."""
+        state = self._context.partition_state(partition, is_new=is_new)
+        for broker_id in brokers:
+            self._leader_and_isr.setdefault(broker_id, {})[partition] = state
+        self.update_metadata([partition])
+
+    def update_metadata(
+        self, partitions: Iterable[TopicPartition], brokers: Iterable[BrokerId] | None = None
+    ) -> None:
+        """Tell brokers (all, unless named) about partitions and, in any case, live brokers."""
+        states = {tp: self._context.partition_state(tp) for tp in partitions}
+        for broker_id in self._context.brokers if brokers is None else brokers:
+            self._metadata.setdefault(broker_id, {}).update(states)
+
+    def stop_replica(self, broker_id: BrokerId, partition: TopicPartition, *, delete: bool) -> None:
+        leadership = self._context.leadership.get(partition)
+        deleted = delete and self._context.is_being_deleted(partition)
+        known = leadership is not None and not deleted
+        epoch = leadership.leader_epoch if leadership and known else EPOCH_DURING_DELETE
+        entry = StopReplicaPartition(partition, epoch, delete)
+        self._stop.setdefault(broker_id, {})[partition] = entry
+
+    def build(self) -> dict[BrokerId, list[Command]]:
+        """The commands by live broker, in the order they are to be sent."""
+        live = tuple(self._context.brokers.values())
+        built: dict[BrokerId, list[Command]] = {}
+        for broker in live:
+            commands = self._commands_for(broker, live)
+            if commands:
+                built[broker.broker_id] = commands
+        return built
+
+    def _commands_for(self, broker: LiveBroker, live: tuple[LiveBroker, ...]) -> list[Command]:
+        head = (self._controller_id, self._context.epoch, broker.broker_epoch)
+        commands: list[Command] = []
+        roles = self._leader_and_isr.get(broker.broker_id)
+        if roles:
+            commands.append(LeaderAndIsrCommand(*head, tuple(roles.values()), live))
+        metadata = self._metadata.get(broker.broker_id)
+        if metadata is not None:
+            ids = {tp.topic: state.topic_id for tp, state in metadata.items()}
+            states = tuple(metadata.values())
+            commands.append(UpdateMetadataCommand(*head, states, live, ids))
+        stops = self._stop.get(broker.broker_id)
+        if stops:
+            commands.append(StopReplicaCommand(*head, tuple(stops.values())))
+        return commands

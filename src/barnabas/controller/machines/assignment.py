@@ -1,0 +1,137 @@
+"""Which brokers get the replicas of a new topic: Kafka's placement, with the dice passed in.
+
+Goals, in order: no broker holds a partition twice; leaders and replicas spread evenly over the
+brokers; where brokers have racks, each partition spreads over as many racks as it has replicas.
+
+First replicas go round the brokers from a start index. Further replicas follow their first one at
+a distance that grows by one each time the first replicas have gone round, so that the followers of
+one broker's leaders are spread as well. With racks, brokers are put in an order that alternates
+racks, and a broker is passed over while its rack (or itself) has a replica and another has none.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.ids import BrokerId
+from barnabas.model.replica_assignment import Replicas
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRack:
+    """A broker that can hold replicas, and its rack if it has one."""
+
+    broker_id: BrokerId
+    rack: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where placement starts: broker of the first partition, first distance, first partition."""
+
+    index: int = 0
+    shift: int = 0
+    partition: int = 0
+
+
+def place_replicas(
+    brokers: Sequence[BrokerRack], partitions: int, replication_factor: int, start: Start
+) -> dict[int, Replicas]:
+    """Replicas of `partitions` new partitions, numbered from `start.partition`.
+
+    Racks count only when every broker has one.
+    """
+    _check(len(brokers), partitions, replication_factor)
+    racks = {b.broker_id: b.rack for b in brokers if b.rack is not None}
+    ordered = sorted(b.broker_id for b in brokers)
+    if len(racks) < len(ordered):
+        racks = {}
+    ring = alternate_racks(racks) if racks else ordered
+    placed = {}
+    for step in range(partitions):
+        number = start.partition + step
+        shift = start.shift + _rounds(start.partition, number, len(ring))
+        first = (number + start.index) % len(ring)
+        if racks:
+            placed[number] = _across_racks(ring, racks, first, shift, replication_factor)
+        else:
+            placed[number] = _around(ring, first, shift, replication_factor)
+    return placed
+
+
+def place_added_partitions(
+    brokers: Sequence[BrokerRack],
+    existing: Mapping[int, Replicas],
+    total: int,
+) -> dict[int, Replicas]:
+    """Replicas of the partitions that bring a topic to `total`.
+
+    Placement goes on from the broker of partition 0, with that partition's number of replicas.
+    """
+    first = existing[0]
+    ordered = sorted(b.broker_id for b in brokers)
+    index = next((i for i, broker_id in enumerate(ordered) if broker_id >= first[0]), 0)
+    start = Start(index, index, len(existing))
+    return place_replicas(brokers, total - len(existing), len(first), start)
+
+
+def alternate_racks(racks: Mapping[BrokerId, str]) -> list[BrokerId]:
+    """Brokers with neighbours on different racks as far as possible.
+
+    >>> alternate_racks({BrokerId(0): "a", BrokerId(1): "a", BrokerId(2): "b"})
+    [0, 2, 1]
+    """
+    by_rack: dict[str, list[BrokerId]] = defaultdict(list)
+    for broker_id in sorted(racks):
+        by_rack[racks[broker_id]].append(broker_id)
+    columns = zip_longest(*(by_rack[rack] for rack in sorted(by_rack)))
+    return [broker_id for column in columns for broker_id in column if broker_id is not None]
+
+
+def _rounds(first: int, number: int, brokers: int) -> int:
+    """How often the first replicas have gone round between two partition numbers, inclusive."""
+    before = max(first - 1, 0) // brokers
+    return number // brokers - before
+
+
+def _around(ring: Sequence[BrokerId], first: int, shift: int, count: int) -> Replicas:
+    followers = (ring[_follower(first, shift, step, len(ring))] for step in range(count - 1))
+    return (ring[first], *followers)
+
+
+def _across_racks(
+    ring: Sequence[BrokerId], racks: Mapping[BrokerId, str], first: int, shift: int, count: int
+) -> Replicas:
+    replicas = [ring[first]]
+    rack_count = len(set(racks.values()))
+    step = 0
+    while len(replicas) < count:
+        used = {racks[r] for r in replicas}
+        broker_id = ring[_follower(first, shift * rack_count, step, len(ring))]
+        rack_is_free = racks[broker_id] not in used or len(used) == rack_count
+        if rack_is_free and broker_id not in replicas:
+            replicas.append(broker_id)
+        step += 1
+    return tuple(replicas)
+
+
+def _follower(first: int, shift: int, step: int, brokers: int) -> int:
+    """Index of a further replica; the distance 1 to brokers-1 keeps it off the first one."""
+    return (first + 1 + (shift + step) % (brokers - 1)) % brokers
+
+
+def _check(brokers: int, partitions: int, replication_factor: int) -> None:
+    if partitions <= 0:
+        raise BrokerError(ErrorCode.INVALID_PARTITIONS, "a topic has at least one partition")
+    if replication_factor <= 0:
+        raise BrokerError(
+            ErrorCode.INVALID_REPLICATION_FACTOR, "the replication factor is at least 1"
+        )
+    if replication_factor > brokers:
+        raise BrokerError(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            f"replication factor {replication_factor} with {brokers} available brokers",
+        )

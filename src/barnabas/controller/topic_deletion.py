@@ -1,0 +1,151 @@
+"""Deletes topics that are marked below /admin/delete_topics.
+
+First everybody is told to forget the topic, then every replica to delete its log; when all have,
+the topic's nodes, its settings and the mark go. The mark stays until the end, so that the next
+controller carries on where this one stopped. A topic with a replica on a dead broker waits for
+that broker.
+"""
+
+import logging
+from collections.abc import Iterable
+
+from barnabas.controller.context import Replica
+from barnabas.controller.machines.states import PartitionStatus, ReplicaStatus
+from barnabas.controller.machines.topic_deletion import DeletionStep, next_step
+from barnabas.controller.reign import Reign
+from barnabas.model.control import ControlReply, StopReplicaCommand
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.ids import BrokerId
+from barnabas.zk import paths
+from barnabas.zk.tree import DeleteOp, NoNodeError, Op
+
+_log = logging.getLogger(__name__)
+
+_ONE_STEP = 400
+"""A topic of up to this many nodes goes in a single multi."""
+
+
+class TopicDeletion:
+    """The part of the controller that deletes topics."""
+
+    def __init__(self, reign: Reign) -> None:
+        self._reign = reign
+
+    async def on_marks_changed(self) -> None:
+        """Someone asked for a deletion."""
+        watch = self._reign.watch("topic deletion", self.on_marks_changed)
+        marked = await self._reign.tree.children(paths.DELETE_TOPICS, watch)
+        context = self._reign.context
+        if not self._reign.config.delete_topic_enable:
+            await self._remove_marks(marked)
+            return
+        await self._remove_marks(topic for topic in marked if topic not in context.assignments)
+        wanted = {topic for topic in marked if topic in context.assignments}
+        for topic in wanted - context.topics_to_delete:
+            context.topics_to_delete.add(topic)
+            if any(context.assignment(tp).is_reassigning for tp in context.partitions_of(topic)):
+                context.blocked_deletions.add(topic)
+        await self.resume()
+
+    async def resume(self, unblocked: Iterable[str] = ()) -> None:
+        """Take the next step for every topic that is to go."""
+        context = self._reign.context
+        context.blocked_deletions.difference_update(unblocked)
+        for topic in sorted(context.topics_to_delete):
+            statuses = [context.replica_status(r) for r in context.replicas_of(topic)]
+            step = next_step(statuses, eligible=topic not in context.blocked_deletions)
+            if step is DeletionStep.FINISH:
+                await self._finish(topic)
+            elif step is DeletionStep.START:
+                self._start(topic)
+        self._reign.flush()
+
+    def on_replies(
+        self, broker_id: BrokerId, command: StopReplicaCommand, reply: ControlReply
+    ) -> None:
+        """A broker answered a deletion; the consequences are queued for the controller's turn."""
+        deleted = [entry.topic_partition for entry in command.partitions if entry.delete]
+        if not deleted:
+            return
+
+        async def settle() -> None:
+            for tp in deleted:
+                error = reply.error or reply.partitions.get(tp, ErrorCode.NONE)
+                self._settle((tp, broker_id), ErrorCode(error))
+            await self.resume()
+
+        self._reign.submit(f"deleted by {broker_id} {id(reply)}", settle)
+
+    def brokers_died(self, replicas: Iterable[Replica]) -> None:
+        """Deletions that wait for a dead broker must wait for its return."""
+        context = self._reign.context
+        for replica in replicas:
+            topic = replica[0].topic
+            if topic not in context.topics_to_delete:
+                continue
+            context.blocked_deletions.add(topic)
+            if context.replica_status(replica) is ReplicaStatus.DELETION_STARTED:
+                context.move_replica(replica, ReplicaStatus.DELETION_INELIGIBLE)
+
+    def _settle(self, replica: Replica, error: ErrorCode) -> None:
+        context = self._reign.context
+        if context.replica_status(replica) is not ReplicaStatus.DELETION_STARTED:
+            return
+        if error is ErrorCode.NONE:
+            context.move_replica(replica, ReplicaStatus.DELETION_SUCCESSFUL)
+            return
+        _log.warning("broker %d could not delete %s: %s", replica[1], replica[0], error.name)
+        context.move_replica(replica, ReplicaStatus.DELETION_INELIGIBLE)
+        context.blocked_deletions.add(replica[0].topic)
+
+    def _start(self, topic: str) -> None:
+        context, batch = self._reign.context, self._reign.batch
+        _log.info("deleting topic %s", topic)
+        batch.update_metadata(context.partitions_of(topic))
+        for tp in context.partitions_of(topic):
+            if context.partition_status(tp) is not PartitionStatus.NON_EXISTENT:
+                context.move_partition(tp, PartitionStatus.OFFLINE)
+                context.move_partition(tp, PartitionStatus.NON_EXISTENT)
+        for tp, broker_id in context.replicas_of(topic):
+            replica = (tp, broker_id)
+            if context.replica_status(replica) is ReplicaStatus.DELETION_SUCCESSFUL:
+                continue
+            context.move_replica(replica, ReplicaStatus.OFFLINE)
+            if context.is_online(tp, broker_id):
+                context.move_replica(replica, ReplicaStatus.DELETION_STARTED)
+                batch.stop_replica(broker_id, tp, delete=True)
+            else:
+                context.move_replica(replica, ReplicaStatus.DELETION_INELIGIBLE)
+                context.blocked_deletions.add(topic)
+
+    async def _finish(self, topic: str) -> None:
+        """Remove the nodes, leaves first; topic, settings and mark go in one step, last."""
+        below = await self._nodes_below(topic)
+        last = [paths.topic(topic), paths.config("topics", topic), paths.delete_topic(topic)]
+        present = [path for path in last if await self._reign.tree.exists(path) is not None]
+        ops: list[Op] = [DeleteOp(path) for path in below + present]
+        if len(ops) > _ONE_STEP:
+            await self._reign.fenced.delete_all(ops[: len(below)])
+            ops = ops[len(below) :]
+        await self._reign.fenced.multi(ops)
+        self._reign.context.forget_topic(topic)
+        _log.info("deleted topic %s", topic)
+
+    async def _nodes_below(self, topic: str) -> list[str]:
+        root = paths.topic_partitions(topic)
+        tree = self._reign.tree
+        try:
+            partitions = await tree.children(root)
+        except NoNodeError:
+            return []
+        found: list[str] = []
+        for partition in partitions:
+            path = f"{root}/{partition}"
+            found += [f"{path}/{name}" for name in await tree.children(path)]
+            found.append(path)
+        return [*found, root]
+
+    async def _remove_marks(self, topics: Iterable[str]) -> None:
+        ops = [DeleteOp(paths.delete_topic(topic)) for topic in topics]
+        if ops:
+            await self._reign.fenced.delete_all(ops)
