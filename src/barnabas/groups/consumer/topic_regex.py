@@ -161,7 +161,8 @@ class _Parser:
         if bounds == (1, 1):
             return bounds
         self._accept("?")
-        if any(self._peek(sign) for sign in "*+?"):
+        again = self._peek("{") and self._counts() != (1, 1)
+        if again or any(self._peek(sign) for sign in "*+?"):
             raise _invalid(f"repetition of a repetition at {self._pos}")
         return bounds
 

@@ -6,7 +6,6 @@ moved from heavier to lighter subscribers for as long as a move evens out two lo
 lowers the sum of squared loads, so this ends.
 """
 
-import heapq
 from collections.abc import Iterator
 
 from barnabas.groups.consumer.assignors.spec import GroupSpec, freeze
@@ -81,21 +80,19 @@ def _assign_by_load(spec: GroupSpec) -> _Owned:
 
 
 def _even_out(owned: _Owned, subscribers: dict[Uuid, list[str]]) -> None:
-    """Move single partitions until no move between two subscribers makes their loads closer."""
-    heavy = [(-len(partitions), name) for name, partitions in owned.items()]
-    heapq.heapify(heavy)
-    while heavy:
-        load, name = heapq.heappop(heavy)
-        if -load != len(owned[name]):
-            continue
-        move = _best_move(owned, subscribers, name)
-        if move is None:
-            continue
-        partition, receiver = move
-        owned[name].remove(partition)
-        owned[receiver].add(partition)
-        heapq.heappush(heavy, (-len(owned[name]), name))
-        heapq.heappush(heavy, (-len(owned[receiver]), receiver))
+    """Move single partitions until no move between two subscribers makes their loads closer.
+
+    One move may make room for another by a member looked at before, hence pass after pass.
+    """
+    moved = True
+    while moved:
+        moved = False
+        for giver in sorted(owned, key=lambda name: (-len(owned[name]), name)):
+            while (move := _best_move(owned, subscribers, giver)) is not None:
+                partition, receiver = move
+                owned[giver].remove(partition)
+                owned[receiver].add(partition)
+                moved = True
 
 
 def _best_move(
