@@ -7,8 +7,23 @@ mode); the `.py` stays beside the extension as the fallback and the reference.
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 HOT_MODULES = sorted(Path("src").rglob("_*_hot.py"))
+
+
+class OptionalBuildExt(build_ext):
+    """Builds all extensions or none: they share C structs, so a half set would not import.
+
+    `Extension(optional=True)` alone is not enough: an editable install copies what was not built.
+    """
+
+    def build_extensions(self) -> None:
+        try:
+            super().build_extensions()
+        except Exception as error:  # noqa: BLE001 - distutils lets every kind through
+            self.warn(f"no compiled hot paths, barnabas will run pure and slower: {error}")
+            self.extensions.clear()
 
 
 def extensions() -> list[Extension]:
@@ -20,12 +35,11 @@ def extensions() -> list[Extension]:
         Extension(
             ".".join(path.relative_to("src").with_suffix("").parts),
             [str(path)],
-            optional=True,
-            extra_compile_args=["-O3"],
+            extra_compile_args=["-O3", "-g0"],
         )
         for path in HOT_MODULES
     ]
-    return cythonize(modules, language_level=3) if modules else []
+    return cythonize(modules, build_dir="build/cython", language_level=3) if modules else []
 
 
-setup(ext_modules=extensions())
+setup(ext_modules=extensions(), cmdclass={"build_ext": OptionalBuildExt})
