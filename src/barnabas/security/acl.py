@@ -1,0 +1,231 @@
+"""Access rules: resources, patterns, operations, entries, and filters over them.
+
+Values only; `authorizer` decides with them. Numbers and names are the protocol's; the spelling in
+ZooKeeper is the name's words capitalized without separators (`DescribeConfigs`).
+"""
+
+import enum
+from dataclasses import dataclass
+from typing import Self
+
+from barnabas.security.principal import USER, Principal
+
+WILDCARD = "*"
+CLUSTER_NAME = "kafka-cluster"
+
+
+class _Named(enum.Enum):
+    @property
+    def label(self) -> str:
+        """ZooKeeper's and the tools' spelling."""
+        return "".join(word.capitalize() for word in self.name.split("_"))
+
+    @classmethod
+    def from_label(cls, label: str) -> Self:
+        """Read `label`'s spelling in any case, with or without separators; ValueError if none."""
+        plain = label.replace("_", "").replace("-", "").lower()
+        for member in cls:
+            if member.name.replace("_", "").lower() == plain:
+                return member
+        raise ValueError(f"no {cls.__name__} is called {label!r}")
+
+
+class ResourceType(_Named):
+    UNKNOWN = 0
+    ANY = 1
+    TOPIC = 2
+    GROUP = 3
+    CLUSTER = 4
+    TRANSACTIONAL_ID = 5
+    DELEGATION_TOKEN = 6
+    USER = 7
+
+
+class PatternType(_Named):
+    UNKNOWN = 0
+    ANY = 1
+    MATCH = 2
+    LITERAL = 3
+    PREFIXED = 4
+
+
+class Operation(_Named):
+    UNKNOWN = 0
+    ANY = 1
+    ALL = 2
+    READ = 3
+    WRITE = 4
+    CREATE = 5
+    DELETE = 6
+    ALTER = 7
+    DESCRIBE = 8
+    CLUSTER_ACTION = 9
+    DESCRIBE_CONFIGS = 10
+    ALTER_CONFIGS = 11
+    IDEMPOTENT_WRITE = 12
+    CREATE_TOKENS = 13
+    DESCRIBE_TOKENS = 14
+
+
+class Permission(_Named):
+    UNKNOWN = 0
+    ANY = 1
+    DENY = 2
+    ALLOW = 3
+
+
+_O = Operation
+_R = ResourceType
+
+SUPPORTED_OPERATIONS: dict[ResourceType, frozenset[Operation]] = {
+    _R.TOPIC: frozenset(
+        {
+            _O.READ,
+            _O.WRITE,
+            _O.CREATE,
+            _O.DESCRIBE,
+            _O.DELETE,
+            _O.ALTER,
+            _O.DESCRIBE_CONFIGS,
+            _O.ALTER_CONFIGS,
+        }
+    ),
+    _R.GROUP: frozenset({_O.READ, _O.DESCRIBE, _O.DELETE, _O.DESCRIBE_CONFIGS, _O.ALTER_CONFIGS}),
+    _R.CLUSTER: frozenset(
+        {
+            _O.CREATE,
+            _O.CLUSTER_ACTION,
+            _O.DESCRIBE_CONFIGS,
+            _O.ALTER_CONFIGS,
+            _O.IDEMPOTENT_WRITE,
+            _O.ALTER,
+            _O.DESCRIBE,
+        }
+    ),
+    _R.TRANSACTIONAL_ID: frozenset({_O.DESCRIBE, _O.WRITE}),
+    _R.DELEGATION_TOKEN: frozenset({_O.DESCRIBE}),
+    _R.USER: frozenset({_O.CREATE_TOKENS, _O.DESCRIBE_TOKENS}),
+}
+
+# Being allowed to do one of these implies being allowed to look; being denied implies nothing.
+IMPLIES: dict[Operation, frozenset[Operation]] = {
+    _O.DESCRIBE: frozenset({_O.DESCRIBE, _O.READ, _O.WRITE, _O.DELETE, _O.ALTER}),
+    _O.DESCRIBE_CONFIGS: frozenset({_O.DESCRIBE_CONFIGS, _O.ALTER_CONFIGS}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """Something a request wants to touch."""
+
+    type: ResourceType
+    name: str
+
+
+CLUSTER = Resource(ResourceType.CLUSTER, CLUSTER_NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class ResourcePattern:
+    """The resources a rule is about; the literal name `*` is all of the type."""
+
+    type: ResourceType
+    name: str
+    pattern: PatternType = PatternType.LITERAL
+
+    def covers(self, name: str) -> bool:
+        """Whether a resource of the same type and this name is meant."""
+        if self.pattern is PatternType.PREFIXED:
+            return name.startswith(self.name)
+        return self.name in (name, WILDCARD)
+
+
+@dataclass(frozen=True, slots=True)
+class AccessEntry:
+    """Who may or must not do what, from where."""
+
+    principal: str
+    host: str
+    operation: Operation
+    permission: Permission
+
+    def concerns(self, principal: Principal, host: str) -> bool:
+        if self.host not in (WILDCARD, host):
+            return False
+        everybody = principal.kind == USER and self.principal == f"{USER}:{WILDCARD}"
+        return everybody or self.principal == str(principal)
+
+    def allows(self, operation: Operation) -> bool:
+        granted = IMPLIES.get(operation, frozenset({operation}))
+        return self.permission is Permission.ALLOW and (
+            self.operation is Operation.ALL or self.operation in granted
+        )
+
+    def denies(self, operation: Operation) -> bool:
+        return self.permission is Permission.DENY and self.operation in (
+            Operation.ALL,
+            operation,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AclBinding:
+    """A rule: an entry for a pattern."""
+
+    pattern: ResourcePattern
+    entry: AccessEntry
+
+    def problem(self) -> str | None:
+        """Why this cannot be a rule (a filter can hold more), or None."""
+        if self.pattern.pattern not in (PatternType.LITERAL, PatternType.PREFIXED):
+            return "the pattern type must be literal or prefixed"
+        allowed = SUPPORTED_OPERATIONS.get(self.pattern.type)
+        if allowed is None:
+            return "the resource type must be a definite one"
+        if self.entry.operation is not Operation.ALL and self.entry.operation not in allowed:
+            return f"{self.pattern.type.label} does not know {self.entry.operation.label}"
+        if self.entry.permission not in (Permission.ALLOW, Permission.DENY):
+            return "the permission must be allow or deny"
+        return self._name_problem()
+
+    def _name_problem(self) -> str | None:
+        if not self.pattern.name:
+            return "the resource name is empty"
+        if self.pattern.type is ResourceType.CLUSTER and self.pattern.name != CLUSTER_NAME:
+            return f"the cluster is called {CLUSTER_NAME}"
+        try:
+            Principal.parse(self.entry.principal)
+        except ValueError as error:
+            return str(error)
+        return None if self.entry.host else "the host is empty"
+
+
+@dataclass(frozen=True, slots=True)
+class AclFilter:
+    """Chooses rules, for DescribeAcls and DeleteAcls; None and ANY let everything pass."""
+
+    resource_type: ResourceType = ResourceType.ANY
+    name: str | None = None
+    pattern: PatternType = PatternType.ANY
+    principal: str | None = None
+    host: str | None = None
+    operation: Operation = Operation.ANY
+    permission: Permission = Permission.ANY
+
+    def matches(self, binding: AclBinding) -> bool:
+        entry = binding.entry
+        return (
+            self.resource_type in (ResourceType.ANY, binding.pattern.type)
+            and self._matches_pattern(binding.pattern)
+            and self.principal in (None, entry.principal)
+            and self.host in (None, entry.host)
+            and self.operation in (Operation.ANY, entry.operation)
+            and self.permission in (Permission.ANY, entry.permission)
+        )
+
+    def _matches_pattern(self, pattern: ResourcePattern) -> bool:
+        if self.pattern is PatternType.MATCH:
+            return self.name is None or pattern.covers(self.name)
+        if self.pattern not in (PatternType.ANY, pattern.pattern):
+            return False
+        return self.name in (None, pattern.name)

@@ -1,0 +1,133 @@
+"""May this principal do this, from here? Decided over an immutable set of rules.
+
+Deny wins over allow; no rule means no, unless the broker is told that resources without rules are
+open. Super users may do anything. The set is replaced as a whole when rules change, so a decision
+never sees half a change (CVE-2024-27309 lost rules in a partial update).
+"""
+
+from collections.abc import Iterable
+
+from barnabas.security.acl import (
+    WILDCARD,
+    AccessEntry,
+    AclBinding,
+    AclFilter,
+    Operation,
+    PatternType,
+    Resource,
+    ResourcePattern,
+    ResourceType,
+)
+from barnabas.security.principal import Principal
+
+
+class AclSet:
+    """Rules, indexed by resource type and name. Immutable: changes make a new set."""
+
+    __slots__ = ("_bindings", "_by_pattern", "_prefix_lengths")
+
+    def __init__(self, bindings: Iterable[AclBinding] = ()) -> None:
+        self._bindings = frozenset(bindings)
+        self._by_pattern: dict[ResourcePattern, list[AccessEntry]] = {}
+        self._prefix_lengths: dict[ResourceType, tuple[int, ...]] = {}
+        for binding in self._bindings:
+            self._by_pattern.setdefault(binding.pattern, []).append(binding.entry)
+        lengths: dict[ResourceType, set[int]] = {}
+        for pattern in self._by_pattern:
+            if pattern.pattern is PatternType.PREFIXED:
+                lengths.setdefault(pattern.type, set()).add(len(pattern.name))
+        self._prefix_lengths = {kind: tuple(sorted(found)) for kind, found in lengths.items()}
+
+    def __len__(self) -> int:
+        return len(self._bindings)
+
+    def __contains__(self, binding: object) -> bool:
+        return binding in self._bindings
+
+    def matching(self, acl_filter: AclFilter) -> list[AclBinding]:
+        return [binding for binding in self._bindings if acl_filter.matches(binding)]
+
+    def with_added(self, bindings: Iterable[AclBinding]) -> "AclSet":
+        return AclSet(self._bindings | frozenset(bindings))
+
+    def without(self, bindings: Iterable[AclBinding]) -> "AclSet":
+        return AclSet(self._bindings - frozenset(bindings))
+
+    def entries_for(self, resource: Resource) -> list[AccessEntry]:
+        """Of every pattern that covers the resource. Costs one look-up per distinct length of
+        prefix, not one per rule."""
+        names = [(resource.name, PatternType.LITERAL), (WILDCARD, PatternType.LITERAL)]
+        for length in self._prefix_lengths.get(resource.type, ()):
+            if length > len(resource.name):
+                break
+            names.append((resource.name[:length], PatternType.PREFIXED))
+        found: list[AccessEntry] = []
+        for name, kind in dict.fromkeys(names):
+            found += self._by_pattern.get(ResourcePattern(resource.type, name, kind), ())
+        return found
+
+    def of_type(self, resource_type: ResourceType) -> list[AclBinding]:
+        return [binding for binding in self._bindings if binding.pattern.type is resource_type]
+
+
+class Authorizer:
+    """The decisions of one broker."""
+
+    def __init__(
+        self,
+        acls: AclSet | None = None,
+        *,
+        super_users: Iterable[Principal] = (),
+        allow_everyone_if_no_acl_found: bool = False,
+    ) -> None:
+        self.acls = acls or AclSet()
+        self._super_users = frozenset(super_users)
+        self._open = allow_everyone_if_no_acl_found
+
+    def authorize(
+        self, principal: Principal, host: str, operation: Operation, resource: Resource
+    ) -> bool:
+        if principal in self._super_users:
+            return True
+        entries = self.acls.entries_for(resource)
+        if not entries:
+            return self._open
+        mine = [entry for entry in entries if entry.concerns(principal, host)]
+        if any(entry.denies(operation) for entry in mine):
+            return False
+        return any(entry.allows(operation) for entry in mine)
+
+    def authorize_any(
+        self, principal: Principal, host: str, operation: Operation, resource_type: ResourceType
+    ) -> bool:
+        """Whether at least one resource of the type may be used so.
+
+        Idempotent producers need it: InitProducerId without a transactional id names no topic
+        (KIP-679). An allow that a deny takes back wholly does not count.
+        """
+        if principal in self._super_users:
+            return True
+        mine = [
+            binding
+            for binding in self.acls.of_type(resource_type)
+            if binding.entry.concerns(principal, host)
+        ]
+        denied = [binding.pattern for binding in mine if binding.entry.denies(operation)]
+        if any(pattern == ResourcePattern(resource_type, WILDCARD) for pattern in denied):
+            return False
+        if self._open:
+            return True
+        allowed = [binding.pattern for binding in mine if binding.entry.allows(operation)]
+        return any(not _taken_back(pattern, denied) for pattern in allowed)
+
+
+def _taken_back(allowed: ResourcePattern, denied: Iterable[ResourcePattern]) -> bool:
+    """Whether some deny covers everything the allow covers."""
+    for pattern in denied:
+        if pattern.pattern is PatternType.PREFIXED:
+            everything = allowed.pattern is PatternType.LITERAL and allowed.name == WILDCARD
+            if not everything and allowed.name.startswith(pattern.name):
+                return True
+        elif allowed == pattern:
+            return True
+    return False

@@ -1,0 +1,166 @@
+"""Authentication of one connection: which request may come when, and what it is answered.
+
+Drives SaslHandshake and SaslAuthenticate (KIP-43, KIP-152) and re-authentication (KIP-368) around
+the mechanisms. It knows no bytes of requests and no clock.
+
+state             SaslHandshake              SaslAuthenticate    other requests
+NEW               chooses a mechanism        34, close           close (ApiVersions is served)
+CHOSEN            34, close                  one step            close (ApiVersions is served)
+AUTHENTICATED     begins to authenticate     34, close           served until the session expires
+                  again
+AGAIN             34, close                  one step            close
+FAILED            close                      close               close
+
+Every failure closes the connection, after a delay, with the same words: the reason is for the log.
+"""
+
+import enum
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from barnabas.model.error_codes import ErrorCode
+from barnabas.security.errors import AuthenticationError
+from barnabas.security.mechanism import ServerMechanism
+from barnabas.security.principal import USER, Principal
+
+FAILURE_TEXT = "Authentication failed: invalid credentials"
+MIN_REAUTHENTICATION_MS = 1_000
+MAX_TOKEN_BYTES = 64 * 1024
+
+MechanismFactory = Callable[[], ServerMechanism]
+
+
+class SaslState(enum.Enum):
+    """Where a connection stands; see the table above."""
+
+    NEW = enum.auto()
+    CHOSEN = enum.auto()
+    AUTHENTICATED = enum.auto()
+    AGAIN = enum.auto()
+    FAILED = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class SaslConfig:
+    """Settings of a listener."""
+
+    failure_delay_ms: int = 100
+    max_session_ms: int = 0
+    """`connections.max.reauth.ms`; 0 lets a session last for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandshakeAnswer:
+    error: ErrorCode
+    mechanisms: tuple[str, ...]
+    close_after_ms: int | None = None
+    """None: the connection stays. Else answer, wait so long, close."""
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuthenticateAnswer:
+    error: ErrorCode
+    token: bytes = b""
+    message: str | None = None
+    session_lifetime_ms: int = 0
+    principal: Principal | None = None
+    """Set by the step that authenticates the connection."""
+    close_after_ms: int | None = None
+    reason: str | None = None
+    """For the log; never for the peer."""
+
+
+class SaslServer:
+    """One per connection, on its loop.
+
+    `mechanisms` are the ones the listener enables; each call of a factory makes a fresh exchange.
+    """
+
+    def __init__(
+        self, mechanisms: Mapping[str, MechanismFactory], config: SaslConfig | None = None
+    ) -> None:
+        self._mechanisms = mechanisms
+        self._config = config or SaslConfig()
+        self._exchange: ServerMechanism | None = None
+        self._mechanism: str | None = None
+        self._authenticated_ms = 0
+        self.state = SaslState.NEW
+        self.principal: Principal | None = None
+        self.raw_tokens = False
+        """After SaslHandshake v0 tokens come as bare frames, not in SaslAuthenticate."""
+
+    def may_serve(self, now_ms: int, *, is_api_versions: bool = False) -> bool:
+        """Whether a request other than the two SASL ones may be served now; if not, close."""
+        if self.state is SaslState.AUTHENTICATED:
+            return not self._expired(now_ms)
+        return is_api_versions and self.state in (SaslState.NEW, SaslState.CHOSEN)
+
+    def handshake(self, mechanism: str, version: int, now_ms: int) -> HandshakeAnswer:
+        enabled = tuple(sorted(self._mechanisms))
+        if self.state not in (SaslState.NEW, SaslState.AUTHENTICATED):
+            self.state = SaslState.FAILED
+            return HandshakeAnswer(
+                ErrorCode.ILLEGAL_SASL_STATE, enabled, 0, "SaslHandshake out of turn"
+            )
+        if mechanism not in self._mechanisms:
+            return self._refuse(ErrorCode.UNSUPPORTED_SASL_MECHANISM, "mechanism not enabled")
+        if self.state is SaslState.AUTHENTICATED:
+            problem = self._why_not_again(mechanism, now_ms)
+            if problem is not None:
+                return self._refuse(ErrorCode.SASL_AUTHENTICATION_FAILED, problem)
+        again = self.state is SaslState.AUTHENTICATED
+        self.state = SaslState.AGAIN if again else SaslState.CHOSEN
+        self.raw_tokens = version == 0
+        self._mechanism = mechanism
+        self._exchange = self._mechanisms[mechanism]()
+        return HandshakeAnswer(ErrorCode.NONE, enabled)
+
+    def authenticate(self, token: bytes, now_ms: int) -> AuthenticateAnswer:
+        if self._exchange is None or self.state not in (SaslState.CHOSEN, SaslState.AGAIN):
+            self.state = SaslState.FAILED
+            return AuthenticateAnswer(
+                ErrorCode.ILLEGAL_SASL_STATE, close_after_ms=0, reason="token out of turn"
+            )
+        try:
+            return self._advance(self._exchange, token, now_ms)
+        except AuthenticationError as error:
+            self.state, self._exchange = SaslState.FAILED, None
+            return AuthenticateAnswer(
+                ErrorCode.SASL_AUTHENTICATION_FAILED,
+                message=FAILURE_TEXT,
+                close_after_ms=self._config.failure_delay_ms,
+                reason=str(error),
+            )
+
+    def _advance(self, exchange: ServerMechanism, token: bytes, now_ms: int) -> AuthenticateAnswer:
+        if len(token) > MAX_TOKEN_BYTES:
+            raise AuthenticationError("a SASL token that is too long")
+        step = exchange.step(token)
+        if step.user is None:
+            return AuthenticateAnswer(ErrorCode.NONE, step.token)
+        principal = Principal(USER, step.user)
+        if self.principal is not None and principal != self.principal:
+            raise AuthenticationError("another principal than before")
+        self.state, self._exchange = SaslState.AUTHENTICATED, None
+        self.principal, self._authenticated_ms = principal, now_ms
+        lifetime_ms = self._config.max_session_ms
+        return AuthenticateAnswer(
+            ErrorCode.NONE, step.token, session_lifetime_ms=lifetime_ms, principal=principal
+        )
+
+    def _refuse(self, error: ErrorCode, reason: str) -> HandshakeAnswer:
+        self.state = SaslState.FAILED
+        delay_ms = self._config.failure_delay_ms
+        return HandshakeAnswer(error, tuple(sorted(self._mechanisms)), delay_ms, reason)
+
+    def _why_not_again(self, mechanism: str, now_ms: int) -> str | None:
+        if mechanism != self._mechanism:
+            return "another mechanism than before"
+        if now_ms - self._authenticated_ms < MIN_REAUTHENTICATION_MS:
+            return "authenticated again too soon"
+        return None
+
+    def _expired(self, now_ms: int) -> bool:
+        lifetime_ms = self._config.max_session_ms
+        return lifetime_ms > 0 and now_ms - self._authenticated_ms > lifetime_ms
