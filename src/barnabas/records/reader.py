@@ -116,9 +116,19 @@ class FetchDecoder:
         self._surplus: list[Record] = []
 
     @property
+    def position(self) -> int:
+        """The offset after all that was taken; `next_offset` is that of all that was decoded."""
+        return self._surplus[0].offset if self._surplus else self.next_offset
+
+    @property
     def exhausted(self) -> bool:
-        """Whether nothing is left but a cut-off tail."""
-        return not self._surplus and self._next_size() == 0
+        """Whether nothing is left but a cut-off tail; False before an error yet to be raised."""
+        if self._surplus:
+            return False
+        try:
+            return self._next_size() == 0
+        except CorruptRecordError:
+            return False
 
     def take(self, max_records: int = _UNLIMITED) -> list[Record]:
         """Up to `max_records` of the records that follow; fewer only when nothing is left."""

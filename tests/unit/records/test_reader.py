@@ -171,6 +171,16 @@ def test_impossible_lengths(length):
         decode_records(data, "t", 0)
 
 
+def test_an_error_to_come_is_not_the_end():
+    data = bytearray(batch(0))
+    data[8:12] = b"\xff\xff\xff\xff"
+    decoder = FetchDecoder(batch(0) + bytes(data), "t", 0)
+    assert len(decoder.take()) == 3
+    assert not decoder.exhausted
+    with pytest.raises(CorruptRecordError):
+        decoder.take()
+
+
 def test_unknown_magic():
     data = bytearray(batch(0))
     data[16] = 3
@@ -185,6 +195,7 @@ def test_take_some():
         part = decoder.take(2)
         assert len(part) in (1, 2)
         taken += [int(record.value) for record in part]
+        assert decoder.position == len(taken)
     assert taken == list(range(9))
     assert decoder.take(2) == []
 
