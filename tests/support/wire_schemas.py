@@ -94,10 +94,8 @@ def instances(stem: str, layout: Layout, values=scalars):
 
 
 def _slot_values(stem: str, slot: Slot, values):
-    if slot.nested is None:
-        strategy = values(slot.field)
-    else:
-        strategy = instances(stem, slot.nested, values)
+    nested = slot.nested
+    strategy = values(slot.field) if nested is None else instances(stem, nested, values)
     if slot.field.is_array:
         strategy = st.lists(strategy, max_size=MAX_ELEMENTS)
     elif slot.nested is not None and slot.field.tag is not None and not slot.nullable:
@@ -105,3 +103,37 @@ def _slot_values(stem: str, slot: Slot, values):
         empty = struct_class(stem, slot.nested.struct.name)()
         return st.one_of(st.none(), strategy.map(lambda made: None if made == empty else made))
     return st.one_of(st.none(), strategy) if slot.nullable else strategy
+
+
+def random_instance(rng, stem: str, layout: Layout):
+    """A quick instance for tests that need hundreds of thousands; `rng` is a random.Random."""
+    made = struct_class(stem, layout.struct.name)()
+    for slot in (*layout.slots, *layout.tagged):
+        setattr(made, slot.field.name, _random_slot(rng, stem, slot))
+    return made
+
+
+def _random_slot(rng, stem: str, slot: Slot):
+    if slot.nullable and rng.random() < 0.2:
+        return None
+    if not slot.field.is_array:
+        return _random_value(rng, stem, slot)
+    return [_random_value(rng, stem, slot) for _ in range(rng.randrange(MAX_ELEMENTS))]
+
+
+def _random_value(rng, stem: str, slot: Slot):
+    kind = slot.field.type
+    if slot.nested is not None:
+        return random_instance(rng, stem, slot.nested)
+    if kind in INTEGERS:
+        low, high = INTEGERS[kind]
+        return rng.choice((low, -1 if low else 1, 0, 1, high, rng.randint(low, high)))
+    raw = rng.randbytes(rng.choice((0, 1, 5, 200)))
+    return {
+        "bool": True,
+        "float64": rng.random(),
+        "uuid": Uuid(rng.randbytes(16)),
+        "string": raw.hex()[: len(raw)],
+        "bytes": raw,
+        "records": raw,
+    }[kind]
