@@ -168,6 +168,9 @@ class MemoryLog:
     def flush(self):
         self.flushed_end = self.log_end_offset
 
+    def flush_to(self, offset):
+        self.flushed_end = max(self.flushed_end, min(offset, self.log_end_offset))
+
     def lose_power(self):
         """Come back with the flushed part alone; the watermark's checkpoint is never ahead."""
         self.truncate_to(self.flushed_end)

@@ -1,0 +1,58 @@
+"""Requests between simulated brokers: delayed, lost, answered in vain, delivered twice.
+
+A request and its answer travel separately, so an answer can be lost after the work was done, and
+a duplicate arrives when everybody has moved on. Order between requests is that of their delays.
+"""
+
+import asyncio
+
+from barnabas.model.errors import UnavailableError
+
+CLIENT = 0
+TIMEOUT_S = 0.8
+
+
+class Network:
+    """The wires; `cuts` holds directed pairs that nothing passes."""
+
+    def __init__(self, dice):
+        self.dice = dice
+        self.cuts = set()
+        self.loss = 0.0
+        self.duplication = 0.0
+        self.slowness = 0.0
+        self.duplicated = 0
+        self.lost = 0
+
+    def heal(self):
+        self.cuts.clear()
+        self.loss = self.duplication = self.slowness = 0.0
+
+    def isolate(self, broker, others, *, inbound=True, outbound=True):
+        for other in others:
+            if inbound:
+                self.cuts.add((other, broker))
+            if outbound:
+                self.cuts.add((broker, other))
+
+    async def call(self, source, target, request):
+        """Run `request(target)` over there; UnavailableError when no answer came back."""
+        await self._travel(source, target.broker_id)
+        if self.dice.random() < self.duplication:
+            self.duplicated += 1
+            asyncio.get_running_loop().call_later(self.dice.uniform(0, 3), target.spawn, request)
+        answer = await target.serve(request)
+        await self._travel(target.broker_id, source)
+        return answer
+
+    async def _travel(self, source, target):
+        await asyncio.sleep(self._delay())
+        if (source, target) in self.cuts or self.dice.random() < self.loss:
+            self.lost += 1
+            await asyncio.sleep(TIMEOUT_S)
+            raise UnavailableError(f"nothing came from {target} to {source}")
+
+    def _delay(self):
+        if self.dice.random() < self.slowness:
+            return self.dice.uniform(0.05, 1.5)
+        return self.dice.uniform(0.0005, 0.01)
