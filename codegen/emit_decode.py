@@ -172,7 +172,8 @@ class DecodeEmitter:
             return
         lines.add("n = buf[pos]")
         lines.add("pos += 1")
-        with lines.indented("if n > 127:"):
+        # KIP-893: null is int8 -1 in line, but varint 0 under a tag.
+        with lines.indented("if n > 127:" if field.tag is None else "if n == 0:"):
             lines.add(f"o.{field.name} = None")
         with lines.indented("else:"):
             lines.add(f"(o.{field.name},), pos = {call}")

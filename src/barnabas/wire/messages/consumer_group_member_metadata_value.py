@@ -285,7 +285,7 @@ def _decode_consumer_group_member_metadata_value_v0(buf: memoryview, pos: int, e
             if tag == 0:
                 n = buf[pos]
                 pos += 1
-                if n > 127:
+                if n == 0:
                     o.classic_member_metadata = None
                 else:
                     (o.classic_member_metadata,), pos = _read_classic_member_metadata_v0(buf, pos, stop, 1)
