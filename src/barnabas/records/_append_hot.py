@@ -61,6 +61,8 @@ def _zigzag(value: cython.longlong) -> cython.ulonglong:
 @cython.inline
 @cython.exceptval(check=False)
 def _varint_size(value: cython.longlong) -> cython.Py_ssize_t:
+    if -64 <= value < 64:
+        return 1
     rest: cython.ulonglong = _zigzag(value)
     size: cython.Py_ssize_t = 1
     while rest >= 0x80:
@@ -287,7 +289,7 @@ class RecordAppender:
     @cython.inline
     @cython.exceptval(check=False)
     def _put_varint(self, value: cython.longlong) -> cython.void:
-        rest: cython.ulonglong = _zigzag(value)
+        rest: cython.ulonglong = (value << 1) ^ (value >> 63)
         while rest >= 0x80:
             self._data[self._size] = (rest & 0x7F) | 0x80
             self._size += 1

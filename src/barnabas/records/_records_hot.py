@@ -154,13 +154,13 @@ class RecordCursor:
             index += 1
         return lowest, highest, keyless
 
-    def spans(self) -> list[tuple[int, int]]:
-        """(start, end) of each record's bytes, length prefix included."""
+    def spans(self) -> list[tuple[int, int, int]]:
+        """(start, end, timestamp) of each record; its bytes include the length prefix."""
         out: list = []
         start: cython.Py_ssize_t = self._pos
         while self._next():
             self._skip_headers()
-            out.append((start, self._pos))
+            out.append((start, self._pos, self._timestamp))
             start = self._pos
         return out
 
@@ -235,6 +235,12 @@ class RecordCursor:
     @cython.inline
     @cython.exceptval(-4611686018427387904, check=True)
     def _varlong(self) -> cython.longlong:
+        byte: cython.uchar
+        if self._pos < self._record_end:
+            byte = self._data[self._pos]
+            if byte < 0x80:
+                self._pos += 1
+                return (byte >> 1) ^ -(byte & 1)
         return self._long_varint(10)
 
     @cython.cfunc

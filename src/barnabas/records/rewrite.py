@@ -1,12 +1,12 @@
 """Rewrites stored batches: another codec for the broker, fewer records for the log cleaner.
 
-Both keep offsets, producer fields and timestamps as they are, since duplicate detection and
-consumers' positions rest on them.
+Both keep offsets, producer fields and records' timestamps as they are, since duplicate detection
+and consumers' positions rest on them.
 """
 
 from collections.abc import Sequence
 
-from barnabas.model.records import Codec
+from barnabas.model.records import Codec, TimestampType
 from barnabas.records._append_hot import RecordAppender
 from barnabas.records._records_hot import RecordCursor
 from barnabas.records.batch import (
@@ -54,27 +54,33 @@ def retain_records(
     if delete_horizon_ms is not None and not header.has_delete_horizon:
         return _retain_with_horizon(batch, header, keep, delete_horizon_ms)
     spans = RecordCursor(section, header).spans()
+    kept = [span for span, wanted in zip(spans, keep, strict=True) if wanted]
+    _lower_max_timestamp(header, [timestamp for _start, _end, timestamp in kept])
     with memoryview(section) as view:
-        kept = [view[start:end] for (start, end), wanted in zip(spans, keep, strict=True) if wanted]
-        data = b"".join(kept)
-        count = len(kept)
-        del kept
-    return _assemble(header, data, count, header.codec, None)
+        data = b"".join([view[start:end] for start, end, _timestamp in kept])
+    return _assemble(header, data, len(kept), header.codec, None)
 
 
 def _retain_with_horizon(
     batch: Buffer, header: BatchHeader, keep: Sequence[bool], delete_horizon_ms: int
 ) -> bytearray:
+    records = iter_raw(batch, 0, header)
+    kept = [record for record, wanted in zip(records, keep, strict=True) if wanted]
+    _lower_max_timestamp(header, [record.timestamp for record in kept])
     appender = RecordAppender(len(batch), delete_horizon_ms)
-    for record, wanted in zip(iter_raw(batch, 0, header), keep, strict=True):
-        if wanted:
-            delta = record.offset - header.base_offset
-            appender.append_at(delta, record.timestamp, record.key, record.value, record.headers)
+    for offset, timestamp, key, value, headers in kept:
+        appender.append_at(offset - header.base_offset, timestamp, key, value, headers)
     header.base_timestamp = delete_horizon_ms
     header.attributes |= DELETE_HORIZON_MASK
     count = appender.count
     body = memoryview(appender.take())[HEADER_SIZE:]
     return _assemble(header, body, count, header.codec, None)
+
+
+def _lower_max_timestamp(header: BatchHeader, timestamps: Sequence[int]) -> None:
+    """Lookups by time trust it; an emptied batch keeps it, and log append time is everyone's."""
+    if timestamps and header.timestamp_type == TimestampType.CREATE_TIME:
+        header.max_timestamp = max(timestamps)
 
 
 def _assemble(

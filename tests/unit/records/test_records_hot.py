@@ -121,7 +121,10 @@ def test_check_demands_consecutive_offsets(hot):
 
 def test_spans(hot):
     data = bytes.fromhex(GOOD + "0c 00 00 02 01 01 00")
-    assert hot["_records_hot"].RecordCursor(data, header(2)).spans() == [(0, 17), (17, 24)]
+    assert hot["_records_hot"].RecordCursor(data, header(2)).spans() == [
+        (0, 17, 1000),
+        (17, 24, 1000),
+    ]
 
 
 def test_records_from_an_offset(hot):

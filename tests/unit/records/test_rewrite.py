@@ -3,7 +3,7 @@
 import pytest
 
 from barnabas.model.records import Codec
-from barnabas.records.batch import crc_ok, parse_header
+from barnabas.records.batch import crc_ok, parse_header, stamp_log_append_time
 from barnabas.records.builder import BatchBuilder
 from barnabas.records.reader import decode_records, iter_raw
 from barnabas.records.rewrite import recompress, retain_records
@@ -62,8 +62,17 @@ def test_a_delete_horizon_moves_no_timestamp(codec):
     header = parse_header(stamped)
     assert crc_ok(stamped, 0, header)
     assert header.has_delete_horizon
-    assert (header.base_timestamp, header.max_timestamp) == (90_000, 1004)
+    assert (header.base_timestamp, header.max_timestamp) == (90_000, 1003)
     assert iter_raw(stamped, 0, header) == [before[0], before[2], before[3]]
+
+
+def test_the_max_timestamp_is_that_of_what_is_left():
+    keep = [True, True, False, False, False]
+    assert parse_header(retain_records(five(), keep)).max_timestamp == 1001
+    assert parse_header(retain_records(five(), [False] * 5)).max_timestamp == 1004
+    stamped = five()
+    stamp_log_append_time(stamped, 0, parse_header(stamped), 5000)
+    assert parse_header(retain_records(stamped, keep)).max_timestamp == 5000
 
 
 def test_a_delete_horizon_is_set_once():
