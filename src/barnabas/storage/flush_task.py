@@ -12,13 +12,13 @@ from barnabas.storage.segment import Segment
 
 
 class FlushTask:
-    """Immutable work for a thread: files to force, an epoch list to write, a directory to force.
+    """Immutable work for a thread: files to force, an epoch list to write, directories to force.
 
     `run` never raises; the log looks at `error` when it finishes the task.
     """
 
     __slots__ = (
-        "_directory",
+        "_directories",
         "_epochs",
         "_epochs_path",
         "_files",
@@ -34,25 +34,17 @@ class FlushTask:
         self.end_offset = end_offset
         self.generation = generation
         self._files = files
-        self._directory: Path | None = None
+        self._directories: list[Path] = []
         self._epochs: list[str] | None = None
         self._epochs_path: Path | None = None
         self.sealed: list[Segment] = []
         self.error: OSError | None = None
 
     def also_sync_dir(self, directory: Path) -> None:
-        self._directory = directory
+        self._directories.append(directory)
 
     def also_write_epochs(self, path: Path, lines: list[str]) -> None:
         self._epochs_path, self._epochs = path, lines
-
-    @property
-    def touches_dir(self) -> bool:
-        return self._directory is not None
-
-    @property
-    def writes_epochs(self) -> bool:
-        return self._epochs is not None
 
     def run(self) -> None:
         try:
@@ -60,7 +52,7 @@ class FlushTask:
                 file.sync()
             if self._epochs is not None and self._epochs_path is not None:
                 write_lines(self._fs, self._epochs_path, self._epochs)
-            if self._directory is not None:
-                self._fs.sync_dir(self._directory)
+            for directory in self._directories:
+                self._fs.sync_dir(directory)
         except OSError as error:
             self.error = error

@@ -24,6 +24,7 @@ class LocalLog:
     __slots__ = (
         "_dir_dirty",
         "_doomed",
+        "_parent_synced",
         "_unflushed_sealed",
         "active",
         "config",
@@ -54,6 +55,7 @@ class LocalLog:
         self._doomed: list[tuple[Segment, int | None]] = []
         self._unflushed_sealed: list[Segment] = []
         self._dir_dirty = True
+        self._parent_synced = False
 
     # Rolling
 
@@ -204,6 +206,10 @@ class LocalLog:
         task.sealed = self._unflushed_sealed
         if self._dir_dirty or snapshots:
             task.also_sync_dir(self.directory)
+        if not self._parent_synced:
+            # A new partition's own directory is a name too, in the log directory (KAFKA-3968).
+            task.also_sync_dir(self.directory.parent)
+            self._parent_synced = True
         self._unflushed_sealed = []
         self._dir_dirty = False
         return task

@@ -39,7 +39,10 @@ class LogDir:
 
     def acquire(self) -> None:
         """Make the directory if need be and lock it; LogDirLockedError if somebody has it."""
+        made = [path for path in (self.path, *self.path.parents) if not self.fs.exists(path)]
         self.fs.make_dirs(self.path)
+        for path in made:
+            self.fs.sync_dir(path.parent)
         if self._lock is None:
             self._lock = self.fs.lock(self.path / file_names.LOCK)
 

@@ -4,14 +4,15 @@ A batch is good when its header makes sense, all of it is in the file, its check
 its offsets lie at or behind the end so far and within reach of the segment. The checksum covers
 everything from the attributes on; base offset, length, leader epoch and magic stand before it.
 A wrong length breaks the checksum; a wrong magic is refused; a base offset that went down, or far
-up, fails the checks here. What cannot be seen: a leader epoch, and the base offset of the very last
-batch if it went up within the segment's reach.
+up, fails the checks here. What cannot be seen: another leader epoch that is not negative, and the
+base offset of the very last batch if it went up within the segment's reach.
 """
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from barnabas.model.errors import CorruptRecordError
+from barnabas.model.records import NO_EPOCH
 from barnabas.records.batch import BatchHeader
 from barnabas.storage.batch_scan import checksum_ok, header_at
 from barnabas.storage.filesystem import File
@@ -75,6 +76,8 @@ def _sound_batches(file: File, end: int) -> Iterator[GoodBatch]:
             return
         batch = memoryview(chunk)[at : at + header.size]
         if len(batch) < header.size or not checksum_ok(batch, header):
+            return
+        if header.partition_leader_epoch < NO_EPOCH:
             return
         yield GoodBatch(position, header, batch)
         position += header.size
