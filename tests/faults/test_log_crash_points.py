@@ -96,7 +96,13 @@ def known(world: World):
     if log is None:
         return None
     producers = {entry.producer_id: (entry.epoch, list(entry.batches)) for entry in log.producers}
-    return contents(log), log.log_start_offset, log.log_end_offset, producers, list(log.epochs.entries)
+    return (
+        contents(log),
+        log.log_start_offset,
+        log.log_end_offset,
+        producers,
+        list(log.epochs.entries),
+    )
 
 
 def grows(world: World) -> None:

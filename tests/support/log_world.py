@@ -137,9 +137,7 @@ class World:
         self.manager = self.begin()
 
     def begin(self) -> LogManager:
-        self.manager = LogManager(
-            self.fs, [ROOT], self.clock, config_for=lambda topic: self.config
-        )
+        self.manager = LogManager(self.fs, [ROOT], self.clock, config_for=lambda topic: self.config)
         self.manager.start()
         return self.manager
 

@@ -3,7 +3,8 @@
 import enum
 from typing import NamedTuple
 
-from barnabas.records.batch import BatchHeader, Buffer
+from barnabas.model.errors import CorruptRecordError
+from barnabas.records.batch import BatchHeader, Buffer, crc_ok, iter_batches
 from barnabas.records.control import EndMarker, decode_end_marker
 from barnabas.records.reader import iter_raw
 
@@ -29,6 +30,21 @@ class AppendInfo(NamedTuple):
     log_append_time_ms: int
     log_start_offset: int
     duplicate: bool
+
+
+def follower_batches(batches: Buffer, log_end_offset: int) -> list[tuple[int, BatchHeader]]:
+    """The whole batches a leader sent, with their positions, if the log can go on with them."""
+    headers = list(iter_batches(batches))
+    expected = log_end_offset
+    for position, header in headers:
+        if header.base_offset < expected:
+            raise CorruptRecordError(
+                f"a batch at offset {header.base_offset} where the log goes on at {expected}"
+            )
+        if not crc_ok(batches, position, header):
+            raise CorruptRecordError(f"bad checksum in {header!r}")
+        expected = header.next_offset
+    return headers
 
 
 def end_marker_of(batch: Buffer, header: BatchHeader) -> EndMarker | None:

@@ -4,7 +4,8 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from barnabas.storage.errors import storage_error
+from barnabas.model.errors import BrokerError
+from barnabas.storage.errors import is_passing, storage_error
 
 _log = logging.getLogger(__name__)
 
@@ -36,6 +37,15 @@ class DirHealth:
         _log.error("log directory %s is offline: %s", self.directory, cause)
         for listener in self._listeners:
             listener(self.directory)
+
+    def judge(self, error: OSError) -> BrokerError:
+        """What a failed call means: lack of space passes, anything else ends the directory.
+
+        Not for fsync, whose failure ends it always.
+        """
+        if not is_passing(error):
+            self.fail(error)
+        return storage_error(error)
 
     def check(self) -> None:
         """Raise KAFKA_STORAGE_ERROR once the directory has failed."""

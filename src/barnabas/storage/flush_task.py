@@ -6,9 +6,9 @@ next, which takes everything appended meanwhile.
 
 from pathlib import Path
 
-from barnabas.storage.checkpoints import write_lines
+from barnabas.storage.files.checkpoints import write_lines
 from barnabas.storage.filesystem import File, FileSystem
-from barnabas.storage.segment import Segment
+from barnabas.storage.segments.segment import Segment
 
 
 class FlushTask:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from barnabas.model.records import NO_EPOCH
-from barnabas.storage.checkpoints import read_lines, write_lines
 from barnabas.storage.errors import CorruptFileError
+from barnabas.storage.files.checkpoints import read_lines, write_lines
 from barnabas.storage.filesystem import FileSystem
 
 UNDEFINED_OFFSET = -1

@@ -8,14 +8,14 @@ slices that are being sent and tools that look on do not lose them underfoot.
 from collections.abc import Iterable
 from pathlib import Path
 
-from barnabas.storage import file_names
 from barnabas.storage.errors import is_passing
+from barnabas.storage.files import file_names
 from barnabas.storage.filesystem import File, FileSystem
 from barnabas.storage.flush_task import FlushTask
 from barnabas.storage.log_config import LogConfig
 from barnabas.storage.log_read import LogReader
-from barnabas.storage.segment import Segment
-from barnabas.storage.segment_list import SegmentList
+from barnabas.storage.segments.segment import Segment
+from barnabas.storage.segments.segment_list import SegmentList
 
 
 class LocalLog:

@@ -11,55 +11,32 @@ Rules that appends keep:
   the directory offline for good.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
-from barnabas.model.ids import TopicPartition, Uuid
-from barnabas.records.batch import (
-    BatchHeader,
-    assign_offsets,
-    crc_ok,
-    iter_batches,
-    stamp_log_append_time,
-)
+from barnabas.records.batch import BatchHeader, assign_offsets, stamp_log_append_time
 from barnabas.records.control import EndMarker
-from barnabas.storage import file_names, retention
-from barnabas.storage.append_info import AppendInfo, AppendOrigin, end_marker_of
+from barnabas.storage import retention
+from barnabas.storage.append_info import AppendInfo, AppendOrigin, end_marker_of, follower_batches
 from barnabas.storage.compaction.cleaner import CleanResult
-from barnabas.storage.dir_health import DirHealth
-from barnabas.storage.errors import is_passing, storage_error
+from barnabas.storage.errors import storage_error
+from barnabas.storage.files import file_names
 from barnabas.storage.flush_task import FlushTask
+from barnabas.storage.flushing import Flushing
 from barnabas.storage.indexes.transaction_index import AbortedTxn
-from barnabas.storage.leader_epochs import LeaderEpochs
-from barnabas.storage.local_log import LocalLog
 from barnabas.storage.log_config import LogConfig
-from barnabas.storage.log_read import (
-    LogRead,
+from barnabas.storage.log_parts import LogParts
+from barnabas.storage.log_read import LogRead
+from barnabas.storage.lookups import (
     TimestampHit,
+    aborted_between,
     first_at_or_after,
-    record_with_timestamp,
+    greatest_timestamp,
 )
-from barnabas.storage.producer_snapshot import SnapshotFiles
-from barnabas.storage.producer_state import BatchMetadata, ProducerEntry, ProducerStates
-from barnabas.storage.replay import replay_producers
-from barnabas.storage.segment import MAX_RELATIVE_OFFSET
-
-
-@dataclass(slots=True)
-class LogParts:
-    """What a log is put together from; `recovery.open_log` finds all of it on disk."""
-
-    topic_partition: TopicPartition
-    topic_id: Uuid | None
-    local: LocalLog
-    epochs: LeaderEpochs
-    producers: ProducerStates
-    snapshots: SnapshotFiles
-    health: DirHealth
-    log_start_offset: int
-    high_watermark: int
+from barnabas.storage.producers.producer_state import BatchMetadata, ProducerEntry, ProducerStates
+from barnabas.storage.producers.replay import replay_producers
+from barnabas.storage.segments.segment import MAX_RELATIVE_OFFSET
 
 
 class Log:
@@ -75,11 +52,10 @@ class Log:
         self.producers = parts.producers
         self.health = parts.health
         self._snapshots = parts.snapshots
-        self._unflushed_records = 0
+        self._flushing = Flushing(parts)
         self.last_flush_ms = 0
         self.cleaned_offset = -1
         """Where the last compaction pass ended."""
-        self._rolled = False
 
     # What it is
 
@@ -123,11 +99,11 @@ class Log:
     @property
     def flush_due(self) -> bool:
         """Whether `flush.messages` is reached, or a finished segment waits for its flush."""
-        return self._rolled or self._unflushed_records >= self.local.config.flush_messages
+        return self._flushing.due
 
     @property
     def unflushed(self) -> bool:
-        return self.local.recovery_point < self.local.log_end_offset
+        return self._flushing.unflushed
 
     # Appends
 
@@ -176,7 +152,7 @@ class Log:
             data = batch if len(batch) == size else memoryview(batch)[:size]
             position = local.active.write(data)
         except OSError as error:
-            raise self._failed(error) from error
+            raise self.health.judge(error) from error
         self._note(header, position, marker)
         return AppendInfo(
             first, last, header.max_timestamp, append_time, self.log_start_offset, False
@@ -188,7 +164,7 @@ class Log:
         CorruptRecordError when a checksum is wrong or offsets do not go on from the log's end.
         """
         self.health.check()
-        headers = self._checked(batches)
+        headers = follower_batches(batches, self.log_end_offset)
         if not headers:
             end = self.log_end_offset
             return AppendInfo(end, end - 1, -1, -1, self.log_start_offset, False)
@@ -203,7 +179,7 @@ class Log:
                 self._roll(first if wide else self.log_end_offset, now_ms)
             written = self.local.active.write(memoryview(batches)[:total])
         except OSError as error:
-            raise self._failed(error) from error
+            raise self.health.judge(error) from error
         for position, header in headers:
             marker = None
             if header.is_control and header.producer_id >= 0:
@@ -215,20 +191,6 @@ class Log:
         """A leader of `epoch` begins at the log's end (KAFKA-7415)."""
         self.epochs.assign(epoch, self.log_end_offset)
 
-    def _checked(self, batches: memoryview | bytes) -> list[tuple[int, BatchHeader]]:
-        headers = list(iter_batches(batches))
-        expected = self.log_end_offset
-        for position, header in headers:
-            if header.base_offset < expected:
-                raise CorruptRecordError(
-                    f"{self.topic_partition}: batch at {header.base_offset} where the log "
-                    f"goes on at {expected}"
-                )
-            if not crc_ok(batches, position, header):
-                raise CorruptRecordError(f"{self.topic_partition}: bad checksum in {header!r}")
-            expected = header.next_offset
-        return headers
-
     def _note(self, header: BatchHeader, position: int, marker: EndMarker | None) -> None:
         """Account for a batch that is in the file."""
         local, last = self.local, header.base_offset + header.last_offset_delta
@@ -238,7 +200,7 @@ class Log:
             self.epochs.assign(header.partition_leader_epoch, header.base_offset)
         local.log_end_offset = last + 1
         local.reader.remember(header.base_offset, segment, position)
-        self._unflushed_records += header.records_count
+        self._flushing.unflushed_records += header.records_count
         if header.producer_id < 0:
             return
         if marker is not None:
@@ -268,12 +230,6 @@ class Log:
             True,
         )
 
-    def _failed(self, error: OSError) -> BrokerError:
-        """Lack of space passes; anything else is the end of the directory."""
-        if not is_passing(error):
-            self.health.fail(error)
-        return storage_error(error)
-
     # Reads
 
     def read(
@@ -297,43 +253,21 @@ class Log:
         try:
             return self.local.reader.read(offset, max_bytes, bound, min_one_batch)
         except OSError as error:
-            raise self._failed(error) from error
+            raise self.health.judge(error) from error
         except CorruptRecordError as error:
             raise BrokerError(ErrorCode.CORRUPT_MESSAGE, str(error)) from error
 
     def offset_for_timestamp(self, timestamp: int) -> TimestampHit | None:
         """The first record at or after a time."""
-        for segment in self.local.segments:
-            if segment.size and segment.largest_timestamp().timestamp >= timestamp:
-                hit = first_at_or_after(segment, timestamp, self.log_start_offset)
-                if hit is not None:
-                    return hit
-        return None
+        return first_at_or_after(self.local.segments, timestamp, self.log_start_offset)
 
     def max_timestamp_offset(self) -> TimestampHit | None:
         """The record with the greatest timestamp, the first of them if there are several."""
-        candidates = [segment for segment in self.local.segments if segment.size]
-        if not candidates:
-            return None
-        segment = max(candidates, key=lambda item: item.largest_timestamp().timestamp)
-        largest = segment.largest_timestamp()
-        if largest.timestamp < 0:
-            return None
-        return record_with_timestamp(segment, largest.timestamp, largest.offset)
+        return greatest_timestamp(self.local.segments)
 
     def aborted_transactions(self, start: int, end_exclusive: int) -> list[AbortedTxn]:
         """Aborted transactions that touch [start, end_exclusive), by first offset."""
-        found: list[AbortedTxn] = []
-        segment = self.local.segments.floor(start) or self.local.segments.first
-        while segment is not None:
-            found += segment.aborted.collect(start, end_exclusive)
-            if segment.aborted.covers(end_exclusive):
-                break
-            following = self.local.segments.following(segment)
-            if following is None:
-                break
-            segment = following
-        return sorted(found, key=lambda txn: txn.first_offset)
+        return aborted_between(self.local.segments, start, end_exclusive)
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
         """(largest epoch at or below `epoch`, its end offset); (-1, -1) when unknown."""
@@ -383,7 +317,7 @@ class Log:
             self.epochs.store()
             self._snapshots.remove_above(end)
         except OSError as error:
-            raise self._failed(error) from error
+            raise self.health.judge(error) from error
         self.log_start_offset = min(self.log_start_offset, end)
         self.cleaned_offset = min(self.cleaned_offset, end)
         self.producers = self._rebuilt_producers()
@@ -399,7 +333,7 @@ class Log:
             self.epochs.store()
             self._snapshots.clear()
         except OSError as error:
-            raise self._failed(error) from error
+            raise self.health.judge(error) from error
         self.producers.clear()
         self.log_start_offset = offset
         self.cleaned_offset = -1
@@ -421,46 +355,25 @@ class Log:
             if self.local.active.size:
                 self._roll(self.log_end_offset, now_ms)
         except OSError as error:
-            raise self._failed(error) from error
+            raise self.health.judge(error) from error
 
     def _roll(self, base_offset: int, now_ms: int) -> None:
         self._snapshots.take(base_offset, self.producers)
         self.local.roll(base_offset, now_ms)
-        self._rolled = True
+        self._flushing.rolled = True
 
     def begin_flush(self) -> FlushTask | None:
         """Collect a flush of all that is written; None when nothing waits. `run` it anywhere."""
-        self.health.check()
-        if not self.unflushed and not self._rolled:
-            return None
-        unsynced, self._snapshots.unsynced = self._snapshots.unsynced, []
-        try:
-            task = self.local.begin_flush(unsynced)
-        except OSError as error:
-            raise self._failed(error) from error
-        lines = self.epochs.take_unstored()
-        if lines is not None:
-            task.also_write_epochs(self.epochs.path, lines)
-        self._rolled = False
-        self._unflushed_records = 0
-        return task
+        return self._flushing.begin()
 
     def finish_flush(self, task: FlushTask) -> None:
         """Move the recovery point; a failed flush takes the directory offline, always."""
-        if task.error is not None:
-            self.health.fail(task.error)
-            raise storage_error(task.error) from task.error
-        self.health.check()
-        self.local.finish_flush(task)
+        self._flushing.finish(task)
 
     def flush(self, up_to: int | None = None) -> None:
         """Force everything to disk, now, unless it already is below `up_to`."""
-        if up_to is not None and up_to <= self.recovery_point:
-            return
-        task = self.begin_flush()
-        if task is not None:
-            task.run()
-            self.finish_flush(task)
+        if up_to is None or up_to > self.recovery_point:
+            self._flushing.flush()
 
     # Retention and life
 
@@ -476,7 +389,7 @@ class Log:
             for segment in expired:
                 self.local.remove_segments([segment])
         except OSError as error:
-            raise self._failed(error) from error
+            raise self.health.judge(error) from error
         first = self.local.segments.first.base_offset
         self.log_start_offset = max(self.log_start_offset, first)
         self.epochs.truncate_from_start(self.log_start_offset)

@@ -5,18 +5,18 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from barnabas.model.ids import TopicPartition
-from barnabas.storage import file_names
-from barnabas.storage.checkpoints import read_offsets, write_offsets
 from barnabas.storage.dir_health import DirHealth
 from barnabas.storage.errors import CorruptFileError, InconsistentMetaError
-from barnabas.storage.filesystem import FileLock, FileSystem
-from barnabas.storage.metadata_files import (
+from barnabas.storage.files import file_names
+from barnabas.storage.files.checkpoints import read_offsets, write_offsets
+from barnabas.storage.files.metadata_files import (
     MetaProperties,
     read_meta_properties,
     take_clean_marker,
     write_clean_marker,
     write_meta_properties,
 )
+from barnabas.storage.filesystem import FileLock, FileSystem
 
 _log = logging.getLogger(__name__)
 

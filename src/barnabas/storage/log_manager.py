@@ -15,18 +15,18 @@ from pathlib import Path
 from barnabas.model.clock import Clock
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.ids import TopicPartition, Uuid
-from barnabas.storage import file_names
 from barnabas.storage.compaction.cleaning import (
     DEFAULT_DEDUPE_BUFFER_BYTES,
     Cleaning,
     CleanTask,
 )
 from barnabas.storage.errors import StorageError, is_passing, storage_error
+from barnabas.storage.files import file_names
+from barnabas.storage.files.metadata_files import MetaProperties, read_topic_id, write_topic_id
 from barnabas.storage.filesystem import FileSystem
 from barnabas.storage.log import Log
 from barnabas.storage.log_config import LogConfig
 from barnabas.storage.log_dir import LogDir, remove_tree
-from barnabas.storage.metadata_files import MetaProperties, read_topic_id, write_topic_id
 from barnabas.storage.recovery import OpenParams, open_log
 
 _log = logging.getLogger(__name__)

@@ -11,12 +11,11 @@ index: one header is read to make sure.
 
 from typing import NamedTuple
 
-from barnabas.records.reader import iter_raw
-from barnabas.storage import batch_scan
-from barnabas.storage.batch_scan import Span
 from barnabas.storage.file_slice import FileSlice
-from barnabas.storage.segment import Segment
-from barnabas.storage.segment_list import SegmentList
+from barnabas.storage.segments import batch_scan
+from barnabas.storage.segments.batch_scan import Span
+from barnabas.storage.segments.segment import Segment
+from barnabas.storage.segments.segment_list import SegmentList
 
 _REMEMBERED = 512
 
@@ -116,30 +115,3 @@ class LogReader:
         if first.size >= max_bytes:
             return first
         return segment.cut(first, min(first.position + max_bytes, end))
-
-
-def first_at_or_after(segment: Segment, timestamp: int, start_offset: int) -> TimestampHit | None:
-    """The first record of a segment with at least this timestamp and this offset."""
-    start = segment.time_position(timestamp)
-    file = segment.open_file()
-    for position, header in batch_scan.walk(file, start, segment.size):
-        if header.max_timestamp < timestamp or header.last_offset < start_offset:
-            continue
-        batch = file.pread(header.size, position)
-        for record in iter_raw(batch, 0, header):
-            if record.timestamp >= timestamp and record.offset >= start_offset:
-                return TimestampHit(record.timestamp, record.offset, header.partition_leader_epoch)
-    return None
-
-
-def record_with_timestamp(segment: Segment, timestamp: int, offset: int) -> TimestampHit | None:
-    """The first record with this very timestamp in the batch that holds `offset`."""
-    span = segment.find(offset)
-    if span is None:
-        return None
-    batch = segment.open_file().pread(span.size, span.position)
-    header = batch_scan.header_at(batch, 0)
-    for record in iter_raw(batch, 0, header):
-        if record.timestamp == timestamp:
-            return TimestampHit(timestamp, record.offset, header.partition_leader_epoch)
-    return TimestampHit(timestamp, header.last_offset, header.partition_leader_epoch)

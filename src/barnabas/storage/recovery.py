@@ -17,22 +17,23 @@ from pathlib import Path
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.records.batch import BatchHeader
-from barnabas.storage import file_names
 from barnabas.storage.dir_health import DirHealth
 from barnabas.storage.errors import CorruptFileError
+from barnabas.storage.files import file_names
+from barnabas.storage.files.leftovers import clear_leftovers
 from barnabas.storage.filesystem import FileSystem
 from barnabas.storage.indexes.transaction_index import AbortedTxn
 from barnabas.storage.leader_epochs import LeaderEpochs
-from barnabas.storage.leftovers import clear_leftovers
 from barnabas.storage.local_log import LocalLog
-from barnabas.storage.log import Log, LogParts
+from barnabas.storage.log import Log
 from barnabas.storage.log_config import LogConfig
-from barnabas.storage.producer_snapshot import SnapshotFiles
-from barnabas.storage.producer_state import ProducerStates
-from barnabas.storage.replay import replay_batch, replay_producers
-from barnabas.storage.segment import MAX_RELATIVE_OFFSET, Segment
-from barnabas.storage.segment_list import SegmentList
-from barnabas.storage.verify import verified_batches
+from barnabas.storage.log_parts import LogParts
+from barnabas.storage.producers.producer_snapshot import SnapshotFiles
+from barnabas.storage.producers.producer_state import ProducerStates
+from barnabas.storage.producers.replay import replay_batch, replay_producers
+from barnabas.storage.segments.segment import MAX_RELATIVE_OFFSET, Segment
+from barnabas.storage.segments.segment_list import SegmentList
+from barnabas.storage.segments.verify import verified_batches
 
 _log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from barnabas.storage.local_log import LocalLog
 from barnabas.storage.log_config import LogConfig
-from barnabas.storage.segment import Segment
+from barnabas.storage.segments.segment import Segment
 
 
 class RetainedLog(Protocol):

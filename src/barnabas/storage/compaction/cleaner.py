@@ -13,15 +13,16 @@ from pathlib import Path
 from barnabas.model.ids import TopicPartition
 from barnabas.records.batch import MAGIC, BatchHeader
 from barnabas.records.reader import iter_raw
-from barnabas.storage import batch_scan, file_names
 from barnabas.storage.append_info import end_marker_of
 from barnabas.storage.compaction.batch_filter import BatchFilter, LastRecord, rewritten_header
 from barnabas.storage.compaction.offset_map import OffsetMap
 from barnabas.storage.compaction.transactions import CleanedTransactions
+from barnabas.storage.files import file_names
 from barnabas.storage.filesystem import File, FileSystem
 from barnabas.storage.indexes.transaction_index import AbortedTxn
 from barnabas.storage.log_config import LogConfig
-from barnabas.storage.segment import MAX_RELATIVE_OFFSET, Segment
+from barnabas.storage.segments import batch_scan
+from barnabas.storage.segments.segment import MAX_RELATIVE_OFFSET, Segment
 
 _WRITE_BYTES = 1024 * 1024
 _READ_BYTES = 1024 * 1024

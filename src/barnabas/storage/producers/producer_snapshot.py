@@ -18,9 +18,9 @@ from crc32c import crc32c
 
 from barnabas.model.records import NO_SEQUENCE
 from barnabas.storage.errors import CorruptFileError
-from barnabas.storage.file_names import SNAPSHOT, segment_file
+from barnabas.storage.files.file_names import SNAPSHOT, segment_file
 from barnabas.storage.filesystem import File, FileSystem
-from barnabas.storage.producer_state import BatchMetadata, ProducerEntry, ProducerStates
+from barnabas.storage.producers.producer_state import BatchMetadata, ProducerEntry, ProducerStates
 
 _log = logging.getLogger(__name__)
 

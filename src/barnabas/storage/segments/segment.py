@@ -13,12 +13,13 @@ from pathlib import Path
 
 from barnabas.model.errors import CorruptRecordError
 from barnabas.records.batch import BatchHeader
-from barnabas.storage import batch_scan, file_names
-from barnabas.storage.batch_scan import Span
+from barnabas.storage.files import file_names
 from barnabas.storage.filesystem import Data, File, FileSystem
 from barnabas.storage.indexes.offset_index import OffsetIndex, OffsetPosition
 from barnabas.storage.indexes.time_index import TimeIndex, TimestampOffset
 from barnabas.storage.indexes.transaction_index import TransactionIndex
+from barnabas.storage.segments import batch_scan
+from barnabas.storage.segments.batch_scan import Span
 
 MAX_RELATIVE_OFFSET = 2**31 - 1
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from barnabas.model.ids import Uuid
-from barnabas.storage import file_names
-from barnabas.storage.checkpoints import read_text, replace_file
 from barnabas.storage.errors import CorruptFileError
+from barnabas.storage.files import file_names
+from barnabas.storage.files.checkpoints import read_text, replace_file
 from barnabas.storage.filesystem import FileSystem
 
 

@@ -3,7 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
-from barnabas.storage.segment import Segment
+from barnabas.storage.segments.segment import Segment
 
 
 class SegmentList:

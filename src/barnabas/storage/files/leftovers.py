@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from barnabas.model.errors import CorruptRecordError
-from barnabas.storage import batch_scan, file_names
+from barnabas.storage.files import file_names
 from barnabas.storage.filesystem import FileSystem
+from barnabas.storage.segments import batch_scan
 
 _TEMPORARY = ".tmp"
 _RENAME_ORDER = (

@@ -1,10 +1,10 @@
 """Producer state from the log itself: reads the headers after a snapshot and applies them."""
 
 from barnabas.records.batch import BatchHeader
-from barnabas.storage import batch_scan
 from barnabas.storage.append_info import end_marker_of
-from barnabas.storage.producer_state import CompletedTxn, ProducerStates
-from barnabas.storage.segment_list import SegmentList
+from barnabas.storage.producers.producer_state import CompletedTxn, ProducerStates
+from barnabas.storage.segments import batch_scan
+from barnabas.storage.segments.segment_list import SegmentList
 
 
 def replay_producers(

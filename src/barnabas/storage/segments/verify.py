@@ -14,9 +14,9 @@ from typing import NamedTuple
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import NO_EPOCH
 from barnabas.records.batch import BatchHeader
-from barnabas.storage.batch_scan import checksum_ok, header_at
 from barnabas.storage.filesystem import File
-from barnabas.storage.segment import MAX_RELATIVE_OFFSET, Segment
+from barnabas.storage.segments.batch_scan import checksum_ok, header_at
+from barnabas.storage.segments.segment import MAX_RELATIVE_OFFSET, Segment
 
 _CHUNK = 1024 * 1024
 

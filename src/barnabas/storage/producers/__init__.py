@@ -1,0 +1,1 @@
+"""What a log knows of its producers: state, snapshots of it, and its replay from the log."""
