@@ -1,1 +1,59 @@
-"""Barnabas: Kafka's commit log, brokers and clients in Python, wire-compatible with Apache Kafka."""
+"""Barnabas: the system of Kafka in Python, wire-compatible with Apache Kafka.
+
+The public names are imported on first use: a script that only produces never loads the consumer.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from barnabas.clients.producer import Producer, SendFuture
+    from barnabas.clients.simple import SimpleConsumer
+    from barnabas.model.error_codes import ErrorCode
+    from barnabas.model.errors import BarnabasError, BrokerError, ConfigError, DeadlineError
+    from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
+    from barnabas.model.ids import TopicPartition
+    from barnabas.model.record_metadata import RecordMetadata
+    from barnabas.records.record import Record
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "BarnabasError": "barnabas.model.errors",
+    "BrokerError": "barnabas.model.errors",
+    "ConfigError": "barnabas.model.errors",
+    "DeadlineError": "barnabas.model.errors",
+    "ErrorCode": "barnabas.model.error_codes",
+    "GroupMetadata": "barnabas.model.group_metadata",
+    "OffsetAndMetadata": "barnabas.model.group_metadata",
+    "Producer": "barnabas.clients.producer",
+    "Record": "barnabas.records.record",
+    "RecordMetadata": "barnabas.model.record_metadata",
+    "SendFuture": "barnabas.clients.producer",
+    "SimpleConsumer": "barnabas.clients.simple",
+    "TopicPartition": "barnabas.model.ids",
+}
+
+__all__ = [
+    "BarnabasError",
+    "BrokerError",
+    "ConfigError",
+    "DeadlineError",
+    "ErrorCode",
+    "GroupMetadata",
+    "OffsetAndMetadata",
+    "Producer",
+    "Record",
+    "RecordMetadata",
+    "SendFuture",
+    "SimpleConsumer",
+    "TopicPartition",
+]
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'barnabas' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(home), name)

@@ -1,0 +1,24 @@
+"""The public façade: what it names is there, and nothing is loaded before it is used."""
+
+import subprocess
+import sys
+
+import barnabas
+
+
+def test_every_public_name_is_there():
+    for name in barnabas.__all__:
+        assert getattr(barnabas, name).__name__ == name
+
+
+def test_the_lists_agree():
+    assert set(barnabas.__all__) == set(barnabas._HOMES)
+
+
+def test_importing_the_package_loads_no_client():
+    code = "import sys, barnabas; sys.exit(any('clients' in name for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    assert not hasattr(barnabas, "Prodcer")
