@@ -6,21 +6,22 @@ repeated, which is also how an ambiguous write is recovered from.
 """
 
 import logging
-from collections.abc import Iterable
 
 from barnabas.controller.broker_changes import BrokerChanges
 from barnabas.controller.channels import Command
+from barnabas.controller.controlled_shutdown import ControlledShutdown
+from barnabas.controller.isr_changes import IsrChanges
 from barnabas.controller.leaderships import Leaderships
+from barnabas.controller.log_dir_failures import LogDirFailures
 from barnabas.controller.machines.states import PartitionStatus, ReplicaStatus
 from barnabas.controller.preferred_leaders import PreferredLeaders
+from barnabas.controller.reassignments import Reassignments
 from barnabas.controller.reign import Reign
 from barnabas.controller.topic_changes import TopicChanges
 from barnabas.controller.topic_deletion import TopicDeletion
-from barnabas.model.control import ControlReply, StopReplicaCommand
+from barnabas.model.control import ControlReply, LeaderAndIsrCommand, StopReplicaCommand
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId
-from barnabas.zk import paths
-from barnabas.zk.tree import DeleteOp
 
 _log = logging.getLogger(__name__)
 
@@ -35,12 +36,15 @@ class ActiveController:
         self.brokers = BrokerChanges(reign, self.leaderships, self.deletion)
         self.topics = TopicChanges(reign, self.leaderships)
         self.preferred = PreferredLeaders(reign, self.leaderships)
+        self.reassignments = Reassignments(reign, self.leaderships, self.deletion)
+        self.isr = IsrChanges(reign, self.reassignments.on_isr_changed)
+        self.shutdown = ControlledShutdown(reign, self.leaderships)
+        self.log_dirs = LogDirFailures(reign, self.brokers)
         reign.listen_to_replies(self._on_reply)
 
     async def begin(self) -> None:
         """Take over, or, with an existing reign, start again from what the tree says."""
         reign = self._reign
-        await self._clear_notifications((paths.ISR_CHANGES, paths.LOG_DIR_EVENTS))
         await self.brokers.load()
         await self.topics.load()
         context = reign.context
@@ -49,6 +53,14 @@ class ActiveController:
         reign.flush()
         self._start_states()
         await self.brokers.replicas_came_online(context.replicas_on(context.brokers))
+        await self._resume_what_was_asked_for()
+
+    async def _resume_what_was_asked_for(self) -> None:
+        """What waits in the tree; each of these also leaves the watch for the next request."""
+        await self.isr.on_notifications()
+        await self.log_dirs.on_notifications()
+        await self.reassignments.resume()
+        await self.reassignments.on_request_node()
         await self.deletion.on_marks_changed()
         await self.preferred.on_request_node()
 
@@ -67,16 +79,11 @@ class ActiveController:
                 found = ReplicaStatus.ONLINE if online else ReplicaStatus.OFFLINE
                 context.start_replica((tp, broker_id), found)
 
-    async def _clear_notifications(self, roots: Iterable[str]) -> None:
-        """Notifications from before: all state is read afresh anyway."""
-        for root in roots:
-            names = await self._reign.tree.children(root)
-            if names:
-                await self._reign.fenced.delete_all([DeleteOp(f"{root}/{n}") for n in names])
-
     def _on_reply(self, broker_id: BrokerId, command: Command, reply: ControlReply) -> None:
         if reply.error is not ErrorCode.NONE:
             name = type(command).__name__
             _log.warning("broker %d refused a %s: %s", broker_id, name, reply.error.name)
         if isinstance(command, StopReplicaCommand):
             self.deletion.on_replies(broker_id, command, reply)
+        elif isinstance(command, LeaderAndIsrCommand):
+            self.log_dirs.on_replies(broker_id, command, reply)

@@ -11,7 +11,7 @@ and stands for election again.
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from barnabas.controller.active_controller import ActiveController
@@ -20,11 +20,14 @@ from barnabas.controller.config import ControllerConfig
 from barnabas.controller.election import Incumbent, leave_office, stand_for_election
 from barnabas.controller.event_queue import EventQueue
 from barnabas.controller.fenced_tree import ControllerMovedError
+from barnabas.controller.machines.election import ElectionKind
 from barnabas.controller.reign import Mandate, Reign
 from barnabas.model.clock import Clock
+from barnabas.model.control import AlterPartitionChange, AlterPartitionReply
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.model.ids import NO_BROKER, BrokerId
+from barnabas.model.ids import NO_BROKER, BrokerId, TopicPartition
+from barnabas.model.replica_assignment import ReplicaAssignment, Replicas
 from barnabas.zk.tree import (
     ConnectionLossError,
     MetadataTree,
@@ -196,11 +199,43 @@ class Controller:
         reign.start_over()
         await self._begin(reign)
 
-    # Requests
+    # Requests: NOT_CONTROLLER when this broker is not the controller
+
+    async def alter_partition(
+        self, broker_id: BrokerId, broker_epoch: int, changes: Sequence[AlterPartitionChange]
+    ) -> dict[TopicPartition, AlterPartitionReply]:
+        """In-sync sets that a leader proposes."""
+        return await self._request(lambda c: c.isr.alter(broker_id, broker_epoch, changes))
+
+    async def controlled_shutdown(
+        self, broker_id: BrokerId, broker_epoch: int
+    ) -> list[TopicPartition]:
+        """Move leaders off a broker; returns those it still leads."""
+        return await self._request(lambda c: c.shutdown.shut_down(broker_id, broker_epoch))
+
+    async def elect_leaders(
+        self, kind: ElectionKind, partitions: Collection[TopicPartition] | None = None
+    ) -> dict[TopicPartition, ErrorCode]:
+        """Preferred or unclean elections; None means all partitions that need one."""
+        return await self._request(lambda c: c.preferred.elect(kind, partitions))
+
+    async def alter_reassignments(
+        self, targets: Mapping[TopicPartition, Replicas | None]
+    ) -> dict[TopicPartition, ErrorCode]:
+        """Start moves of partitions, or cancel them with None."""
+        return await self._request(lambda c: c.reassignments.alter(targets))
+
+    async def list_reassignments(
+        self, partitions: Collection[TopicPartition] | None = None
+    ) -> dict[TopicPartition, ReplicaAssignment]:
+        """The moves under way."""
+
+        async def ask(active: ActiveController) -> dict[TopicPartition, ReplicaAssignment]:
+            return active.reassignments.under_way(partitions)
+
+        return await self._request(ask)
 
     async def _request(self, ask: Callable[[ActiveController], Awaitable[_Result]]) -> _Result:
-        """Queue a request to the reigning controller; NOT_CONTROLLER when that is not us."""
-
         async def run() -> _Result:
             if self._active is None:
                 raise BrokerError(ErrorCode.NOT_CONTROLLER)

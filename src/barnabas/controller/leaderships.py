@@ -10,15 +10,19 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from barnabas.controller.context import Replica
 from barnabas.controller.machines.election import (
+    Ballot,
+    Elected,
     ElectionKind,
     LeaderAndIsr,
     elect,
+    elect_reassigned,
     first_leadership,
 )
 from barnabas.controller.machines.states import PartitionStatus, ReplicaStatus
 from barnabas.controller.reign import Reign
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId, TopicPartition
+from barnabas.model.replica_assignment import Replicas
 from barnabas.zk import paths
 from barnabas.zk.config_znodes import ConfigNode
 from barnabas.zk.tree import NoNodeError
@@ -107,9 +111,21 @@ class Leaderships:
         for broker_id, partitions in by_broker.items():
             await self._remove_broker(broker_id, partitions)
 
-    async def bump_epoch(self, partition: TopicPartition) -> None:
-        """A new leader epoch for an unchanged leadership, so that brokers take the new facts."""
-        await self._change([partition], lambda _, current: current.next_epoch())
+    async def confine(self, partition: TopicPartition, keep: Replicas) -> bool:
+        """Leadership within these replicas only, in a new epoch; False when none can lead."""
+        online = self._reign.context.online_replicas(partition)
+
+        def decide(tp: TopicPartition, current: LeaderAndIsr) -> LeaderAndIsr | None:
+            isr = tuple(r for r in current.isr if r in keep)
+            if current.leader in online and current.leader in keep:
+                return current.elected(Elected(current.leader, isr))
+            outcome = elect_reassigned(Ballot(keep, isr, online))
+            return None if outcome is None else current.elected(outcome)
+
+        done, _ = await self._change([partition], decide)
+        for tp in done:
+            self._reign.context.move_partition(tp, PartitionStatus.ONLINE)
+        return bool(done)
 
     async def _remove_broker(self, broker_id: BrokerId, partitions: list[TopicPartition]) -> None:
         context = self._reign.context
