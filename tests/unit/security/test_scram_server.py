@@ -6,7 +6,13 @@ import pytest
 
 from barnabas.security.errors import AuthenticationError
 from barnabas.security.scram_client import ScramClient
-from barnabas.security.scram_keys import SCRAM_HASHES, SCRAM_SHA_256, ScramCredential, ScramHash
+from barnabas.security.scram_keys import (
+    SCRAM_HASHES,
+    SCRAM_SHA_256,
+    ScramCredential,
+    ScramHash,
+    xor,
+)
 from barnabas.security.scram_server import ScramServer
 
 SALT = base64.b64decode("W22ZaJ0SNY7soEsUEjb6gQ==")
@@ -98,6 +104,28 @@ def test_a_changed_final_message_is_refused(old: bytes, new: bytes) -> None:
     assert old in final
     with pytest.raises(AuthenticationError):
         us.step(final.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("without_proof", "reason"),
+    [
+        ("c=biws,r=XXXX" + SERVER_NONCE, "another nonce"),  # CVE-2024-56128
+        ("c=biws,r=rOprNGfwEbeRWgbNEkqO", "another nonce"),
+        ("c=eSws,r=rOprNGfwEbeRWgbNEkqO" + SERVER_NONCE, "another header"),
+    ],
+)
+def test_even_with_a_valid_proof(without_proof: str, reason: str) -> None:
+    """The password is right, the proof fits the message, but the message is of no exchange."""
+    us = server()
+    first = client().first()
+    challenge = us.step(first).token
+    message = b",".join([first[3:], challenge, without_proof.encode()])
+    scram = SCRAM_SHA_256
+    key = scram.client_key(scram.salted_password("pencil", SALT, 4096))
+    proof = xor(key, scram.hmac(scram.digest(key), message))
+    final = without_proof.encode() + b",p=" + base64.b64encode(proof)
+    with pytest.raises(AuthenticationError, match=reason):
+        us.step(final)
 
 
 def test_a_recorded_exchange_is_worth_nothing() -> None:
