@@ -179,7 +179,7 @@ class DescribedGroup(WireStruct):
         self.assignment_epoch = assignment_epoch  # of the target assignment; below group_epoch while computing
         self.assignor_name = assignor_name
         self.members = [] if members is EMPTY else members
-        self.authorized_operations = authorized_operations  # bit set of ACL operations; the minimum when not asked for
+        self.authorized_operations = authorized_operations  # bit set; the minimum when not asked for
 
 
 class ConsumerGroupDescribeRequest(Message):

@@ -138,7 +138,7 @@ class DescribeClusterResponse(Message):
         self.cluster_id = cluster_id
         self.controller_id = controller_id
         self.brokers = [] if brokers is EMPTY else brokers
-        self.cluster_authorized_operations = cluster_authorized_operations  # bit set of ACL operations; the minimum when not asked for
+        self.cluster_authorized_operations = cluster_authorized_operations  # bit set; the minimum when not asked for
 
 
 def _decode_describe_cluster_request_v0(buf: memoryview, pos: int, end: int) -> DescribeClusterRequest:

@@ -133,7 +133,7 @@ class DescribeConfigsResourceResult(WireStruct):
         self.config_source = config_source  # 1 topic, 2 broker, 3 default broker, 4 static, 5 default, 6 logger
         self.is_sensitive = is_sensitive  # the value is withheld
         self.synonyms = [] if synonyms is EMPTY else synonyms  # the values it could take, strongest first
-        self.config_type = config_type  # 1 boolean, 2 string, 3 int, 4 short, 5 long, 6 double, 7 list, 8 class, 9 password
+        self.config_type = config_type  # 1 bool, 2 string, 3 int, 4 short, 5 long, 6 double, 7 list, 8 class, 9 password
         self.documentation = documentation
 
 

@@ -113,7 +113,7 @@ class DescribedGroup(WireStruct):
         self.protocol_type = protocol_type
         self.protocol_data = protocol_data
         self.members = [] if members is EMPTY else members
-        self.authorized_operations = authorized_operations  # bit set of ACL operations; the minimum when not asked for
+        self.authorized_operations = authorized_operations  # bit set; the minimum when not asked for
 
 
 class DescribeGroupsRequest(Message):

@@ -150,7 +150,7 @@ class DescribeTopicPartitionsResponseTopic(WireStruct):
         self.topic_id = topic_id
         self.is_internal = is_internal
         self.partitions = [] if partitions is EMPTY else partitions
-        self.topic_authorized_operations = topic_authorized_operations  # bit set of ACL operations; the minimum when not asked for
+        self.topic_authorized_operations = topic_authorized_operations  # bit set; the minimum when not asked for
 
 
 class DescribeTopicPartitionsRequest(Message):

@@ -134,7 +134,7 @@ class FetchPartition(WireStruct):
         self.fetch_offset = fetch_offset
         self.last_fetched_epoch = last_fetched_epoch  # -1 skips the check for divergence (KIP-595)
         self.log_start_offset = log_start_offset  # of the follower; -1 from a consumer
-        self.partition_max_bytes = partition_max_bytes  # not a hard limit either
+        self.partition_max_bytes = partition_max_bytes  # as soft as max_bytes
         self.replica_directory_id = replica_directory_id
         self.high_watermark = high_watermark  # of the follower (KIP-1166)
 
@@ -309,10 +309,10 @@ class PartitionData(WireStruct):
         self.last_stable_offset = last_stable_offset  # all transactions below it are decided
         self.log_start_offset = log_start_offset
         self.diverging_epoch = diverging_epoch  # where the log of the fetcher left ours (KIP-595)
-        self.current_leader = current_leader  # where to go instead, after NOT_LEADER_OR_FOLLOWER (KIP-951)
+        self.current_leader = current_leader  # where to go instead (KIP-951)
         self.snapshot_id = snapshot_id  # used by KRaft only
-        self.aborted_transactions = [] if aborted_transactions is EMPTY else aborted_transactions  # to be filtered by readers of committed records; null if uncommitted was asked
-        self.preferred_read_replica = preferred_read_replica  # -1 unless another replica should be read (KIP-392)
+        self.aborted_transactions = [] if aborted_transactions is EMPTY else aborted_transactions  # null unless committed records were asked for
+        self.preferred_read_replica = preferred_read_replica  # -1 for the leader (KIP-392)
         self.records = records  # whole batches, the last maybe cut off
 
 
@@ -420,7 +420,7 @@ class FetchRequest(Message):
         self.replica_state = replica_state  # takes the place of replica_id (KIP-903)
         self.max_wait_ms = max_wait_ms  # how long to wait for min_bytes
         self.min_bytes = min_bytes
-        self.max_bytes = max_bytes  # not a hard limit: the first batch is sent even if larger (KIP-74)
+        self.max_bytes = max_bytes  # soft: the first batch is sent even if larger (KIP-74)
         self.isolation_level = isolation_level  # 0 read uncommitted, 1 read committed
         self.session_id = session_id  # 0 asks for a full fetch or a new session
         self.session_epoch = session_epoch  # -1 no session, 0 new session, then 1, 2, ...
@@ -461,7 +461,7 @@ class FetchResponse(Message):
         self.error_code = error_code
         self.session_id = session_id  # 0 asks for a full fetch or a new session
         self.responses = [] if responses is EMPTY else responses
-        self.node_endpoints = [] if node_endpoints is EMPTY else node_endpoints  # addresses of all leaders named in current_leader
+        self.node_endpoints = [] if node_endpoints is EMPTY else node_endpoints  # of the leaders named in current_leader
 
 
 def _read_fetch_partition_v4(

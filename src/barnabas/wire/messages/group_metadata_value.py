@@ -67,7 +67,7 @@ class MemberMetadata(WireStruct):
         group_instance_id: str | None = None,
         client_id: str = "",
         client_host: str = "",
-        rebalance_timeout: int = 0,
+        rebalance_timeout: int = -1,
         session_timeout: int = 0,
         subscription: bytes = b"",
         assignment: bytes = b"",
@@ -129,7 +129,7 @@ def _read_member_metadata_v0(
     for _ in range(count):
         o = new(MemberMetadata)
         o.group_instance_id = None
-        o.rebalance_timeout = 0
+        o.rebalance_timeout = -1
         (n,) = _unpack_h(buf, pos)
         pos += 2
         if n < 0:

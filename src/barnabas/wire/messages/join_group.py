@@ -127,7 +127,7 @@ class JoinGroupRequest(Message):
         self.rebalance_timeout_ms = rebalance_timeout_ms  # how long to wait for members to rejoin
         self.member_id = member_id  # empty on the first call
         self.group_instance_id = group_instance_id  # set by static members (KIP-345)
-        self.protocol_type = protocol_type  # "consumer", "connect", ...: members of one group agree on it
+        self.protocol_type = protocol_type  # "consumer", "connect", ...; one per group
         self.protocols = [] if protocols is EMPTY else protocols  # in order of preference
         self.reason = reason  # of the rejoin, for the log of the broker (KIP-800)
 
@@ -175,10 +175,10 @@ class JoinGroupResponse(Message):
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.generation_id = generation_id
-        self.protocol_type = protocol_type  # "consumer", "connect", ...: members of one group agree on it
+        self.protocol_type = protocol_type  # "consumer", "connect", ...; one per group
         self.protocol_name = protocol_name
         self.leader = leader  # member id of the leader
-        self.skip_assignment = skip_assignment  # the leader must not assign: static membership kept the old one (KIP-814)
+        self.skip_assignment = skip_assignment  # the leader must not assign anew (KIP-814)
         self.member_id = member_id
         self.members = [] if members is EMPTY else members  # given to the leader only
 

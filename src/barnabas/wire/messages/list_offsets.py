@@ -63,7 +63,7 @@ class ListOffsetsPartition(WireStruct):
     ) -> None:
         self.partition_index = partition_index
         self.current_leader_epoch = current_leader_epoch  # -1 skips the check for a stale caller (KIP-320)
-        self.timestamp = timestamp  # -1 latest, -2 earliest, -3 max timestamp, -4 earliest local, -5 latest tiered
+        self.timestamp = timestamp  # -1 latest, -2 earliest, -3 largest timestamp, -4 earliest local, -5 latest tiered
 
 
 class ListOffsetsTopic(WireStruct):

@@ -171,7 +171,7 @@ class MetadataResponseTopic(WireStruct):
         self.topic_id = topic_id
         self.is_internal = is_internal
         self.partitions = [] if partitions is EMPTY else partitions
-        self.topic_authorized_operations = topic_authorized_operations  # bit set of ACL operations; the minimum when not asked for
+        self.topic_authorized_operations = topic_authorized_operations  # bit set; the minimum when not asked for
 
 
 class MetadataRequest(Message):
@@ -199,7 +199,7 @@ class MetadataRequest(Message):
         include_cluster_authorized_operations: bool = False,
         include_topic_authorized_operations: bool = False,
     ) -> None:
-        self.topics = [] if topics is EMPTY else topics  # null asks for all topics, as the empty list did in version 0
+        self.topics = [] if topics is EMPTY else topics  # null for all; in version 0 empty for all
         self.allow_auto_topic_creation = allow_auto_topic_creation
         self.include_cluster_authorized_operations = include_cluster_authorized_operations
         self.include_topic_authorized_operations = include_topic_authorized_operations
@@ -244,7 +244,7 @@ class MetadataResponse(Message):
         self.cluster_id = cluster_id
         self.controller_id = controller_id  # -1 when unknown
         self.topics = [] if topics is EMPTY else topics
-        self.cluster_authorized_operations = cluster_authorized_operations  # bit set of ACL operations; the minimum when not asked for
+        self.cluster_authorized_operations = cluster_authorized_operations  # bit set; the minimum when not asked for
         self.error_code = error_code
 
 

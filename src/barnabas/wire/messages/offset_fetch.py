@@ -268,7 +268,7 @@ class OffsetFetchRequest(Message):
         self.group_id = group_id
         self.topics = [] if topics is EMPTY else topics  # null asks for all topics of the group
         self.groups = [] if groups is EMPTY else groups
-        self.require_stable = require_stable  # refuse while a transaction may still change the answer (KIP-447)
+        self.require_stable = require_stable  # refuse while a transaction is open (KIP-447)
 
 
 class OffsetFetchResponse(Message):

@@ -172,7 +172,7 @@ class PartitionProduceResponse(WireStruct):
         self.log_start_offset = log_start_offset
         self.record_errors = [] if record_errors is EMPTY else record_errors  # the records that made the broker refuse the batch
         self.error_message = error_message
-        self.current_leader = current_leader  # where to go instead, after NOT_LEADER_OR_FOLLOWER (KIP-951)
+        self.current_leader = current_leader  # where to go instead (KIP-951)
 
 
 class TopicProduceResponse(WireStruct):
@@ -280,7 +280,7 @@ class ProduceResponse(Message):
     ) -> None:
         self.responses = [] if responses is EMPTY else responses
         self.throttle_time_ms = throttle_time_ms
-        self.node_endpoints = [] if node_endpoints is EMPTY else node_endpoints  # addresses of all leaders named in current_leader
+        self.node_endpoints = [] if node_endpoints is EMPTY else node_endpoints  # of the leaders named in current_leader
 
 
 def _read_partition_produce_data_v3(
