@@ -40,6 +40,13 @@ def test_random_crashes(version: int, same_id: bool) -> None:
     assert crashes > SEEDS
 
 
+@pytest.mark.parametrize("same_id", [False, True])
+def test_old_and_new_clients_together(same_id: bool) -> None:
+    for seed in range(SEEDS):
+        epoch = LAST_EPOCHS if seed % 5 == 0 else 0
+        _run(Plan(seed, 2, same_id, first_epoch=epoch, mixed=True))
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("version", [1, 2])
 def test_crash_at_every_event(seed: int, version: int) -> None:

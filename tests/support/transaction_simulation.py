@@ -36,12 +36,14 @@ class Plan:
     verify: bool = True
     active_ms: int = ACTIVE_MS
     first_epoch: int = 0
+    mixed: bool = False
+    """Each incarnation of a producer is an old or a new client, as during an upgrade."""
 
 
 class Simulation:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.world = World(plan.seed, late=plan.version >= 2, faults=plan.faults)
+        self.world = World(plan.seed, late=plan.version >= 2 and not plan.mixed, faults=plan.faults)
         names = [TopicPartition("t", number) for number in range(3)]
         self.partitions = {name: ModelPartition(name, verify=plan.verify) for name in names}
         config = TransactionConfig(
@@ -61,9 +63,8 @@ class Simulation:
 
     def _host(self, transactional_id: str) -> ProducerHost:
         def make() -> ProducerProcess:
-            return ProducerProcess(
-                transactional_id, self.plan.version, self.node, self.leaders, self.journal
-            )
+            version = self.world.rng.choice([1, 2]) if self.plan.mixed else self.plan.version
+            return ProducerProcess(transactional_id, version, self.node, self.leaders, self.journal)
 
         return ProducerHost(self.world, make, TIMEOUT_MS)
 
