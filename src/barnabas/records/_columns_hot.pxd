@@ -1,16 +1,20 @@
 # C layout of the classes in _columns_hot.py, for itself and for _records_hot.
 
+cimport cython
+
+@cython.final
 cdef class Bytes:
     cdef bytearray _array
     cdef unsigned char* _out
     cdef Py_ssize_t _capacity
     cdef Py_ssize_t _size
 
-    cdef int _reserve(self, Py_ssize_t extra) except? -1
+    cdef int _grow(self, Py_ssize_t extra) except? -1
     cdef int _put_i64(self, long long value) except? -1
     cdef int _put_i32(self, int value) except? -1
     cdef int _put_slice(self, unsigned char* data, Py_ssize_t start, Py_ssize_t size) except? -1
 
+@cython.final
 cdef class BinaryColumn:
     cdef Bytes _bits
     cdef Bytes _ends
@@ -21,6 +25,7 @@ cdef class BinaryColumn:
     cdef int _put(self, unsigned char* data, Py_ssize_t start, Py_ssize_t size) except? -1
     cdef int _truncate(self, int count, int nulls, int size) except? -1
 
+@cython.final
 cdef class ArrowColumns:
     cdef int _count
     cdef Bytes _offsets
@@ -31,5 +36,8 @@ cdef class ArrowColumns:
     cdef BinaryColumn _header_keys
     cdef BinaryColumn _header_values
 
-    cdef int _add(self, long long offset, long long timestamp) except? -1
+    cdef int _add(
+        self, unsigned char* data, long long offset, long long timestamp,
+        Py_ssize_t key_start, Py_ssize_t key_size, Py_ssize_t value_start, Py_ssize_t value_size
+    ) except? -1
     cdef int _end_row(self) except? -1

@@ -32,13 +32,11 @@ class Bytes:
         self._array = bytearray()
         self._capacity = 0
         self._size = 0
-        self._reserve(1024)
+        self._grow(1024)
 
     @cython.cfunc
     @cython.exceptval(-1)
-    def _reserve(self, extra: cython.Py_ssize_t) -> cython.int:
-        if self._size + extra <= self._capacity:
-            return 0
+    def _grow(self, extra: cython.Py_ssize_t) -> cython.int:
         capacity: cython.Py_ssize_t = max(2 * self._capacity, self._size + extra)
         if cython.compiled:
             PyByteArray_Resize(self._array, capacity)
@@ -53,7 +51,8 @@ class Bytes:
     @cython.inline
     @cython.exceptval(-1)
     def _put_i64(self, value: cython.longlong) -> cython.int:
-        self._reserve(8)
+        if self._size + 8 > self._capacity:
+            self._grow(8)
         if cython.compiled:
             memcpy(self._out + self._size, cython.address(value), 8)
         else:
@@ -65,7 +64,8 @@ class Bytes:
     @cython.inline
     @cython.exceptval(-1)
     def _put_i32(self, value: cython.int) -> cython.int:
-        self._reserve(4)
+        if self._size + 4 > self._capacity:
+            self._grow(4)
         if cython.compiled:
             memcpy(self._out + self._size, cython.address(value), 4)
         else:
@@ -79,7 +79,8 @@ class Bytes:
     def _put_slice(
         self, data: cython.p_uchar, start: cython.Py_ssize_t, size: cython.Py_ssize_t
     ) -> cython.int:
-        self._reserve(size)
+        if self._size + size > self._capacity:
+            self._grow(size)
         if cython.compiled:
             memcpy(self._out + self._size, data + start, size)
         else:
@@ -115,7 +116,8 @@ class BinaryColumn:
     ) -> cython.int:
         """Append data[start:start+size], or a null when size is negative."""
         if self._count & 7 == 0:
-            self._bits._reserve(1)
+            if self._bits._size == self._bits._capacity:
+                self._bits._grow(1)
             self._bits._out[self._bits._size] = 0
             self._bits._size += 1
         if size < 0:
@@ -172,12 +174,29 @@ class ArrowColumns:
         """Bytes of the fullest column: Arrow's 32-bit offsets end at 2 GiB."""
         return max(self._keys._bytes._size, self._values._bytes._size)
 
+    def reserve(self, value_bytes: cython.Py_ssize_t) -> None:
+        """Make room for that many bytes of values at once; pages cost nothing until written."""
+        column = self._values._bytes
+        if column._size + value_bytes > column._capacity:
+            column._grow(value_bytes)
+
     @cython.cfunc
     @cython.exceptval(-1)
-    def _add(self, offset: cython.longlong, timestamp: cython.longlong) -> cython.int:
-        """Begin a row; key, value and headers go to their own columns, then `_end_row`."""
+    def _add(  # noqa: PLR0913 - one call per record across modules, so all of it at once
+        self,
+        data: cython.p_uchar,
+        offset: cython.longlong,
+        timestamp: cython.longlong,
+        key_start: cython.Py_ssize_t,
+        key_size: cython.Py_ssize_t,
+        value_start: cython.Py_ssize_t,
+        value_size: cython.Py_ssize_t,
+    ) -> cython.int:
+        """Begin a row; headers go to their own columns, then `_end_row`."""
         self._offsets._put_i64(offset)
         self._timestamps._put_i64(timestamp)
+        self._keys._put(data, key_start, key_size)
+        self._values._put(data, value_start, value_size)
         return 0
 
     @cython.cfunc
@@ -189,9 +208,10 @@ class ArrowColumns:
 
     def append(self, offset: int, timestamp: int, key: bytes | None, value: bytes | None) -> None:
         """Add one record without headers: the way in for messages of the old formats."""
-        self._add(offset, timestamp)
-        self._keys._put(key or b"", 0, -1 if key is None else len(key))
-        self._values._put(value or b"", 0, -1 if value is None else len(value))
+        key_size = -1 if key is None else len(key)
+        value_size = -1 if value is None else len(value)
+        both = (key or b"") + (value or b"")
+        self._add(both, offset, timestamp, 0, key_size, max(key_size, 0), value_size)
         self._end_row()
 
     def mark(self) -> tuple[tuple[int, int, int], ...]:

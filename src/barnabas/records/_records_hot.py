@@ -170,9 +170,15 @@ class RecordCursor:
             if self._offset < from_offset:
                 self._skip_headers()
                 continue
-            columns._add(self._offset, self._timestamp)
-            columns._keys._put(self._data, self._key_start, self._key_size)
-            columns._values._put(self._data, self._value_start, self._value_size)
+            columns._add(
+                self._data,
+                self._offset,
+                self._timestamp,
+                self._key_start,
+                self._key_size,
+                self._value_start,
+                self._value_size,
+            )
             if self._headers_left:
                 self._header_columns(columns)
             else:

@@ -221,8 +221,8 @@ def iter_batches(
 
 def compute_crc(buf: Buffer, pos: int, size: int) -> int:
     """CRC-32C of the batch of `size` bytes at `pos`."""
-    with memoryview(buf) as view, view[pos + ATTRIBUTES_OFFSET : pos + size] as covered:
-        return int(crc32c(covered))
+    crc: int = crc32c(memoryview(buf)[pos + ATTRIBUTES_OFFSET : pos + size])
+    return crc
 
 
 def crc_ok(buf: Buffer, pos: int, header: BatchHeader) -> bool:

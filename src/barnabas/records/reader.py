@@ -10,12 +10,13 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from barnabas.model.errors import CorruptRecordError
-from barnabas.model.records import NO_EPOCH, Codec
+from barnabas.model.records import NO_EPOCH
 from barnabas.records import legacy
 from barnabas.records._columns_hot import ArrowColumns
 from barnabas.records._record_hot import Record
 from barnabas.records._records_hot import RecordCursor
 from barnabas.records.batch import (
+    CODEC_MASK,
     HEADER_SIZE,
     LOG_OVERHEAD,
     MAGIC,
@@ -51,10 +52,9 @@ def records_section(
     if len(buf) - pos < header.size:
         raise CorruptRecordError(f"{len(buf) - pos} bytes of a batch of {header.size}")
     section = memoryview(buf)[pos + HEADER_SIZE : pos + header.size]
-    codec = header.codec
-    if codec == Codec.NONE or not section:
+    if header.attributes & CODEC_MASK == 0 or not section:
         return section
-    return decompress(codec, section, max_decompressed)
+    return decompress(header.codec, section, max_decompressed)
 
 
 def iter_raw(
@@ -146,6 +146,7 @@ class FetchDecoder:
 
     def take_columns(self, columns: ArrowColumns, max_records: int = _UNLIMITED) -> None:
         """As `take`, whole batches into Arrow buffers; may pass `max_records` by one batch."""
+        columns.reserve(self._end - self._pos)
         try:
             while (
                 columns.count < max_records

@@ -83,6 +83,18 @@ def test_a_batch_corrupt_half_way_leaves_no_rows():
         take_arrow(decoder)
 
 
+def test_many_partitions_into_one_set_of_columns(hot):
+    columns = hot["_columns_hot"].ArrowColumns()
+    for partition in range(100):
+        FetchDecoder(mixed(0, 12), "t", partition).take_columns(columns)
+    assert columns.count == 1200
+    assert len(columns.take()["value"][2]) == columns_size(100)
+
+
+def columns_size(times):
+    return times * sum(index for index in range(12) if index % 5)
+
+
 def test_pyarrow_is_not_imported_before_it_is_needed():
     code = "import sys, barnabas.records.arrow; sys.exit('pyarrow' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
