@@ -1,0 +1,9 @@
+import pytest
+from support.controller_cluster import ControllerCluster
+
+
+@pytest.fixture
+async def cluster():
+    running = ControllerCluster()
+    yield running
+    await running.close()
