@@ -16,6 +16,7 @@ from barnabas.model.control import (
 )
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId
+from barnabas.replication.leader_state import LeaderState
 
 if TYPE_CHECKING:
     from barnabas.replication.partition import Partition
@@ -23,13 +24,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _NOT_APPLIED = frozenset({ErrorCode.OPERATION_NOT_ATTEMPTED, ErrorCode.INELIGIBLE_REPLICA})
-_UNKNOWN_OUTCOME = frozenset(
+_WAIT_FOR_CONTROLLER = frozenset(
     {
-        ErrorCode.REQUEST_TIMED_OUT,
-        ErrorCode.NETWORK_EXCEPTION,
-        ErrorCode.NOT_CONTROLLER,
-        ErrorCode.STALE_BROKER_EPOCH,
-        ErrorCode.UNKNOWN_SERVER_ERROR,
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.INVALID_REQUEST,
+        ErrorCode.INVALID_UPDATE_VERSION,
+        ErrorCode.NEW_LEADER_ELECTED,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.UNKNOWN_TOPIC_ID,
     }
 )
 
@@ -75,15 +77,25 @@ def _on_reply(
         # Also with INVALID_UPDATE_VERSION: our own change, whose first answer was lost, or one
         # the controller made. Taking it over is what ends the retry loop of KAFKA-2729.
         partition.commit_isr(reply)
-    elif reply.error in _NOT_APPLIED:
+    elif reply.error in _NOT_APPLIED and not _may_still_be_applied(partition, leading):
         leading.settle(leading.isr.committed)
-    elif reply.error in _UNKNOWN_OUTCOME:
-        leading.answered = True
+    elif reply.error not in _WAIT_FOR_CONTROLLER:
+        now_ms = partition.settings.clock.monotonic_ms()
+        leading.unsure(now_ms, outcome_unknown=reply.error not in _NOT_APPLIED)
     else:
         logger.info(
             "%s: change of the in-sync set to %s was refused with %s; waiting for the controller",
             partition.topic_partition, change.new_isr, reply.error.name,
         )  # fmt: skip
+
+
+def _may_still_be_applied(partition: "Partition", leading: LeaderState) -> bool:
+    """Whether an earlier sending of this proposal, whose answer never came, may be on its way.
+
+    As long as it may arrive and be accepted, its members must be waited for.
+    """
+    now_ms = partition.settings.clock.monotonic_ms()
+    return now_ms - leading.last_unsure_ms < partition.settings.request_lifetime_ms
 
 
 def _is_newer_state(partition: "Partition", reply: AlterPartitionReply) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from barnabas.model.control import AlterPartitionChange, PartitionState
 from barnabas.model.ids import BrokerId
 from barnabas.replication import high_watermark, isr
-from barnabas.replication.isr import IsrState, ReplicaProgress
+from barnabas.replication.isr import NEVER_MS, IsrState, ReplicaProgress
 
 JoinRule = Callable[[int, int, int], bool]
 
@@ -19,7 +19,8 @@ class LeaderState:
 
     Invariants: `followers` has every assigned replica but ourselves; at most one in-sync change
     is in flight, and while it is, `isr.maximal` is what the high watermark waits for.
-    `proposal` is that change; `answered` says that its outcome is unknown and it may be sent again.
+    `proposal` is that change; `answered` says that its outcome is open and it may be sent again,
+    `last_unsure_ms` when a sending of it was last given up without an answer.
     """
 
     __slots__ = (
@@ -29,6 +30,7 @@ class LeaderState:
         "epoch_start_offset",
         "followers",
         "isr",
+        "last_unsure_ms",
         "proposal",
     )
 
@@ -38,6 +40,7 @@ class LeaderState:
         self.isr = IsrState(frozenset())
         self.proposal: AlterPartitionChange | None = None
         self.answered = False
+        self.last_unsure_ms = NEVER_MS
         self._broker_id = broker_id
         self._may_join = may_join
 
@@ -92,7 +95,13 @@ class LeaderState:
 
     def propose(self, change: AlterPartitionChange) -> None:
         self.isr = IsrState(self.isr.committed, frozenset(change.new_isr))
-        self.proposal, self.answered = change, False
+        self.proposal, self.answered, self.last_unsure_ms = change, False, NEVER_MS
+
+    def unsure(self, now_ms: int, *, outcome_unknown: bool) -> None:
+        """An answer came that does not settle the proposal."""
+        self.answered = True
+        if outcome_unknown:
+            self.last_unsure_ms = now_ms
 
     def settle(self, members: Iterable[BrokerId]) -> None:
         """Commit this in-sync set and forget any proposal."""

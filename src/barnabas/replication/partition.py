@@ -54,13 +54,15 @@ class ReplicaSettings:
     `min_insync_of` looks up a topic's `min.insync.replicas`; a later change goes through
     `ReplicaManager.change_min_insync`. `request_flush` turns on fsync before acknowledgement: it
     is called after each append, runs flushes in its own time (one per partition, coalesced), and
-    reports with `flushed`.
+    reports with `flushed`. `request_lifetime_ms` is how long a request to the controller that was
+    given up may still take effect.
     """
 
     broker_id: BrokerId
     clock: Clock
     isr_channel: IsrChannel
     max_lag_ms: int = 30_000
+    request_lifetime_ms: int = 30_000
     min_insync_of: Callable[[str], int] = lambda _topic: 1
     request_flush: "Callable[[Partition], None] | None" = None
     guards: Guards = DEFAULT_GUARDS

@@ -65,7 +65,9 @@ class ReplicaManager:
 
     `broker_epoch` asks for the epoch of the present registration: commands that name an older one
     were meant for an earlier incarnation (KIP-380). A newer one is accepted, for the controller
-    may learn of a new registration before we do (KAFKA-9839).
+    may learn of a new registration before we do (KAFKA-9839). `declined` are partitions whose
+    leadership was refused; while there are any, the broker announces a log directory event now and
+    then, upon which the controller asks again and learns what can be followed.
     """
 
     def __init__(
@@ -79,6 +81,7 @@ class ReplicaManager:
     ) -> None:
         self.settings = settings
         self.controller_epoch = 0
+        self.declined: set[TopicPartition] = set()
         self._logs = logs
         self._followers = followers
         self._start = start
@@ -172,17 +175,26 @@ class ReplicaManager:
 
     def _lead(self, partition: Partition, state: PartitionState) -> ErrorCode:
         if not partition.is_leader and not self._may_lead(state):
-            # The controller treats the replica as offline and looks for another, or leaves the
-            # partition without a leader until somebody elects uncleanly.
-            logger.error(
-                "%s: this broker lost power and may lack acknowledged records: it does not lead;"
-                " elect a leader uncleanly to accept the loss",
-                partition.topic_partition,
-            )
-            return ErrorCode.KAFKA_STORAGE_ERROR
+            return self._decline(partition.topic_partition)
+        self.declined.discard(partition.topic_partition)
         self._followers.unfollow(partition.topic_partition)
         partition.make_leader(state)
         return ErrorCode.NONE
+
+    def _decline(self, topic_partition: TopicPartition) -> ErrorCode:
+        """Refuse to lead as if the disk had failed.
+
+        The controller then takes the replica for offline and looks for another, or leaves the
+        partition without a leader until somebody elects one uncleanly.
+        """
+        if topic_partition not in self.declined:
+            logger.error(
+                "%s: this broker lost power and may lack acknowledged records: it does not lead;"
+                " elect a leader uncleanly to accept the loss",
+                topic_partition,
+            )
+        self.declined.add(topic_partition)
+        return ErrorCode.KAFKA_STORAGE_ERROR
 
     def _may_lead(self, state: PartitionState) -> bool:
         if state.topic_partition in self._trusted:
@@ -197,8 +209,11 @@ class ReplicaManager:
             self._trusted.add(partition.topic_partition)
         if state.leader < 0:
             self._followers.unfollow(partition.topic_partition)
+            if set(state.isr) == {self.settings.broker_id} and not self._may_lead(state):
+                return self._decline(partition.topic_partition)  # nobody but us could be elected
         elif not partition.is_leader:
             self._followers.follow(partition)
+        self.declined.discard(partition.topic_partition)
         return ErrorCode.NONE
 
     def _stop(self, item: StopReplicaPartition) -> ErrorCode:
@@ -219,6 +234,7 @@ class ReplicaManager:
     def _forget(self, topic_partition: TopicPartition) -> None:
         partition = self._partitions.pop(topic_partition, None)
         self._trusted.discard(topic_partition)
+        self.declined.discard(topic_partition)
         if partition is not None and not any(
             other.topic == topic_partition.topic for other in self._partitions
         ):

@@ -202,6 +202,20 @@ def test_an_unknown_outcome_is_asked_again_unchanged(error):
     assert replica.partition.isr == {1, 2}
 
 
+def test_what_may_still_arrive_is_waited_for():
+    replica = Replica(request_lifetime_ms=500)
+    replica.partition.make_leader(state(isr=(1,), replicas=(1, 2)))
+    fetch(replica, 2, 0)
+    replica.channel.refuse(ErrorCode.REQUEST_TIMED_OUT)  # given up, but perhaps on its way
+    replica.partition.tick(replica.clock.monotonic_ms())
+    replica.channel.refuse(ErrorCode.INELIGIBLE_REPLICA)
+    assert replica.partition.leading.isr.maximal == {1, 2}
+    replica.clock.advance(500)
+    replica.partition.tick(replica.clock.monotonic_ms())
+    replica.channel.refuse(ErrorCode.INELIGIBLE_REPLICA)
+    assert replica.partition.leading.isr.maximal == {1}
+
+
 def test_a_version_conflict_with_the_state_in_force_is_taken_over():
     from barnabas.model.control import AlterPartitionReply
 

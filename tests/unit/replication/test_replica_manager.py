@@ -210,6 +210,15 @@ def test_the_replica_that_may_lack_its_tail_declines():
     world = lost_power(UncleanStartPolicy.DECLINE_ALONE)
     assert world.code(state(isr=(1,))) is ErrorCode.KAFKA_STORAGE_ERROR
     assert not world.manager.partition(TP).is_leader
+    assert world.manager.declined == {TP}
+
+
+def test_being_asked_again_without_a_leader_is_declined_too():
+    world = lost_power(UncleanStartPolicy.DECLINE_ALONE)
+    leaderless = state(leader=-1, isr=(1,), leader_epoch=1)
+    assert world.code(leaderless) is ErrorCode.KAFKA_STORAGE_ERROR
+    assert world.code(state(leader=2, leader_epoch=2)) is ErrorCode.NONE
+    assert not world.manager.declined
 
 
 def test_an_unclean_election_is_being_told_to():
