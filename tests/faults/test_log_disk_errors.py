@@ -29,6 +29,17 @@ def refused(log: Log, value: bytes = b"x" * 500) -> None:
     assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
 
 
+def accepted(log: Log, value: bytes, **options) -> bool:
+    """Whether an append went through; the only other outcome is a storage error."""
+    try:
+        put(log, (b"k", value), **options)
+    except BrokerError as error:
+        if error.code is not ErrorCode.KAFKA_STORAGE_ERROR:
+            raise
+        return False
+    return True
+
+
 def test_a_full_disk_refuses_the_append_and_loses_nothing():
     world = World()
     put(world.log, (b"a", b"1"))
@@ -53,12 +64,9 @@ def test_a_disk_that_fills_up_while_a_segment_rolls():
         end = world.log.log_end_offset
         world.fs.capacity_bytes = used + room
         ids = {"producer_id": 5, "producer_epoch": 0, "base_sequence": sequence}
-        try:
-            put(world.log, (b"k", b"%03d" % room * 20), **ids)
-            sequence += 1
-        except BrokerError as error:
-            assert error.code is ErrorCode.KAFKA_STORAGE_ERROR
-            assert world.log.log_end_offset == end
+        appended = accepted(world.log, b"%03d" % room * 20, **ids)
+        sequence += appended
+        assert world.log.log_end_offset == end + appended
         assert not world.manager.offline_dirs
     world.fs.capacity_bytes = 2**30
     before = contents(world.log)
@@ -195,11 +203,7 @@ def fill(log: Log) -> int:
     """Append until the disk is full, then some more; how many appends were acknowledged."""
     acknowledged = 0
     for _ in range(60):
-        try:
-            put(log, (b"k", os.urandom(100_000)))
-            acknowledged += 1
-        except BrokerError as error:
-            assert error.code is ErrorCode.KAFKA_STORAGE_ERROR
+        acknowledged += accepted(log, os.urandom(100_000))
     return acknowledged
 
 

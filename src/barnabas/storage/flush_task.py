@@ -1,58 +1,44 @@
 """A flush in three steps: collected on the loop, run on a thread, finished on the loop.
 
 Group commit falls out of it: whoever waits for a flush while one is running is covered by the
-next, which takes everything appended meanwhile.
+next, which takes everything appended meanwhile. Several may run at once; each covers everything
+that was not durable when it began, whether or not an earlier one has got there.
 """
 
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from barnabas.storage.files.checkpoints import write_lines
 from barnabas.storage.filesystem import File, FileSystem
+from barnabas.storage.leader_epochs import EpochsVersion, LeaderEpochs
 from barnabas.storage.segments.segment import Segment
 
 
+@dataclass(slots=True)
 class FlushTask:
-    """Immutable work for a thread: files to force, an epoch list to write, directories to force.
+    """Work for a thread: files to force, an epoch list to write, directories to force.
 
     `run` never raises; the log looks at `error` when it finishes the task.
     """
 
-    __slots__ = (
-        "_directories",
-        "_epochs",
-        "_epochs_path",
-        "_files",
-        "_fs",
-        "end_offset",
-        "error",
-        "generation",
-        "sealed",
-    )
-
-    def __init__(self, fs: FileSystem, end_offset: int, generation: int, files: list[File]) -> None:
-        self._fs = fs
-        self.end_offset = end_offset
-        self.generation = generation
-        self._files = files
-        self._directories: list[Path] = []
-        self._epochs: list[str] | None = None
-        self._epochs_path: Path | None = None
-        self.sealed: list[Segment] = []
-        self.error: OSError | None = None
-
-    def also_sync_dir(self, directory: Path) -> None:
-        self._directories.append(directory)
-
-    def also_write_epochs(self, path: Path, lines: list[str]) -> None:
-        self._epochs_path, self._epochs = path, lines
+    fs: FileSystem
+    end_offset: int
+    generation: int
+    files: list[File]
+    directories: list[Path] = field(default_factory=list)
+    epochs: LeaderEpochs | None = None
+    epochs_version: EpochsVersion | None = None
+    sealed: list[Segment] = field(default_factory=list)
+    snapshots: list[File] = field(default_factory=list)
+    name_changes: int = 0
+    error: OSError | None = None
 
     def run(self) -> None:
         try:
-            for file in self._files:
+            for file in (*self.snapshots, *self.files):
                 file.sync()
-            if self._epochs is not None and self._epochs_path is not None:
-                write_lines(self._fs, self._epochs_path, self._epochs)
-            for directory in self._directories:
-                self._fs.sync_dir(directory)
+            if self.epochs is not None and self.epochs_version is not None:
+                self.epochs.write(self.epochs_version)
+            for directory in self.directories:
+                self.fs.sync_dir(directory)
         except OSError as error:
             self.error = error

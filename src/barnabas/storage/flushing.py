@@ -8,7 +8,15 @@ from barnabas.storage.log_parts import LogParts
 class Flushing:
     """The flushing side of one log; loop-owned."""
 
-    __slots__ = ("_epochs", "_health", "_local", "_snapshots", "rolled", "unflushed_records")
+    __slots__ = (
+        "_epochs",
+        "_health",
+        "_local",
+        "_snapshots",
+        "closed",
+        "rolled",
+        "unflushed_records",
+    )
 
     def __init__(self, parts: LogParts) -> None:
         self._local = parts.local
@@ -16,6 +24,7 @@ class Flushing:
         self._snapshots = parts.snapshots
         self._health = parts.health
         self.unflushed_records = 0
+        self.closed = False
         self.rolled = False
         """A finished segment waits to be forced: until then recovery would read it again."""
 
@@ -29,27 +38,31 @@ class Flushing:
 
     def begin(self) -> FlushTask | None:
         self._health.check()
-        if not self.unflushed and not self.rolled:
+        if self.closed or not (self.unflushed or self.rolled):
             return None
-        snapshots, self._snapshots.unsynced = self._snapshots.unsynced, []
         try:
-            task = self._local.begin_flush(snapshots)
+            task = self._local.begin_flush()
         except OSError as error:
-            self._snapshots.unsynced = snapshots
             raise self._health.judge(error) from error
-        lines = self._epochs.take_unstored()
-        if lines is not None:
-            task.also_write_epochs(self._epochs.path, lines)
+        task.snapshots = list(self._snapshots.unsynced)
+        task.epochs, task.epochs_version = self._epochs, self._epochs.unwritten()
         self.rolled = False
         self.unflushed_records = 0
         return task
 
     def finish(self, task: FlushTask) -> None:
+        if self.closed:
+            # The files were closed or moved away while the task ran: its outcome is void.
+            return
         if task.error is not None:
             self._health.fail(task.error)
             raise storage_error(task.error) from task.error
         self._health.check()
-        self._local.finish_flush(task)
+        self._snapshots.unsynced = [
+            file for file in self._snapshots.unsynced if file not in task.snapshots
+        ]
+        if not self._local.finish_flush(task):
+            self.rolled = True
 
     def flush(self) -> None:
         task = self.begin()

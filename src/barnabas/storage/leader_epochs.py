@@ -12,6 +12,7 @@ The file is text: version 0, the number of entries, then `epoch start_offset` pe
 from bisect import bisect_right
 from itertools import pairwise
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple
 
 from barnabas.model.records import NO_EPOCH
@@ -29,16 +30,26 @@ class EpochEntry(NamedTuple):
     start_offset: int
 
 
-class LeaderEpochs:
-    """Loop-owned. Invariant: epochs and start offsets both increase strictly."""
+class EpochsVersion(NamedTuple):
+    """What the list was at one moment, ready to be written."""
 
-    __slots__ = ("_dirty", "_fs", "entries", "path")
+    number: int
+    path: Path
+    lines: tuple[str, ...]
+
+
+class LeaderEpochs:
+    """Loop-owned, but for `write`. Invariant: epochs and start offsets both increase strictly."""
+
+    __slots__ = ("_fs", "_lock", "_version", "_written", "entries", "path")
 
     def __init__(self, fs: FileSystem, path: Path) -> None:
         self._fs = fs
         self.path = path
         self.entries: list[EpochEntry] = []
-        self._dirty = False
+        self._version = 0
+        self._written = 0
+        self._lock = Lock()
 
     @property
     def latest_epoch(self) -> int:
@@ -61,7 +72,7 @@ class LeaderEpochs:
         # Earlier entries at or behind the new start wrote nothing that is left.
         self.truncate_from_end(start_offset)
         self.entries.append(EpochEntry(epoch, start_offset))
-        self._dirty = True
+        self._version += 1
         return True
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
@@ -88,7 +99,7 @@ class LeaderEpochs:
         """Drop entries that begin at or after `end_offset`."""
         while self.entries and self.entries[-1].start_offset >= end_offset:
             self.entries.pop()
-            self._dirty = True
+            self._version += 1
 
     def truncate_from_start(self, start_offset: int) -> None:
         """Drop entries whose data is gone; the one in force at `start_offset` begins there."""
@@ -96,29 +107,35 @@ class LeaderEpochs:
         if kept >= 0 and (kept > 0 or self.entries[0].start_offset < start_offset):
             first = EpochEntry(self.entries[kept].epoch, start_offset)
             self.entries = [first, *self.entries[kept + 1 :]]
-            self._dirty = True
+            self._version += 1
 
     def clear(self) -> None:
-        self._dirty = self._dirty or bool(self.entries)
+        if self.entries:
+            self._version += 1
         self.entries = []
 
     def moved(self, path: Path) -> None:
         self.path = path
 
-    def take_unstored(self) -> list[str] | None:
-        """The lines of the file if they changed since it was written; the caller writes them."""
-        if not self._dirty:
+    def unwritten(self) -> EpochsVersion | None:
+        """The list as the file should have it, if it has not; `write` may be on a thread."""
+        if self._version == self._written:
             return None
-        self._dirty = False
-        return [f"{entry.epoch} {entry.start_offset}" for entry in self.entries]
+        lines = tuple(f"{entry.epoch} {entry.start_offset}" for entry in self.entries)
+        return EpochsVersion(self._version, self.path, lines)
+
+    def write(self, version: EpochsVersion) -> None:
+        """Make a version durable, unless a later one already is. For any thread."""
+        with self._lock:
+            if version.number > self._written:
+                write_lines(self._fs, version.path, version.lines)
+                self._written = version.number
 
     def store(self) -> None:
         """Write the file, durably, if the list has changed since."""
-        lines = self.take_unstored()
-        if lines is not None:
-            self._dirty = True
-            write_lines(self._fs, self.path, lines)
-            self._dirty = False
+        version = self.unwritten()
+        if version is not None:
+            self.write(version)
 
 
 def _increasing(entries: list[EpochEntry]) -> bool:

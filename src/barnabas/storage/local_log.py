@@ -22,9 +22,9 @@ class LocalLog:
     """Loop-owned. Invariant: `active` is the last of `segments` and ends at `log_end_offset`."""
 
     __slots__ = (
-        "_dir_dirty",
         "_doomed",
-        "_parent_synced",
+        "_name_changes",
+        "_names_synced",
         "_unflushed_sealed",
         "active",
         "config",
@@ -54,8 +54,8 @@ class LocalLog:
         """Counts truncations and replacements: work begun before one must not be finished."""
         self._doomed: list[tuple[Segment, int | None]] = []
         self._unflushed_sealed: list[Segment] = []
-        self._dir_dirty = True
-        self._parent_synced = False
+        self._name_changes = 1
+        self._names_synced = 0
 
     # Rolling
 
@@ -89,7 +89,7 @@ class LocalLog:
             self.remove_segments([old])
         self.segments.add(fresh)
         self.active = fresh
-        self._dir_dirty = True
+        self._name_changes += 1
         return fresh
 
     def new_segment(self, base_offset: int, suffix: str = "") -> Segment:
@@ -156,7 +156,7 @@ class LocalLog:
         cleaned.rename_files("")
         cleaned.sealed = True
         self.segments.add(cleaned)
-        self._dir_dirty = True
+        self._name_changes += 1
         self._forget_places()
 
     # Cutting
@@ -187,7 +187,7 @@ class LocalLog:
         self.active = active
         self.log_end_offset = end_offset
         self.recovery_point = min(self.recovery_point, end_offset)
-        self._dir_dirty = True
+        self._name_changes += 1
         self._forget_places()
 
     def _forget_places(self) -> None:
@@ -196,33 +196,32 @@ class LocalLog:
 
     # Flushing
 
-    def begin_flush(self, snapshots: list[File]) -> FlushTask:
+    def begin_flush(self) -> FlushTask:
         """Collect what must be forced for everything up to the log end to be durable."""
-        files = list(snapshots)
+        files: list[File] = []
         for segment in self._unflushed_sealed:
             files += [segment.open_file(), *segment.store_indexes()]
         files.append(self.active.open_file())
         task = FlushTask(self.fs, self.log_end_offset, self.generation, files)
-        task.sealed = self._unflushed_sealed
-        if self._dir_dirty or snapshots:
-            task.also_sync_dir(self.directory)
-        if not self._parent_synced:
+        task.sealed = list(self._unflushed_sealed)
+        task.name_changes = self._name_changes
+        if self._names_synced != self._name_changes:
+            task.directories.append(self.directory)
+        if not self._names_synced:
             # A new partition's own directory is a name too, in the log directory (KAFKA-3968).
-            task.also_sync_dir(self.directory.parent)
-            self._parent_synced = True
-        self._unflushed_sealed = []
-        self._dir_dirty = False
+            task.directories.append(self.directory.parent)
         return task
 
-    def finish_flush(self, task: FlushTask) -> None:
-        if task.generation == self.generation:
-            for segment in task.sealed:
-                segment.forget_indexes()
-            self.recovery_point = max(self.recovery_point, task.end_offset)
-        else:
-            self._dir_dirty = True
-            still_here = [s for s in task.sealed if self.segments.holds(s) and s is not self.active]
-            self._unflushed_sealed = still_here + self._unflushed_sealed
+    def finish_flush(self, task: FlushTask) -> bool:
+        """Note what a task has made durable; False when a truncation came between."""
+        if task.generation != self.generation:
+            return False
+        for segment in task.sealed:
+            segment.forget_indexes()
+        self._unflushed_sealed = [s for s in self._unflushed_sealed if s not in task.sealed]
+        self._names_synced = max(self._names_synced, task.name_changes)
+        self.recovery_point = max(self.recovery_point, task.end_offset)
+        return True
 
     def mark_unflushed(self, segments: Iterable[Segment]) -> None:
         """Segments found at start-up, or swapped in, that no flush has covered yet."""

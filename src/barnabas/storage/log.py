@@ -27,13 +27,8 @@ from barnabas.storage.flushing import Flushing
 from barnabas.storage.indexes.transaction_index import AbortedTxn
 from barnabas.storage.log_config import LogConfig
 from barnabas.storage.log_parts import LogParts
-from barnabas.storage.log_read import LogRead
-from barnabas.storage.lookups import (
-    TimestampHit,
-    aborted_between,
-    first_at_or_after,
-    greatest_timestamp,
-)
+from barnabas.storage.log_read import LogRead, TimestampHit
+from barnabas.storage.lookups import aborted_between, first_at_or_after, greatest_timestamp
 from barnabas.storage.producers.producer_state import BatchMetadata, ProducerEntry, ProducerStates
 from barnabas.storage.producers.replay import replay_producers
 from barnabas.storage.segments.segment import MAX_RELATIVE_OFFSET
@@ -122,7 +117,7 @@ class Log:
         A retry of a remembered batch is answered with the offsets it had. BrokerError for a fenced
         producer, a wrong sequence, a failed disk.
         """
-        self.health.check()
+        self._check_open()
         local = self.local
         size = header.size
         if size > local.config.segment_bytes:
@@ -163,7 +158,7 @@ class Log:
 
         CorruptRecordError when a checksum is wrong or offsets do not go on from the log's end.
         """
-        self.health.check()
+        self._check_open()
         headers = follower_batches(batches, self.log_end_offset)
         if not headers:
             end = self.log_end_offset
@@ -240,7 +235,7 @@ class Log:
         OFFSET_OUT_OF_RANGE outside [log start, log end]. `max_offset` is the caller's snapshot of
         a watermark; it is not looked up again here (KAFKA-9807).
         """
-        self.health.check()
+        self._check_open()
         end = self.local.log_end_offset
         if not self.log_start_offset <= offset <= end:
             raise BrokerError(
@@ -301,7 +296,7 @@ class Log:
 
     def truncate_to(self, offset: int) -> bool:
         """Drop everything from `offset` on; False when the log ends there or before."""
-        self.health.check()
+        self._check_open()
         if offset >= self.log_end_offset:
             # An epoch in which this replica led and wrote nothing begins at the end. It must go
             # also when nothing else does, or its next leader would call it diverged for ever.
@@ -326,7 +321,7 @@ class Log:
 
     def truncate_fully_and_start_at(self, offset: int, *, now_ms: int = 0) -> None:
         """Drop everything; the log is empty and goes on at `offset`."""
-        self.health.check()
+        self._check_open()
         try:
             self.local.truncate_fully(offset, now_ms)
             self.epochs.clear()
@@ -350,7 +345,7 @@ class Log:
 
     def roll(self, now_ms: int = 0) -> None:
         """Close the active segment, unless it is empty, and begin another."""
-        self.health.check()
+        self._check_open()
         try:
             if self.local.active.size:
                 self._roll(self.log_end_offset, now_ms)
@@ -379,7 +374,7 @@ class Log:
 
     def delete_old_segments(self, now_ms: int) -> int:
         """Remove segments that retention by time, size or log start no longer holds."""
-        self.health.check()
+        self._check_open()
         expired = retention.expired_segments(self, now_ms)
         if not expired:
             return 0
@@ -399,7 +394,7 @@ class Log:
 
     def replace_segments(self, result: CleanResult) -> bool:
         """Put a finished cleaning pass in place; False when the log has changed meanwhile."""
-        self.health.check()
+        self._check_open()
         if result.plan.generation != self.local.generation:
             return False
         try:
@@ -430,7 +425,17 @@ class Log:
             self.local.active.store_indexes()
             self.epochs.store()
             self.flush()
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Let the files go as they are: the log is closed, or its directory is leaving."""
+        self._flushing.closed = True
         self.local.close()
+
+    def _check_open(self) -> None:
+        self.health.check()
+        if self._flushing.closed:
+            raise storage_error(f"the log of {self.topic_partition} is closed")
 
     def __repr__(self) -> str:
         return (

@@ -206,7 +206,7 @@ class LogManager:
         log = self._logs.pop(partition)
         directory = self._dir_of.pop(partition)
         directory.forget(partition)
-        log.local.close()
+        log.abandon()
         target = directory.path / file_names.deleted_dir(partition, uuid.uuid4().hex)
         try:
             self._fs.rename(log.directory, target)
