@@ -11,7 +11,7 @@ from codegen.layout import Layout, Slot
 from codegen.model import FIXED, Field
 from codegen.source import Formats, Lines, default_value, snake
 
-_INT_WRITERS = {"int8": "b", "int16": "h", "int32": "i", "int64": "q"}
+_INT_WRITERS = {"int8": "b", "int16": "h", "int64": "q"}
 
 
 class EncodeEmitter:
@@ -188,6 +188,8 @@ class EncodeEmitter:
                 lines.add(f"{name}({out}, {value})")
         elif slot.field.type == "string":
             lines.add(f"write_{'compact_' if flexible else ''}strings({out}, {value})")
+        elif slot.field.type == "int32":
+            lines.add(f"{out} += int32_elements({value})")
         else:
             lines.add(f'{out} += int_elements({value}, "{_INT_WRITERS[slot.field.type]}")')
 

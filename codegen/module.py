@@ -13,6 +13,7 @@ _PRIMITIVES = (
     "Records",
     "UVARINTS",
     "bad_tag",
+    "int32_elements",
     "int_elements",
     "long_string_length",
     "new",

@@ -223,6 +223,14 @@ def int_elements(items: Sequence[int], code: str) -> bytes:
     return struct.pack(f">{count}{code}", *items)
 
 
+def int32_elements(items: Sequence[int]) -> bytes:
+    """Encode the elements of an array of int32."""
+    count = len(items)
+    if count < _FEW:
+        return _FEW_INT32[count].pack(*items)
+    return struct.pack(f">{count}i", *items)
+
+
 def write_tags(out: bytearray, tags: Sequence[tuple[int, bytes | bytearray]]) -> None:
     """A tag section: count, then tag, size and content of each, ascending."""
     out += uvarint(len(tags))

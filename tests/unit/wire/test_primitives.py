@@ -69,6 +69,7 @@ def test_integer_arrays(count, code):
     with pytest.raises(ProtocolError):
         primitives.read_ints(raw, 0, len(raw), count + 1, code)
     if code == "i":
+        assert primitives.int32_elements(values) == raw
         assert primitives.read_int32s(raw, 0, len(raw), count) == (values, len(raw))
 
 

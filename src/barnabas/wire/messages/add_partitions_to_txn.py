@@ -12,7 +12,7 @@ from barnabas.wire.primitives import (
     EMPTY,
     Part,
     UVARINTS,
-    int_elements,
+    int32_elements,
     long_string_length,
     new,
     overrun,
@@ -270,7 +270,7 @@ def _write_add_partitions_to_txn_topic_v0(
         out += s
         n = len(o.partitions)
         out += _pack_i(n)
-        out += int_elements(o.partitions, "i")
+        out += int32_elements(o.partitions)
 
 
 def _encode_add_partitions_to_txn_request_v0(o: AddPartitionsToTxnRequest) -> list[Part]:
@@ -363,7 +363,7 @@ def _write_add_partitions_to_txn_topic_v3(
         out += s
         n = len(o.partitions) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.partitions, "i")
+        out += int32_elements(o.partitions)
         out.append(0)
 
 

@@ -14,7 +14,7 @@ from barnabas.wire.primitives import (
     EMPTY,
     Part,
     UVARINTS,
-    int_elements,
+    int32_elements,
     long_string_length,
     new,
     overrun,
@@ -329,7 +329,7 @@ def _write_partition_data_v0(
         out += _pack_ii(o.partition_index, o.leader_epoch)
         n = len(o.new_isr) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.new_isr, "i")
+        out += int32_elements(o.new_isr)
         out += _pack_i(o.partition_epoch)
         out.append(0)
 
@@ -450,7 +450,7 @@ def _write_partition_data_v1(
         out += _pack_ii(o.partition_index, o.leader_epoch)
         n = len(o.new_isr) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.new_isr, "i")
+        out += int32_elements(o.new_isr)
         out += _pack_bi(o.leader_recovery_state, o.partition_epoch)
         out.append(0)
 
@@ -778,7 +778,7 @@ def _write_partition_response_v0(
         out += _pack_ihii(o.partition_index, o.error_code, o.leader_id, o.leader_epoch)
         n = len(o.isr) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.isr, "i")
+        out += int32_elements(o.isr)
         out += _pack_i(o.partition_epoch)
         out.append(0)
 
@@ -898,7 +898,7 @@ def _write_partition_response_v1(
         out += _pack_ihii(o.partition_index, o.error_code, o.leader_id, o.leader_epoch)
         n = len(o.isr) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.isr, "i")
+        out += int32_elements(o.isr)
         out += _pack_bi(o.leader_recovery_state, o.partition_epoch)
         out.append(0)
 

@@ -12,7 +12,7 @@ from barnabas.wire.primitives import (
     EMPTY,
     Part,
     UVARINTS,
-    int_elements,
+    int32_elements,
     long_string_length,
     new,
     overrun,
@@ -270,7 +270,7 @@ def _write_reassignable_partition_v0(
         else:
             n = len(o.replicas) + 1
             out += UVARINTS[n] if n < 128 else uvarint(n)
-            out += int_elements(o.replicas, "i")
+            out += int32_elements(o.replicas)
         out.append(0)
 
 

@@ -14,7 +14,7 @@ from barnabas.wire.primitives import (
     EMPTY,
     Part,
     UVARINTS,
-    int_elements,
+    int32_elements,
     new,
     read_int32s,
     read_long_uvarint,
@@ -146,7 +146,7 @@ def _write_topic_partitions_v0(
         out += _pack_u(o.topic_id)
         n = len(o.partitions) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.partitions, "i")
+        out += int32_elements(o.partitions)
         out.append(0)
 
 

@@ -11,7 +11,7 @@ from barnabas.wire.message import FieldSpecs, Message, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
-    int_elements,
+    int32_elements,
     new,
     overrun,
     read_int32s,
@@ -183,7 +183,7 @@ def _write_topic_partition_v1(
         out += s
         n = len(o.partitions)
         out += _pack_i(n)
-        out += int_elements(o.partitions, "i")
+        out += int32_elements(o.partitions)
 
 
 def _encode_consumer_protocol_subscription_v1(o: ConsumerProtocolSubscription) -> list[Part]:

@@ -12,7 +12,7 @@ from barnabas.wire.primitives import (
     EMPTY,
     Part,
     UVARINTS,
-    int_elements,
+    int32_elements,
     long_string_length,
     new,
     overrun,
@@ -210,7 +210,7 @@ def _write_create_partitions_assignment_v0(
     for o in items:
         n = len(o.broker_ids)
         out += _pack_i(n)
-        out += int_elements(o.broker_ids, "i")
+        out += int32_elements(o.broker_ids)
 
 
 def _write_create_partitions_topic_v0(
@@ -327,7 +327,7 @@ def _write_create_partitions_assignment_v2(
     for o in items:
         n = len(o.broker_ids) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.broker_ids, "i")
+        out += int32_elements(o.broker_ids)
         out.append(0)
 
 

@@ -15,7 +15,7 @@ from barnabas.wire.primitives import (
     Part,
     UVARINTS,
     bad_tag,
-    int_elements,
+    int32_elements,
     long_string_length,
     new,
     overrun,
@@ -341,7 +341,7 @@ def _write_creatable_replica_assignment_v2(
     for o in items:
         n = len(o.broker_ids)
         out += _pack_ii(o.partition_index, n)
-        out += int_elements(o.broker_ids, "i")
+        out += int32_elements(o.broker_ids)
 
 
 def _write_creatable_topic_config_v2(
@@ -526,7 +526,7 @@ def _write_creatable_replica_assignment_v5(
         out += _pack_i(o.partition_index)
         n = len(o.broker_ids) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.broker_ids, "i")
+        out += int32_elements(o.broker_ids)
         out.append(0)
 
 

@@ -12,7 +12,7 @@ from barnabas.wire.primitives import (
     EMPTY,
     Part,
     UVARINTS,
-    int_elements,
+    int32_elements,
     long_string_length,
     new,
     overrun,
@@ -236,7 +236,7 @@ def _write_describable_log_dir_topic_v1(
         out += s
         n = len(o.partitions)
         out += _pack_i(n)
-        out += int_elements(o.partitions, "i")
+        out += int32_elements(o.partitions)
 
 
 def _encode_describe_log_dirs_request_v1(o: DescribeLogDirsRequest) -> list[Part]:
@@ -315,7 +315,7 @@ def _write_describable_log_dir_topic_v2(
         out += s
         n = len(o.partitions) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.partitions, "i")
+        out += int32_elements(o.partitions)
         out.append(0)
 
 

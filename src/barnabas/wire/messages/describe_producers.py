@@ -12,7 +12,7 @@ from barnabas.wire.primitives import (
     EMPTY,
     Part,
     UVARINTS,
-    int_elements,
+    int32_elements,
     long_string_length,
     new,
     overrun,
@@ -238,7 +238,7 @@ def _write_topic_request_v0(
         out += s
         n = len(o.partition_indexes) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.partition_indexes, "i")
+        out += int32_elements(o.partition_indexes)
         out.append(0)
 
 

@@ -14,7 +14,7 @@ from barnabas.wire.primitives import (
     EMPTY,
     Part,
     UVARINTS,
-    int_elements,
+    int32_elements,
     long_string_length,
     new,
     overrun,
@@ -464,25 +464,25 @@ def _write_describe_topic_partitions_response_partition_v0(
         out += _pack_hiii(o.error_code, o.partition_index, o.leader_id, o.leader_epoch)
         n = len(o.replica_nodes) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.replica_nodes, "i")
+        out += int32_elements(o.replica_nodes)
         n = len(o.isr_nodes) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.isr_nodes, "i")
+        out += int32_elements(o.isr_nodes)
         if o.eligible_leader_replicas is None:
             out.append(0)
         else:
             n = len(o.eligible_leader_replicas) + 1
             out += UVARINTS[n] if n < 128 else uvarint(n)
-            out += int_elements(o.eligible_leader_replicas, "i")
+            out += int32_elements(o.eligible_leader_replicas)
         if o.last_known_elr is None:
             out.append(0)
         else:
             n = len(o.last_known_elr) + 1
             out += UVARINTS[n] if n < 128 else uvarint(n)
-            out += int_elements(o.last_known_elr, "i")
+            out += int32_elements(o.last_known_elr)
         n = len(o.offline_replicas) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.offline_replicas, "i")
+        out += int32_elements(o.offline_replicas)
         out.append(0)
 
 

@@ -12,7 +12,7 @@ from barnabas.wire.primitives import (
     EMPTY,
     Part,
     UVARINTS,
-    int_elements,
+    int32_elements,
     long_string_length,
     new,
     overrun,
@@ -208,7 +208,7 @@ def _write_topic_partitions_v0(
         out += s
         n = len(o.partitions)
         out += _pack_i(n)
-        out += int_elements(o.partitions, "i")
+        out += int32_elements(o.partitions)
 
 
 def _encode_elect_leaders_request_v0(o: ElectLeadersRequest) -> list[Part]:
@@ -318,7 +318,7 @@ def _write_topic_partitions_v2(
         out += s
         n = len(o.partitions) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.partitions, "i")
+        out += int32_elements(o.partitions)
         out.append(0)
 
 

@@ -17,7 +17,7 @@ from barnabas.wire.primitives import (
     Records,
     UVARINTS,
     bad_tag,
-    int_elements,
+    int32_elements,
     long_string_length,
     new,
     overrun,
@@ -698,7 +698,7 @@ def _write_forgotten_topic_v7(
         out += s
         n = len(o.partitions)
         out += _pack_i(n)
-        out += int_elements(o.partitions, "i")
+        out += int32_elements(o.partitions)
 
 
 def _encode_fetch_request_v7(o: FetchRequest) -> list[Part]:
@@ -1033,7 +1033,7 @@ def _write_forgotten_topic_v12(
         out += s
         n = len(o.partitions) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.partitions, "i")
+        out += int32_elements(o.partitions)
         out.append(0)
 
 
@@ -1201,7 +1201,7 @@ def _write_forgotten_topic_v13(
         out += _pack_u(o.topic_id)
         n = len(o.partitions) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.partitions, "i")
+        out += int32_elements(o.partitions)
         out.append(0)
 
 

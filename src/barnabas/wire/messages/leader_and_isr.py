@@ -14,7 +14,7 @@ from barnabas.wire.primitives import (
     EMPTY,
     Part,
     UVARINTS,
-    int_elements,
+    int32_elements,
     long_string_length,
     new,
     overrun,
@@ -366,10 +366,10 @@ def _write_leader_and_isr_partition_state_v0(
         out += s
         n = len(o.isr)
         out += _pack_iiiii(o.partition_index, o.controller_epoch, o.leader, o.leader_epoch, n)
-        out += int_elements(o.isr, "i")
+        out += int32_elements(o.isr)
         n = len(o.replicas)
         out += _pack_ii(o.partition_epoch, n)
-        out += int_elements(o.replicas, "i")
+        out += int32_elements(o.replicas)
 
 
 def _write_leader_and_isr_live_leader_v0(
@@ -459,10 +459,10 @@ def _write_leader_and_isr_partition_state_v1(
         out += s
         n = len(o.isr)
         out += _pack_iiiii(o.partition_index, o.controller_epoch, o.leader, o.leader_epoch, n)
-        out += int_elements(o.isr, "i")
+        out += int32_elements(o.isr)
         n = len(o.replicas)
         out += _pack_ii(o.partition_epoch, n)
-        out += int_elements(o.replicas, "i")
+        out += int32_elements(o.replicas)
         out += _pack_t(o.is_new)
 
 
@@ -556,10 +556,10 @@ def _write_leader_and_isr_partition_state_v2(
     for o in items:
         n = len(o.isr)
         out += _pack_iiiii(o.partition_index, o.controller_epoch, o.leader, o.leader_epoch, n)
-        out += int_elements(o.isr, "i")
+        out += int32_elements(o.isr)
         n = len(o.replicas)
         out += _pack_ii(o.partition_epoch, n)
-        out += int_elements(o.replicas, "i")
+        out += int32_elements(o.replicas)
         out += _pack_t(o.is_new)
 
 
@@ -674,16 +674,16 @@ def _write_leader_and_isr_partition_state_v3(
     for o in items:
         n = len(o.isr)
         out += _pack_iiiii(o.partition_index, o.controller_epoch, o.leader, o.leader_epoch, n)
-        out += int_elements(o.isr, "i")
+        out += int32_elements(o.isr)
         n = len(o.replicas)
         out += _pack_ii(o.partition_epoch, n)
-        out += int_elements(o.replicas, "i")
+        out += int32_elements(o.replicas)
         n = len(o.adding_replicas)
         out += _pack_i(n)
-        out += int_elements(o.adding_replicas, "i")
+        out += int32_elements(o.adding_replicas)
         n = len(o.removing_replicas)
         out += _pack_i(n)
-        out += int_elements(o.removing_replicas, "i")
+        out += int32_elements(o.removing_replicas)
         out += _pack_t(o.is_new)
 
 
@@ -873,17 +873,17 @@ def _write_leader_and_isr_partition_state_v4(
         out += _pack_iiii(o.partition_index, o.controller_epoch, o.leader, o.leader_epoch)
         n = len(o.isr) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.isr, "i")
+        out += int32_elements(o.isr)
         out += _pack_i(o.partition_epoch)
         n = len(o.replicas) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.replicas, "i")
+        out += int32_elements(o.replicas)
         n = len(o.adding_replicas) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.adding_replicas, "i")
+        out += int32_elements(o.adding_replicas)
         n = len(o.removing_replicas) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.removing_replicas, "i")
+        out += int32_elements(o.removing_replicas)
         out += _pack_t(o.is_new)
         out.append(0)
 
@@ -1156,17 +1156,17 @@ def _write_leader_and_isr_partition_state_v6(
         out += _pack_iiii(o.partition_index, o.controller_epoch, o.leader, o.leader_epoch)
         n = len(o.isr) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.isr, "i")
+        out += int32_elements(o.isr)
         out += _pack_i(o.partition_epoch)
         n = len(o.replicas) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.replicas, "i")
+        out += int32_elements(o.replicas)
         n = len(o.adding_replicas) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.adding_replicas, "i")
+        out += int32_elements(o.adding_replicas)
         n = len(o.removing_replicas) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.removing_replicas, "i")
+        out += int32_elements(o.removing_replicas)
         out += _pack_tb(o.is_new, o.leader_recovery_state)
         out.append(0)
 

@@ -12,7 +12,7 @@ from barnabas.wire.primitives import (
     EMPTY,
     Part,
     UVARINTS,
-    int_elements,
+    int32_elements,
     long_string_length,
     new,
     overrun,
@@ -216,7 +216,7 @@ def _write_list_partition_reassignments_topics_v0(
         out += s
         n = len(o.partition_indexes) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.partition_indexes, "i")
+        out += int32_elements(o.partition_indexes)
         out.append(0)
 
 
@@ -350,13 +350,13 @@ def _write_ongoing_partition_reassignment_v0(
         out += _pack_i(o.partition_index)
         n = len(o.replicas) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.replicas, "i")
+        out += int32_elements(o.replicas)
         n = len(o.adding_replicas) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.adding_replicas, "i")
+        out += int32_elements(o.adding_replicas)
         n = len(o.removing_replicas) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.removing_replicas, "i")
+        out += int32_elements(o.removing_replicas)
         out.append(0)
 
 

@@ -14,7 +14,7 @@ from barnabas.wire.primitives import (
     EMPTY,
     Part,
     UVARINTS,
-    int_elements,
+    int32_elements,
     long_string_length,
     new,
     overrun,
@@ -690,10 +690,10 @@ def _write_metadata_response_partition_v0(
     for o in items:
         n = len(o.replica_nodes)
         out += _pack_hiii(o.error_code, o.partition_index, o.leader_id, n)
-        out += int_elements(o.replica_nodes, "i")
+        out += int32_elements(o.replica_nodes)
         n = len(o.isr_nodes)
         out += _pack_i(n)
-        out += int_elements(o.isr_nodes, "i")
+        out += int32_elements(o.isr_nodes)
 
 
 def _write_metadata_response_topic_v0(
@@ -1026,13 +1026,13 @@ def _write_metadata_response_partition_v5(
     for o in items:
         n = len(o.replica_nodes)
         out += _pack_hiii(o.error_code, o.partition_index, o.leader_id, n)
-        out += int_elements(o.replica_nodes, "i")
+        out += int32_elements(o.replica_nodes)
         n = len(o.isr_nodes)
         out += _pack_i(n)
-        out += int_elements(o.isr_nodes, "i")
+        out += int32_elements(o.isr_nodes)
         n = len(o.offline_replicas)
         out += _pack_i(n)
-        out += int_elements(o.offline_replicas, "i")
+        out += int32_elements(o.offline_replicas)
 
 
 def _write_metadata_response_topic_v5(
@@ -1157,13 +1157,13 @@ def _write_metadata_response_partition_v7(
     for o in items:
         n = len(o.replica_nodes)
         out += _pack_hiiii(o.error_code, o.partition_index, o.leader_id, o.leader_epoch, n)
-        out += int_elements(o.replica_nodes, "i")
+        out += int32_elements(o.replica_nodes)
         n = len(o.isr_nodes)
         out += _pack_i(n)
-        out += int_elements(o.isr_nodes, "i")
+        out += int32_elements(o.isr_nodes)
         n = len(o.offline_replicas)
         out += _pack_i(n)
-        out += int_elements(o.offline_replicas, "i")
+        out += int32_elements(o.offline_replicas)
 
 
 def _write_metadata_response_topic_v7(
@@ -1495,13 +1495,13 @@ def _write_metadata_response_partition_v9(
         out += _pack_hiii(o.error_code, o.partition_index, o.leader_id, o.leader_epoch)
         n = len(o.replica_nodes) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.replica_nodes, "i")
+        out += int32_elements(o.replica_nodes)
         n = len(o.isr_nodes) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.isr_nodes, "i")
+        out += int32_elements(o.isr_nodes)
         n = len(o.offline_replicas) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.offline_replicas, "i")
+        out += int32_elements(o.offline_replicas)
         out.append(0)
 
 

@@ -14,7 +14,7 @@ from barnabas.wire.primitives import (
     EMPTY,
     Part,
     UVARINTS,
-    int_elements,
+    int32_elements,
     long_string_length,
     new,
     overrun,
@@ -359,7 +359,7 @@ def _write_offset_fetch_request_topic_v1(
         out += s
         n = len(o.partition_indexes)
         out += _pack_i(n)
-        out += int_elements(o.partition_indexes, "i")
+        out += int32_elements(o.partition_indexes)
 
 
 def _encode_offset_fetch_request_v1(o: OffsetFetchRequest) -> list[Part]:
@@ -492,7 +492,7 @@ def _write_offset_fetch_request_topic_v6(
         out += s
         n = len(o.partition_indexes) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.partition_indexes, "i")
+        out += int32_elements(o.partition_indexes)
         out.append(0)
 
 
@@ -669,7 +669,7 @@ def _write_offset_fetch_request_topics_v8(
         out += s
         n = len(o.partition_indexes) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.partition_indexes, "i")
+        out += int32_elements(o.partition_indexes)
         out.append(0)
 
 
@@ -918,7 +918,7 @@ def _write_offset_fetch_request_topics_v10(
         out += _pack_u(o.topic_id)
         n = len(o.partition_indexes) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.partition_indexes, "i")
+        out += int32_elements(o.partition_indexes)
         out.append(0)
 
 

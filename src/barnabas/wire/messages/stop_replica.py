@@ -12,7 +12,7 @@ from barnabas.wire.primitives import (
     EMPTY,
     Part,
     UVARINTS,
-    int_elements,
+    int32_elements,
     long_string_length,
     new,
     overrun,
@@ -325,7 +325,7 @@ def _write_stop_replica_topic_v1_v1(
         out += s
         n = len(o.partition_indexes)
         out += _pack_i(n)
-        out += int_elements(o.partition_indexes, "i")
+        out += int32_elements(o.partition_indexes)
 
 
 def _encode_stop_replica_request_v1(o: StopReplicaRequest) -> list[Part]:
@@ -404,7 +404,7 @@ def _write_stop_replica_topic_v1_v2(
         out += s
         n = len(o.partition_indexes) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.partition_indexes, "i")
+        out += int32_elements(o.partition_indexes)
         out.append(0)
 
 

@@ -13,7 +13,7 @@ from barnabas.wire.primitives import (
     Part,
     UVARINTS,
     bad_tag,
-    int_elements,
+    int32_elements,
     long_string_length,
     new,
     overrun,
@@ -173,7 +173,7 @@ def _write_partitions_schema_v0(
         out += s
         n = len(o.partition_ids)
         out += _pack_i(n)
-        out += int_elements(o.partition_ids, "i")
+        out += int32_elements(o.partition_ids)
 
 
 def _encode_transaction_log_value_v0(o: TransactionLogValue) -> list[Part]:
@@ -285,7 +285,7 @@ def _write_partitions_schema_v1(
         out += s
         n = len(o.partition_ids) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.partition_ids, "i")
+        out += int32_elements(o.partition_ids)
         out.append(0)
 
 

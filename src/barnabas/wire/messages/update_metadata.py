@@ -15,7 +15,7 @@ from barnabas.wire.primitives import (
     Part,
     UVARINTS,
     bad_tag,
-    int_elements,
+    int32_elements,
     long_string_length,
     new,
     overrun,
@@ -337,10 +337,10 @@ def _write_update_metadata_partition_state_v0(
         out += s
         n = len(o.isr)
         out += _pack_iiiii(o.partition_index, o.controller_epoch, o.leader, o.leader_epoch, n)
-        out += int_elements(o.isr, "i")
+        out += int32_elements(o.isr)
         n = len(o.replicas)
         out += _pack_ii(o.zk_version, n)
-        out += int_elements(o.replicas, "i")
+        out += int32_elements(o.replicas)
 
 
 def _write_update_metadata_broker_v0(
@@ -723,13 +723,13 @@ def _write_update_metadata_partition_state_v4(
         out += s
         n = len(o.isr)
         out += _pack_iiiii(o.partition_index, o.controller_epoch, o.leader, o.leader_epoch, n)
-        out += int_elements(o.isr, "i")
+        out += int32_elements(o.isr)
         n = len(o.replicas)
         out += _pack_ii(o.zk_version, n)
-        out += int_elements(o.replicas, "i")
+        out += int32_elements(o.replicas)
         n = len(o.offline_replicas)
         out += _pack_i(n)
-        out += int_elements(o.offline_replicas, "i")
+        out += int32_elements(o.offline_replicas)
 
 
 def _encode_update_metadata_request_v4(o: UpdateMetadataRequest) -> list[Part]:
@@ -822,13 +822,13 @@ def _write_update_metadata_partition_state_v5(
     for o in items:
         n = len(o.isr)
         out += _pack_iiiii(o.partition_index, o.controller_epoch, o.leader, o.leader_epoch, n)
-        out += int_elements(o.isr, "i")
+        out += int32_elements(o.isr)
         n = len(o.replicas)
         out += _pack_ii(o.zk_version, n)
-        out += int_elements(o.replicas, "i")
+        out += int32_elements(o.replicas)
         n = len(o.offline_replicas)
         out += _pack_i(n)
-        out += int_elements(o.offline_replicas, "i")
+        out += int32_elements(o.offline_replicas)
 
 
 def _write_update_metadata_topic_state_v5(
@@ -1059,14 +1059,14 @@ def _write_update_metadata_partition_state_v6(
         out += _pack_iiii(o.partition_index, o.controller_epoch, o.leader, o.leader_epoch)
         n = len(o.isr) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.isr, "i")
+        out += int32_elements(o.isr)
         out += _pack_i(o.zk_version)
         n = len(o.replicas) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.replicas, "i")
+        out += int32_elements(o.replicas)
         n = len(o.offline_replicas) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.offline_replicas, "i")
+        out += int32_elements(o.offline_replicas)
         out.append(0)
 
 

@@ -12,7 +12,7 @@ from barnabas.wire.primitives import (
     EMPTY,
     Part,
     UVARINTS,
-    int_elements,
+    int32_elements,
     long_string_length,
     new,
     overrun,
@@ -278,7 +278,7 @@ def _write_writable_txn_marker_topic_v1(
         out += s
         n = len(o.partition_indexes) + 1
         out += UVARINTS[n] if n < 128 else uvarint(n)
-        out += int_elements(o.partition_indexes, "i")
+        out += int32_elements(o.partition_indexes)
         out.append(0)
 
 
