@@ -100,9 +100,16 @@ class MarkerLedger:
         self._guards = guards
         self._entries: dict[str, PendingMarkers] = {}
         self._attempts = 0
+        self.wake_at_ms: int | None = None
+        """When `due` is worth a call: never too late, sometimes too early, so that it costs
+        nothing to keep however many transactions there are."""
 
     def __len__(self) -> int:
         return len(self._entries)
+
+    @property
+    def transactional_ids(self) -> list[str]:
+        return list(self._entries)
 
     def open(self, transactional_id: str, decided: Transition, now_ms: int) -> SendMarkers | None:
         """Start to finish a transaction; None when it has no partition."""
@@ -128,7 +135,7 @@ class MarkerLedger:
             return
         for partition, fate in fates.items():
             if entry.take_result(partition, send.attempt, fate is MarkerFate.WRITTEN):
-                entry.retry_at_ms = now_ms + self._config.marker_retry_backoff_ms
+                self._retry_later(entry, now_ms)
 
     def _counts(self, entry: PendingMarkers, send: SendMarkers) -> bool:
         if not self._guards.marker_results_bound_to_transaction:
@@ -137,6 +144,8 @@ class MarkerLedger:
 
     def due(self, now_ms: int) -> list[SendMarkers]:
         """Requests whose back-off has passed, given-up ones included."""
+        if self.wake_at_ms is None or now_ms < self.wake_at_ms:
+            return []
         sends = []
         for transactional_id, entry in self._entries.items():
             self._give_up_lost(entry, now_ms)
@@ -144,34 +153,42 @@ class MarkerLedger:
                 send = self._send(transactional_id, entry, now_ms)
                 if send is not None:
                     sends.append(send)
+        times = [entry.wake_at_ms for entry in self._entries.values()]
+        self.wake_at_ms = min((time for time in times if time is not None), default=None)
         return sends
 
-    def finished(self) -> Iterable[tuple[str, PendingMarkers]]:
-        """Transactions with all their markers, unless their completion is under way or waits."""
-        return [
-            (transactional_id, entry)
-            for transactional_id, entry in self._entries.items()
-            if entry.finished and not entry.completing and entry.retry_at_ms is None
-        ]
+    def take_finished(self, transactional_ids: Iterable[str]) -> list[str]:
+        """Those of the ids whose transaction has all its markers, each until it is closed or its
+        completion is tried again."""
+        return [name for name in transactional_ids if self._take_finished(name)]
 
-    def get(self, transactional_id: str) -> PendingMarkers | None:
-        return self._entries.get(transactional_id)
+    def _take_finished(self, transactional_id: str) -> bool:
+        entry = self._entries.get(transactional_id)
+        if entry is None or not entry.finished or entry.completing:
+            return False
+        if entry.retry_at_ms is not None:
+            return False
+        entry.completing = True
+        return True
 
     def retry_completion(self, transactional_id: str, now_ms: int) -> None:
         """The Complete record could not be written: try again after the back-off."""
         entry = self._entries.get(transactional_id)
         if entry is not None:
             entry.completing = False
-            entry.retry_at_ms = now_ms + self._config.marker_retry_backoff_ms
+            self._retry_later(entry, now_ms)
 
     def close(self, transactional_id: str) -> None:
         """The Complete record is committed."""
         self._entries.pop(transactional_id, None)
 
-    @property
-    def wake_at_ms(self) -> int | None:
-        times = [entry.wake_at_ms for entry in self._entries.values()]
-        return min((time for time in times if time is not None), default=None)
+    def _retry_later(self, entry: PendingMarkers, now_ms: int) -> None:
+        entry.retry_at_ms = now_ms + self._config.marker_retry_backoff_ms
+        self._wake_by(entry.retry_at_ms)
+
+    def _wake_by(self, time_ms: int) -> None:
+        if self.wake_at_ms is None or time_ms < self.wake_at_ms:
+            self.wake_at_ms = time_ms
 
     def _give_up_lost(self, entry: PendingMarkers, now_ms: int) -> None:
         lost = [part for part, (_, deadline) in entry.in_flight.items() if deadline <= now_ms]
@@ -188,6 +205,7 @@ class MarkerLedger:
             return None
         self._attempts += 1
         deadline = now_ms + self._config.marker_timeout_ms
+        self._wake_by(deadline)
         partitions = tuple(sorted(entry.waiting))
         entry.in_flight.update(dict.fromkeys(partitions, (self._attempts, deadline)))
         entry.waiting.clear()

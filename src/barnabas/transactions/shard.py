@@ -207,14 +207,14 @@ class TransactionCoordinatorShard:
         if self._unavailable:
             return Outcome()
         self._markers.record(send, results, deleted, now_ms)
-        return Outcome(background=self._completions(now_ms))
+        return Outcome(background=self._completions([send.transactional_id], now_ms))
 
     def on_timer(self, now_ms: int) -> Outcome[Any]:
         """Abort what has timed out, forget idle ids, ask again for markers."""
         if self._schedule is None or self._unavailable:
             return Outcome()
         markers = tuple(self._markers.due(now_ms))
-        appends = list(self._completions(now_ms))
+        appends = list(self._completions(self._markers.transactional_ids, now_ms))
         if self._schedule.take_abort(now_ms):
             overdue = expiry.timed_out(self._ids.values(), now_ms)
             appends += [self._begin([planned]) for planned in overdue]
@@ -297,23 +297,24 @@ class TransactionCoordinatorShard:
 
     def _finish(self, decided: Iterable[TransactionMetadata], now_ms: int) -> Outcome[Any]:
         """Markers for transactions whose decision is committed."""
-        sends = [
-            self._markers.open(metadata.transactional_id, metadata.current, now_ms)
+        opened = {
+            metadata.transactional_id: self._markers.open(
+                metadata.transactional_id, metadata.current, now_ms
+            )
             for metadata in decided
-        ]
-        markers = tuple(send for send in sends if send is not None)
-        return Outcome(background=self._completions(now_ms), markers=markers)
+        }
+        markers = tuple(send for send in opened.values() if send is not None)
+        return Outcome(background=self._completions(opened, now_ms), markers=markers)
 
-    def _completions(self, now_ms: int) -> tuple[PendingAppend[Any], ...]:
-        """Complete records for the transactions that have all their markers."""
-        appends: list[PendingAppend[Any]] = []
-        for transactional_id, entry in self._markers.finished():
-            metadata = self._ids[transactional_id]
-            if metadata.pending is None and metadata.current.state.is_prepared:
-                entry.completing = True
-                done = prepare_complete(metadata.current, now_ms)
-                appends.append(self._begin([(metadata, done)]))
-        return tuple(appends)
+    def _completions(
+        self, transactional_ids: Iterable[str], now_ms: int
+    ) -> tuple[PendingAppend[Any], ...]:
+        """Complete records for those that have all their markers."""
+        finished = [self._ids[name] for name in self._markers.take_finished(transactional_ids)]
+        return tuple(
+            self._begin([(metadata, prepare_complete(metadata.current, now_ms))])
+            for metadata in finished
+        )
 
     def _expire(self, now_ms: int) -> list[PendingAppend[Any]]:
         planned = expiry.expired(self._ids.values(), self._config.id_expiration_ms, now_ms)

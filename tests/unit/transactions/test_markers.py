@@ -46,9 +46,9 @@ def test_a_result_of_an_earlier_transaction_does_not_count() -> None:
     new = book.open("tx", FIRST, 0)
     assert new is not None
     book.record(old, {P0: E.NONE, P1: E.NONE}, frozenset(), 0)
-    assert list(book.finished()) == []
+    assert book.take_finished(["tx"]) == []
     book.record(new, {P0: E.NONE, P1: E.NONE}, frozenset(), 0)
-    assert [name for name, _ in book.finished()] == ["tx"]
+    assert book.take_finished(["tx"]) == ["tx"]
 
 
 def test_without_the_guard_it_does() -> None:
@@ -58,7 +58,7 @@ def test_without_the_guard_it_does() -> None:
     book.close("tx")
     book.open("tx", FIRST, 0)
     book.record(old, {P0: E.NONE, P1: E.NONE}, frozenset(), 0)
-    assert [name for name, _ in book.finished()] == ["tx"]
+    assert book.take_finished(["tx"]) == ["tx"]
 
 
 def test_results_of_another_coordinator_do_not_count() -> None:
@@ -67,7 +67,7 @@ def test_results_of_another_coordinator_do_not_count() -> None:
     book = ledger()
     book.open("tx", FIRST, 0)
     book.record(other, {P0: E.NONE, P1: E.NONE}, frozenset(), 0)
-    assert list(book.finished()) == []
+    assert book.take_finished(["tx"]) == []
 
 
 def test_a_late_success_counts_and_a_late_failure_does_not() -> None:
@@ -79,7 +79,7 @@ def test_a_late_success_counts_and_a_late_failure_does_not() -> None:
     assert book.due(61_000) == []
     book.record(first, {P0: E.NONE}, frozenset(), 60_002)
     book.record(second, {P1: E.NONE}, frozenset(), 60_003)
-    assert [name for name, _ in book.finished()] == ["tx"]
+    assert book.take_finished(["tx"]) == ["tx"]
 
 
 def test_results_for_nothing_known_are_ignored() -> None:
@@ -90,5 +90,6 @@ def test_results_for_nothing_known_are_ignored() -> None:
     book.record(send, {P0: E.NONE}, frozenset(), 0)
     book.retry_completion("tx", 0)
     assert len(book) == 0
+    assert book.due(100_000) == []
     assert book.wake_at_ms is None
-    assert book.get("tx") is None
+    assert book.take_finished(["tx"]) == []
