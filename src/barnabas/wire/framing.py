@@ -65,7 +65,11 @@ class FrameDecoder:
         return self._frame is None and not self._prefix
 
     def feed(self, data: bytes | bytearray | memoryview) -> Iterator[memoryview]:
-        """Take bytes; the frames that they complete, as writable views."""
+        """Take bytes; the frames that they complete, as writable views.
+
+        Iterate to the end before feeding more: frames before a bad size still come out, then
+        the error does.
+        """
         if self._error is not None:
             raise self._error
         view = memoryview(data)

@@ -63,3 +63,10 @@ def test_an_error_is_for_good():
 
 def test_the_limit_itself_is_allowed():
     assert [bytes(f) for f in FrameDecoder(max_size=3).feed(framed(b"abc"))] == [b"abc"]
+
+
+def test_frames_before_a_bad_size_come_out():
+    frames = FrameDecoder(max_size=3).feed(framed(b"abc") + b"\x7f\xff\xff\xff")
+    assert bytes(next(frames)) == b"abc"
+    with pytest.raises(ProtocolError):
+        next(frames)
