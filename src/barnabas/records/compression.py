@@ -36,6 +36,7 @@ _LZ4_MAGIC = b"\x04\x22\x4d\x18"
 _DEFAULT_ZSTD_LEVEL = 3
 _MIN_GUESS = 64 * 1024
 _GROWTH = 4
+_INFLATE_STEP = 1024 * 1024
 # cramjam reports a full output buffer by this text alone; tests pin it for each codec.
 _OUTPUT_FULL = "failed to write whole buffer"
 
@@ -99,26 +100,34 @@ def _compress_lz4(data: Buffer, level: int | None) -> bytes:
 
 
 def _decompress_gzip(data: Buffer, max_size: int) -> Buffer:
+    if not data:
+        raise CorruptRecordError("gzip: empty input")
     parts: list[bytes] = []
     room = max_size
     rest: Buffer = data
     try:
         while rest:
             inflater = zlib.decompressobj(31)
-            # One byte past the room tells "exactly full" from "there is more".
-            part = inflater.decompress(rest, room + 1)
-            room -= len(part)
-            if room < 0:
-                raise DecompressedTooLargeError(len(data), max_size)
-            if not inflater.eof:
-                raise CorruptRecordError("gzip: the stream ends in the middle")
-            parts.append(part)
+            while not inflater.eof:
+                part = _inflate_some(inflater, rest, room)
+                room -= len(part)
+                if room < 0:
+                    raise DecompressedTooLargeError(len(data), max_size)
+                parts.append(part)
+                rest = inflater.unconsumed_tail
             rest = inflater.unused_data
     except zlib.error as error:
         raise CorruptRecordError(f"gzip: {error}") from None
-    if not parts:
-        raise CorruptRecordError("gzip: empty input")
     return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _inflate_some(inflater: "zlib._Decompress", data: Buffer, room: int) -> bytes:
+    """The next piece: in steps, since zlib holds a step twice while it puts it together."""
+    # One byte past the room tells "exactly full" from "there is more".
+    part = inflater.decompress(data, min(room + 1, _INFLATE_STEP))
+    if not part and not inflater.eof:
+        raise CorruptRecordError("gzip: the stream ends in the middle")
+    return part
 
 
 def _decompress_snappy(data: Buffer, max_size: int) -> Buffer:

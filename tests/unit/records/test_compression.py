@@ -71,6 +71,15 @@ def test_gzip_members_in_a_row():
         decompress(Codec.GZIP, packed, 6)
 
 
+@pytest.mark.parametrize("size", [0, 1, MIB - 1, MIB, MIB + 1, 3 * MIB])
+def test_gzip_in_steps(size):
+    data = (DATA * 30)[:size]
+    packed = bytes(compress(Codec.GZIP, data)) + bytes(compress(Codec.GZIP, b""))
+    assert decompress(Codec.GZIP, packed, size) == data
+    with pytest.raises(CorruptRecordError):
+        decompress(Codec.GZIP, packed[:-1], size)
+
+
 def test_zstd_and_lz4_frames_in_a_row():
     for codec in (Codec.ZSTD, Codec.LZ4):
         packed = bytes(compress(codec, DATA)) * 2
