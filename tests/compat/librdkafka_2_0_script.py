@@ -16,7 +16,9 @@ def main(address, topic, codec, idempotent):
         producer.produce(topic, value, key, partition=0, headers=[("h", b"1")])
     if producer.flush(20):
         raise SystemExit("records were not delivered")
-    consumer = confluent_kafka.Consumer({**config, "group.id": "unused"})
+    consumer = confluent_kafka.Consumer(
+        {"bootstrap.servers": address, "group.id": "unused", "enable.auto.commit": False}
+    )
     consumer.assign([confluent_kafka.TopicPartition(topic, 0, 0)])
     read = []
     for _ in range(100):
