@@ -3,7 +3,8 @@
     python -m benchmarks.records_bench
 
 Batches of 100-byte values without keys, as the throughput benchmarks use. Prints nanoseconds per
-record and how many times slower each peer is; the best of several runs, so noise only adds.
+record and how many times slower each peer is; the best of many short runs, so that a busy
+machine disturbs some of them and not the figure.
 """
 
 import sys
@@ -35,7 +36,7 @@ HEADERS = [("trace", b"0123456789abcdef")]
 DEEP = BatchRules(deep=True)
 
 
-def best(action: Callable[[], object], number: int, repeat: int = 5) -> float:
+def best(action: Callable[[], object], number: int, repeat: int = 40) -> float:
     """Seconds of one call."""
     return min(timeit.repeat(action, number=number, repeat=repeat)) / number
 
@@ -71,7 +72,7 @@ def arrow_columns(batch: bytes, modules) -> None:
 def measure(implementation: str) -> dict[str, float]:
     """Nanoseconds per record of each operation on one implementation."""
     plain, rich = build_ours(), build_ours(HEADERS, KEY)
-    number = 50 if implementation == "compiled" else 3
+    number = 5 if implementation == "compiled" else 1
     with hot_records.use(implementation) as modules:
         cursor = modules["_records_hot"].RecordCursor
         header = parse_header(plain)
@@ -97,8 +98,8 @@ def peers() -> dict[str, tuple[float, float]]:
     }
     out = {}
     for name, (builder, reader) in libraries.items():
-        build = best(lambda builder=builder: build_theirs(builder), 5)
-        read = best(lambda reader=reader: read_theirs(reader, batch), 5)
+        build = best(lambda builder=builder: build_theirs(builder), 2)
+        read = best(lambda reader=reader: read_theirs(reader, batch), 2)
         out[name] = (build / COUNT * 1e9, read / COUNT * 1e9)
     return out
 
@@ -114,8 +115,8 @@ def report_batches() -> None:
         batch = builder.build()
         header = parse_header(batch)
         rules = BatchRules(max_message_bytes=2**30)
-        whole = best(lambda batch=batch, rules=rules: validate_batch(batch, rules, now_ms=0), 200)
-        crc = best(lambda batch=batch, header=header: crc_ok(batch, 0, header), 200)
+        whole = best(lambda batch=batch, rules=rules: validate_batch(batch, rules, now_ms=0), 20)
+        crc = best(lambda batch=batch, header=header: crc_ok(batch, 0, header), 20)
         print(f"  {size:5d} KiB {whole * 1e6:32.1f} µs {crc * 1e6:10.1f} µs")
 
 
