@@ -4,6 +4,7 @@ import itertools
 import os
 
 import pytest
+from support.zookeeper import running_zookeeper
 
 from barnabas.testing import Broker
 
@@ -21,3 +22,13 @@ def broker():
 def topic_name(request):
     """A topic name no other test uses."""
     return f"{request.node.originalname[:100]}-{os.getpid()}-{next(_numbers)}"
+
+
+@pytest.fixture(scope="session")
+def zookeeper(tmp_path_factory):
+    """One real ZooKeeper server for the tests that share it; each takes a chroot of its own.
+
+    Mark those tests with xdist_group("zookeeper"), so that a run starts one server only.
+    """
+    with running_zookeeper(tmp_path_factory.mktemp("zookeeper")) as server:
+        yield server

@@ -2,10 +2,13 @@
 
 import asyncio
 import contextlib
+import uuid
 
 import pytest
+from support.zookeeper import expire_session
 
 from barnabas.runtime.clock import SystemClock
+from barnabas.zk.kazoo_tree import connect
 from barnabas.zk.sqlite_tree import EmbeddedStore
 from barnabas.zk.tree import (
     BadVersionError,
@@ -26,17 +29,67 @@ from barnabas.zk.tree import (
 )
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-async def sessions(request, tmp_path):
+@pytest.fixture(
+    params=[
+        "memory",
+        "sqlite",
+        pytest.param(
+            "zookeeper", marks=[pytest.mark.integration, pytest.mark.xdist_group("zookeeper")]
+        ),
+    ]
+)
+def backend(request, tmp_path):
+    """One tree, empty, that several sessions can be opened on."""
+    if request.param == "zookeeper":
+        return ZooKeeperBackend(request.getfixturevalue("zookeeper"))
+    return EmbeddedBackend(tmp_path / "metadata.db" if request.param == "sqlite" else None)
+
+
+class EmbeddedBackend:
+    def __init__(self, path) -> None:
+        self.store = EmbeddedStore(SystemClock(), path)
+
+    async def open(self):
+        return self.store.session()
+
+    async def expire(self, tree) -> None:
+        await tree.expire()
+
+    async def close(self) -> None:
+        await self.store.close()
+
+
+class ZooKeeperBackend:
+    """A chroot of its own for each test."""
+
+    def __init__(self, server) -> None:
+        self.hosts = f"{server.connect_string}/{uuid.uuid4().hex}"
+        self.trees = []
+
+    async def open(self):
+        tree = await connect(self.hosts, session_timeout_s=5)
+        self.trees.append(tree)
+        return tree
+
+    async def expire(self, tree) -> None:
+        await expire_session(tree, self.hosts)
+
+    async def close(self) -> None:
+        for tree in self.trees:
+            await tree.close()
+
+
+@pytest.fixture
+async def sessions(backend):
     """A function that opens one more session on the same tree."""
-    path = tmp_path / "metadata.db" if request.param == "sqlite" else None
-    store = EmbeddedStore(SystemClock(), path)
+    yield backend.open
+    await backend.close()
 
-    async def open_session():
-        return store.session()
 
-    yield open_session
-    await store.close()
+@pytest.fixture
+def expire(backend):
+    """Ends a session on the server's side, as a long pause would."""
+    return backend.expire
 
 
 @pytest.fixture
@@ -334,14 +387,6 @@ async def test_expiry_drops_ephemerals_and_watches_and_gives_a_new_session(sessi
     assert await other.exists("/mine") is None
     await tree.create("/mine", ephemeral=True)
     assert (await other.exists("/mine")).ephemeral_owner == tree.session_id
-
-
-@pytest.fixture
-def expire():
-    async def end_session_on_the_server(tree) -> None:
-        await tree.expire()
-
-    return end_session_on_the_server
 
 
 async def test_cancelled_write_leaves_the_tree_usable(tree):

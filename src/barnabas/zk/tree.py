@@ -65,7 +65,7 @@ class NodeTooLargeError(NodeError):
 
 
 class SessionLostError(TreeError):
-    """The session has ended and its ephemeral nodes are gone; the operation did not happen."""
+    """The session has ended and its ephemeral nodes are gone; so has the right to act on it."""
 
 
 class ConnectionLossError(TreeError):

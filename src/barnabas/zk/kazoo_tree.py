@@ -1,0 +1,344 @@
+"""The metadata tree on a ZooKeeper ensemble, through kazoo.
+
+kazoo runs its own threads. Requests go out from the loop without blocking; answers, watch events
+and session states come back with `call_soon_threadsafe`, so that callers see everything on their
+loop, in order. kazoo's errors are translated here and nowhere else.
+
+An answer that is lost with the connection is looked for in the tree after reconnecting
+(`read_back`); only where that is impossible does the caller get a ConnectionLossError.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kazoo import exceptions as kazoo_errors
+from kazoo.client import KazooClient
+from kazoo.protocol.states import EventType, KazooState, WatchedEvent
+
+from barnabas.model.errors import UnavailableError
+from barnabas.zk.read_back import Fate, fate_of, results_of
+from barnabas.zk.tree import (
+    ANY_VERSION,
+    BadVersionError,
+    CheckOp,
+    ConnectionLossError,
+    CreateOp,
+    DeleteOp,
+    MultiError,
+    NoChildrenForEphemeralsError,
+    NodeExistsError,
+    NodeTooLargeError,
+    NoNodeError,
+    NotEmptyError,
+    Op,
+    OpResult,
+    SessionListener,
+    SessionLostError,
+    SessionState,
+    SetOp,
+    Stat,
+    TreeError,
+    Watch,
+    WatchEvent,
+    WatchKind,
+    check_size,
+)
+
+_log = logging.getLogger(__name__)
+
+_ATTEMPTS = 5
+_ABOUT_A_NODE = {
+    kazoo_errors.NoNodeError: NoNodeError,
+    kazoo_errors.NodeExistsError: NodeExistsError,
+    kazoo_errors.BadVersionError: BadVersionError,
+    kazoo_errors.NotEmptyError: NotEmptyError,
+    kazoo_errors.NoChildrenForEphemeralsError: NoChildrenForEphemeralsError,
+}
+_WATCH_KINDS = {
+    EventType.CREATED: WatchKind.CREATED,
+    EventType.DELETED: WatchKind.DELETED,
+    EventType.CHANGED: WatchKind.CHANGED,
+    EventType.CHILD: WatchKind.CHILD,
+}
+_STATES = {
+    KazooState.CONNECTED: SessionState.CONNECTED,
+    KazooState.SUSPENDED: SessionState.SUSPENDED,
+    KazooState.LOST: SessionState.LOST,
+}
+
+
+async def connect(
+    hosts: str, *, session_timeout_s: float = 18.0, connect_timeout_s: float = 18.0
+) -> "KazooTree":
+    """Open a session on `host:port,host:port/chroot`; the chroot is created if it is missing."""
+    tree = KazooTree(hosts, session_timeout_s)
+    try:
+        await tree.open(connect_timeout_s)
+    except BaseException:
+        await tree.close()
+        raise
+    return tree
+
+
+class KazooTree:
+    """One session on a real ensemble: a `MetadataTree`.
+
+    After LOST a new session is opened as soon as a server can be reached, for ever (KAFKA-5473).
+    """
+
+    def __init__(self, hosts: str, session_timeout_s: float) -> None:
+        self._hosts = hosts
+        self._timeout_s = session_timeout_s
+        self._loop = asyncio.get_running_loop()
+        self._client = KazooClient(
+            hosts=hosts,
+            timeout=session_timeout_s,
+            connection_retry={"max_tries": -1, "delay": 0.05, "backoff": 2, "max_delay": 2.0},
+            logger=logging.getLogger("barnabas.zk.kazoo"),
+        )
+        self._state = SessionState.LOST
+        self._session_id = 0
+        self._connected = asyncio.Event()
+        self._listeners: list[SessionListener] = []
+        self._outstanding: dict[tuple[str, str, Watch], Callable[[WatchedEvent], None]] = {}
+
+    @property
+    def session_id(self) -> int:
+        return self._session_id
+
+    @property
+    def state(self) -> SessionState:
+        return self._state
+
+    def add_session_listener(self, listener: SessionListener) -> None:
+        self._listeners.append(listener)
+
+    async def open(self, timeout_s: float) -> None:
+        """Connect; UnavailableError when no server answers in time."""
+        self._client.add_listener(self._on_state_in_kazoo)
+        self._client.start_async()
+        try:
+            await asyncio.wait_for(self._connected.wait(), timeout_s)
+        except TimeoutError as error:
+            raise UnavailableError(f"no ZooKeeper server at {self._hosts} answers") from error
+        if self._client.chroot:
+            await self._result(self._client.ensure_path_async("/"), "/")
+
+    async def close(self) -> None:
+        if self._state is SessionState.CLOSED:
+            return
+        self._state = SessionState.CLOSED
+        self._connected.set()
+        self._outstanding.clear()
+        await self._loop.run_in_executor(None, self._stop_client)
+        for listener in self._listeners:
+            self._loop.call_soon(listener, SessionState.CLOSED)
+
+    async def create(
+        self, path: str, data: bytes = b"", *, ephemeral: bool = False, sequential: bool = False
+    ) -> str:
+        result = await self._single(CreateOp(path, data, ephemeral, sequential))
+        assert isinstance(result, str)
+        return result
+
+    async def ensure_path(self, path: str) -> None:
+        await self._read(lambda: self._client.ensure_path_async(path), path)
+
+    async def get(self, path: str, watch: Watch | None = None) -> tuple[bytes, Stat]:
+        relay = self._relay(path, "data", watch)
+        data, stat = await self._read(lambda: self._client.get_async(path, relay), path)
+        return data, _stat(stat)
+
+    async def exists(self, path: str, watch: Watch | None = None) -> Stat | None:
+        relay = self._relay(path, "data", watch)
+        stat = await self._read(lambda: self._client.exists_async(path, relay), path)
+        return _stat(stat) if stat is not None else None
+
+    async def set(self, path: str, data: bytes, version: int = ANY_VERSION) -> Stat:
+        result = await self._single(SetOp(path, data, version))
+        assert isinstance(result, Stat)
+        return result
+
+    async def delete(self, path: str, version: int = ANY_VERSION) -> None:
+        await self._single(DeleteOp(path, version))
+
+    async def children(self, path: str, watch: Watch | None = None) -> list[str]:
+        relay = self._relay(path, "children", watch)
+        names = await self._read(lambda: self._client.get_children_async(path, relay), path)
+        return sorted(names)
+
+    async def multi(self, ops: Sequence[Op]) -> list[OpResult]:
+        if not ops:
+            return []
+        _check_sizes(ops)
+        for _ in range(_ATTEMPTS):
+            try:
+                return await self._send(ops)
+            except ConnectionLossError:
+                fate = await fate_of(self, ops)
+                if fate is Fate.APPLIED:
+                    return await results_of(self, ops)
+                if fate is Fate.UNKNOWN:
+                    raise
+        raise ConnectionLossError(f"the connection to {self._hosts} keeps failing")
+
+    async def _single(self, op: Op) -> OpResult:
+        try:
+            return (await self.multi([op]))[0]
+        except MultiError as error:
+            raise error.cause from None
+
+    async def _send(self, ops: Sequence[Op]) -> list[OpResult]:
+        await self._until_connected()
+        transaction = self._client.transaction()
+        for op in ops:
+            _add(transaction, op)
+        results = await self._result(transaction.commit_async(), ops[0].path)
+        for index, result in enumerate(results):
+            if _is_cause(result):
+                raise MultiError(index, ops[index], _translate(result, ops[index].path))
+        return [_op_result(result) for result in results]
+
+    async def _read(self, start: Callable[[], Any], path: str) -> Any:
+        """Reads are repeated when the connection fails: asking twice does no harm."""
+        for _ in range(_ATTEMPTS):
+            await self._until_connected()
+            try:
+                return await self._result(start(), path)
+            except ConnectionLossError as error:
+                _log.debug("reading %s again: %s", path, error)
+        raise ConnectionLossError(f"the connection to {self._hosts} keeps failing")
+
+    async def _until_connected(self) -> None:
+        if self._state is SessionState.SUSPENDED:
+            try:
+                await asyncio.wait_for(self._connected.wait(), self._timeout_s)
+            except TimeoutError as error:
+                raise ConnectionLossError(f"no connection to {self._hosts}") from error
+        if self._state is not SessionState.CONNECTED:
+            raise SessionLostError(f"session {self._session_id:#x} has ended")
+
+    async def _result(self, answer: Any, path: str) -> Any:
+        """Await kazoo's answer, which comes in one of its threads."""
+        future: asyncio.Future[Any] = self._loop.create_future()
+        answer.rawlink(lambda done: self._call_soon(_transfer, done, future))
+        try:
+            return await future
+        except kazoo_errors.KazooException as error:
+            raise _translate(error, path) from error
+
+    def _relay(
+        self, path: str, kind: str, watch: Watch | None
+    ) -> Callable[[WatchedEvent], None] | None:
+        """kazoo's callback for a watch, the same one while it is outstanding: it fires once."""
+        if watch is None:
+            return None
+        key = (path, kind, watch)
+        relay = self._outstanding.get(key)
+        if relay is None:
+
+            def relay(event: WatchedEvent) -> None:
+                self._call_soon(self._fire, key, event.type)
+
+            self._outstanding[key] = relay
+        return relay
+
+    def _fire(self, key: tuple[str, str, Watch], event_type: str) -> None:
+        self._outstanding.pop(key, None)
+        if self._state is not SessionState.CLOSED:
+            path, _, watch = key
+            watch(WatchEvent(_WATCH_KINDS.get(event_type, WatchKind.DROPPED), path))
+
+    def _on_state_in_kazoo(self, state: str) -> None:
+        client_id = self._client.client_id
+        self._call_soon(self._become, _STATES[state], client_id[0] if client_id else 0)
+
+    def _become(self, state: SessionState, session_id: int) -> None:
+        if self._state is SessionState.CLOSED:
+            return
+        first = self._session_id == 0
+        self._state = state
+        if state is SessionState.CONNECTED:
+            self._session_id = session_id
+            self._connected.set()
+        else:
+            self._connected.clear()
+        if not first:
+            for listener in self._listeners:
+                listener(state)
+
+    def _call_soon(self, callback: Callable[..., None], *args: object) -> None:
+        """From kazoo's threads; a loop that is closed needs no more news."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(callback, *args)
+
+    def _stop_client(self) -> None:
+        self._client.stop()
+        self._client.close()
+
+
+def _transfer(done: Any, future: asyncio.Future[Any]) -> None:
+    if future.done():
+        return
+    if done.exception is not None:
+        future.set_exception(done.exception)
+    else:
+        future.set_result(done.value)
+
+
+def _translate(error: Exception, path: str) -> TreeError:
+    about_a_node = _ABOUT_A_NODE.get(type(error))
+    if about_a_node is not None:
+        return about_a_node(path)
+    if isinstance(error, kazoo_errors.SessionExpiredError):
+        return SessionLostError(str(error) or "the session has expired")
+    if isinstance(error, kazoo_errors.ConnectionLoss | kazoo_errors.OperationTimeoutError):
+        return ConnectionLossError(str(error) or "the connection was lost")
+    return TreeError(f"{path}: {type(error).__name__} {error}")
+
+
+def _is_cause(result: object) -> bool:
+    """In a refused multi, the others are marked as rolled back or never tried."""
+    bystander = (kazoo_errors.RolledBackError, kazoo_errors.RuntimeInconsistency)
+    return isinstance(result, Exception) and not isinstance(result, bystander)
+
+
+def _op_result(result: Any) -> OpResult:
+    if isinstance(result, str):
+        return result
+    return None if result is True else _stat(result)
+
+
+def _stat(stat: Any) -> Stat:
+    return Stat(
+        stat.czxid,
+        stat.mzxid,
+        stat.version,
+        stat.ephemeralOwner,
+        stat.numChildren,
+        stat.ctime,
+        stat.mtime,
+    )
+
+
+def _add(transaction: Any, op: Op) -> None:
+    match op:
+        case CreateOp():
+            transaction.create(op.path, op.data, ephemeral=op.ephemeral, sequence=op.sequential)
+        case SetOp():
+            transaction.set_data(op.path, op.data, op.version)
+        case DeleteOp():
+            transaction.delete(op.path, op.version)
+        case CheckOp():
+            transaction.check(op.path, op.version)
+
+
+def _check_sizes(ops: Sequence[Op]) -> None:
+    for index, op in enumerate(ops):
+        if isinstance(op, CreateOp | SetOp):
+            try:
+                check_size(op.path, op.data)
+            except NodeTooLargeError as error:
+                raise MultiError(index, op, error) from error

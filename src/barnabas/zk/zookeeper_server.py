@@ -1,0 +1,204 @@
+"""A real ZooKeeper server without a download: its classes are in PySpark's jars.
+
+`ZooKeeperServer` writes a configuration, runs one server in a Java process of its own and waits
+until it serves. Several of them with the same list of members are an ensemble. PySpark is looked
+up, not imported, so this costs nothing in a process that has no use for Spark.
+"""
+
+import asyncio
+import contextlib
+import importlib.util
+import os
+import shutil
+import signal
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from barnabas.model.errors import DeadlineError, LocalError, UnavailableError
+
+_STANDALONE = "org.apache.zookeeper.server.ZooKeeperServerMain"
+_QUORUM = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """One server. `port` 0 takes a free one; `members` makes it part of an ensemble.
+
+    `members` maps server ids to `host:quorum_port:election_port`, this server's own included.
+    """
+
+    data_dir: Path
+    port: int = 0
+    host: str = "127.0.0.1"
+    tick_ms: int = 2000
+    max_heap: str = "256m"
+    server_id: int = 1
+    members: Mapping[int, str] = field(default_factory=dict)
+
+    def render(self, port: int) -> str:
+        """The text of zoo.cfg."""
+        values = {
+            "dataDir": self.data_dir,
+            "clientPort": port,
+            "clientPortAddress": self.host,
+            "tickTime": self.tick_ms,
+            "initLimit": 10,
+            "syncLimit": 5,
+            "maxClientCnxns": 0,
+            "admin.enableServer": "false",
+            "4lw.commands.whitelist": "srvr,ruok,stat,mntr,cons",
+            "autopurge.purgeInterval": 1,
+            **{f"server.{number}": address for number, address in self.members.items()},
+        }
+        return "".join(f"{key}={value}\n" for key, value in values.items())
+
+
+class ZooKeeperServer:
+    """The process. `start` returns when it serves, `stop` when it has ended."""
+
+    def __init__(self, config: ServerConfig) -> None:
+        self._config = config
+        self._process: asyncio.subprocess.Process | None = None
+        self._port = config.port
+
+    @property
+    def connect_string(self) -> str:
+        return f"{self._config.host}:{self._port}"
+
+    @property
+    def port(self) -> int:
+        return self._port
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process is not None else None
+
+    async def start(self, timeout_s: float = 30.0) -> None:
+        """Start and wait until clients are served; an ensemble serves once a majority is up."""
+        await self.launch()
+        await self.wait_until_serving(timeout_s)
+
+    async def launch(self) -> None:
+        """Start the process only: the members of an ensemble wait for each other."""
+        java, jars = find_java(), find_jars()
+        self._port = self._port or _free_port(self._config.host)
+        config_file = self._prepare()
+        main = _QUORUM if self._config.members else _STANDALONE
+        log = (self._config.data_dir / "zookeeper.log").open("ab")
+        with log:
+            self._process = await asyncio.create_subprocess_exec(
+                java,
+                f"-Xmx{self._config.max_heap}",
+                "-XX:+UseSerialGC",
+                "-Dzookeeper.jmx.log4j.disable=true",
+                "-cp",
+                f"{jars}/*",
+                main,
+                str(config_file),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    async def wait_until_serving(self, timeout_s: float = 30.0) -> None:
+        try:
+            async with asyncio.timeout(timeout_s):
+                while not await self._serves():
+                    self._raise_if_dead()
+                    await asyncio.sleep(0.05)
+        except TimeoutError as error:
+            await self.stop()
+            raise DeadlineError(f"ZooKeeper does not serve after {timeout_s} s") from error
+
+    async def stop(self, timeout_s: float = 10.0) -> None:
+        """End the process and wait for it; SIGKILL if it does not go in time."""
+        if self._process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            self._process.terminate()
+        try:
+            await asyncio.wait_for(self._process.wait(), timeout_s)
+        except TimeoutError:
+            self._process.kill()
+            await self._process.wait()
+        self._process = None
+
+    def pause(self) -> None:
+        """SIGSTOP, for tests of a server that hangs."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._process is not None:
+            os.kill(self._process.pid, number)
+
+    def _prepare(self) -> Path:
+        data_dir = self._config.data_dir
+        data_dir.mkdir(parents=True, exist_ok=True)
+        if self._config.members:
+            (data_dir / "myid").write_text(f"{self._config.server_id}\n")
+        config_file = data_dir / "zoo.cfg"
+        config_file.write_text(self._config.render(self._port))
+        return config_file
+
+    async def _serves(self) -> bool:
+        """A server that is up but has no quorum answers `srvr` with an excuse, not with a mode."""
+        try:
+            async with asyncio.timeout(1.0):
+                answer = await _four_letter_word(self._config.host, self._port, b"srvr")
+        except (OSError, TimeoutError):
+            return False
+        return b"Mode:" in answer
+
+    def _raise_if_dead(self) -> None:
+        if self._process is not None and self._process.returncode is not None:
+            log = (self._config.data_dir / "zookeeper.log").read_text(errors="replace")
+            tail = "\n".join(log.splitlines()[-15:])
+            code = self._process.returncode
+            raise UnavailableError(f"ZooKeeper ended with exit code {code}:\n{tail}")
+
+
+def find_java() -> str:
+    """Path of the java command: $JAVA_HOME, then the path."""
+    home = os.environ.get("JAVA_HOME")
+    candidate = Path(home, "bin", "java") if home else None
+    if candidate is not None and candidate.is_file():
+        return str(candidate)
+    found = shutil.which("java")
+    if found is None:
+        raise LocalError("ZooKeeper needs Java 17 or newer: no `java` on the path or in JAVA_HOME")
+    return found
+
+
+def find_jars() -> Path:
+    """The folder of PySpark's jars, found without importing PySpark."""
+    spec = importlib.util.find_spec("pyspark")
+    folders = spec.submodule_search_locations if spec is not None else None
+    jars = Path(next(iter(folders)), "jars") if folders else None
+    if jars is None or not any(jars.glob("zookeeper-*.jar")):
+        raise LocalError("ZooKeeper comes with PySpark's jars: pip install 'barnabas[spark]'")
+    return jars
+
+
+async def _four_letter_word(host: str, port: int, word: bytes) -> bytes:
+    reader, writer = await asyncio.open_connection(host, port)
+    try:
+        writer.write(word)
+        await writer.drain()
+        return await reader.read()
+    finally:
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
+
+
+def _free_port(host: str) -> int:
+    with socket.socket() as probe:
+        probe.bind((host, 0))
+        port: int = probe.getsockname()[1]
+        return port
