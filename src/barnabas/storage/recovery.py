@@ -158,12 +158,25 @@ class _Opening:
         self._snapshots.remove_above(self._end_offset)
 
     def _suspects(self) -> list[Segment]:
+        """Segments from the first on that was written after the recovery point, or is damaged."""
+        segments = list(self._segments)
+        for number, segment in enumerate(segments):
+            if segment is self._segments.active or self._is_suspect(segment):
+                return segments[number:]
+        return segments
+
+    def _is_suspect(self, segment: Segment) -> bool:
         point = self._params.recovery_point
-        return [
-            segment
-            for segment in self._segments
-            if segment is self._segments.active or self._segments.end_of(segment, point) > point
-        ]
+        if self._segments.end_of(segment, point) > point:
+            return True
+        try:
+            self._check_indexes(segment)
+        except (CorruptRecordError, CorruptFileError) as error:
+            _log.warning(
+                "%s: %r is damaged below the recovery point: %s", self._dir, segment, error
+            )
+            return True
+        return False
 
     def _torn_before(self, segment: Segment) -> bool:
         """Whether the end of the segment before this one is missing.

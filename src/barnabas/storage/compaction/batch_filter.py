@@ -26,6 +26,15 @@ class LastRecord:
     epoch: int
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Where a pass must stop, what time it is, and how long tombstones stay."""
+
+    end_offset: int
+    now_ms: int
+    delete_retention_ms: int
+
+
 class BatchFilter:
     """Owned by one pass; sees every batch of the cleaned range in log order."""
 
@@ -34,22 +43,32 @@ class BatchFilter:
         newest: OffsetMap,
         transactions: CleanedTransactions,
         last_records: dict[int, LastRecord],
-        now_ms: int,
-        delete_retention_ms: int,
+        limits: Limits,
     ) -> None:
         self._newest = newest
         self._transactions = transactions
         self._last_records = last_records
-        self._now_ms = now_ms
-        self._horizon = now_ms + delete_retention_ms
+        self._end_offset = limits.end_offset
+        self._now_ms = limits.now_ms
+        self._horizon = limits.now_ms + limits.delete_retention_ms
 
     def apply(self, batch: bytes, header: BatchHeader) -> bytes | bytearray | None:
         """The batch as it is, a smaller one, or None when nothing of it is left."""
         if header.magic < MAGIC:
             return batch
+        if header.base_offset >= self._end_offset:
+            self._pass_over(batch, header)
+            return batch
         if header.is_control:
             return self._filter_marker(batch, header)
         return self._filter_data(batch, header)
+
+    def _pass_over(self, batch: bytes, header: BatchHeader) -> None:
+        """Keep track behind the range: the segment is written anew, and its index with it."""
+        if header.is_control:
+            self._transactions.keep_marker(header, end_marker_of(batch, header))
+        else:
+            self._transactions.drops_data(header)
 
     def _filter_marker(self, batch: bytes, header: BatchHeader) -> bytes | bytearray | None:
         droppable = self._transactions.drops_marker(header, end_marker_of(batch, header))
@@ -73,7 +92,10 @@ class BatchFilter:
         tombstones = any(
             kept and record.value is None for kept, record in zip(keep, records, strict=True)
         )
-        horizon = self._horizon if tombstones and not header.has_delete_horizon else None
+        # Only a pass that removes what a tombstone deletes may start its clock: behind the end of
+        # the map older values are still there, and a reader who met one needs the tombstone.
+        starts = not header.has_delete_horizon and header.last_offset <= self._newest.latest_offset
+        horizon = self._horizon if tombstones and starts else None
         if all(keep) and horizon is None:
             return batch
         return retain_records(batch, keep, delete_horizon_ms=horizon)

@@ -75,7 +75,9 @@ def make_plan(found: Candidate, now_ms: int, map_capacity: int) -> CleanPlan:
         first_dirty_offset=found.first_dirty_offset,
         end_offset=found.end_offset,
         sources=sources,
-        aborted=log.aborted_transactions(start, found.end_offset),
+        # To the end of the last segment, not of the range: the segment's index is written anew
+        # and must not lose the entries behind the range (KAFKA-13727).
+        aborted=log.aborted_transactions(start, sources[-1].end_offset),
         last_records={
             entry.producer_id: LastRecord(entry.last_data_offset, entry.epoch)
             for entry in log.producers

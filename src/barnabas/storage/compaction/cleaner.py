@@ -14,7 +14,12 @@ from barnabas.model.ids import TopicPartition
 from barnabas.records.batch import MAGIC, BatchHeader
 from barnabas.records.reader import iter_raw
 from barnabas.storage.append_info import end_marker_of
-from barnabas.storage.compaction.batch_filter import BatchFilter, LastRecord, rewritten_header
+from barnabas.storage.compaction.batch_filter import (
+    BatchFilter,
+    LastRecord,
+    Limits,
+    rewritten_header,
+)
 from barnabas.storage.compaction.offset_map import OffsetMap
 from barnabas.storage.compaction.transactions import CleanedTransactions
 from barnabas.storage.files import file_names
@@ -83,8 +88,7 @@ def clean(plan: CleanPlan) -> CleanResult:
         newest,
         transactions,
         plan.last_records,
-        plan.now_ms,
-        plan.config.delete_retention_ms,
+        Limits(plan.end_offset, plan.now_ms, plan.config.delete_retention_ms),
     )
     try:
         for group in group_sources(plan, end):

@@ -59,6 +59,14 @@ class CleanedTransactions:
         self._committing.discard(header.producer_id)
         return not committing
 
+    def keep_marker(self, header: BatchHeader, marker: EndMarker | None) -> None:
+        """A marker behind the range of the pass stays, and so does its index entry."""
+        self._begin_up_to(header.last_offset)
+        self._committing.discard(header.producer_id)
+        aborting = self._aborting.pop(header.producer_id, None)
+        if aborting is not None and marker is not None and marker.type is ControlType.ABORT:
+            self.kept_aborted.append(aborting.txn)
+
     def take_kept_aborted(self) -> list[AbortedTxn]:
         """The entries for the segment just written."""
         kept, self.kept_aborted = self.kept_aborted, []
