@@ -1,0 +1,116 @@
+"""Tables of cases for the pure elections."""
+
+import pytest
+
+from barnabas.controller.machines.election import (
+    Ballot,
+    Elected,
+    ElectionKind,
+    LeaderAndIsr,
+    elect,
+    first_leadership,
+)
+from barnabas.model.control import LeaderRecoveryState
+
+RECOVERING = LeaderRecoveryState.RECOVERING
+
+
+def ballot(replicas, isr, online, going=(), unclean=False):
+    return Ballot(replicas, isr, frozenset(online), frozenset(going), unclean)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        pytest.param(
+            ballot((1, 2, 3), (1, 2, 3), {2, 3}), Elected(2, (2, 3)), id="first alive in order"
+        ),
+        pytest.param(
+            ballot((1, 2, 3), (3, 1), {1, 2, 3}), Elected(1, (3, 1)), id="assignment order counts"
+        ),
+        pytest.param(
+            ballot((1, 2, 3), (3,), {2, 3}), Elected(3, (3,)), id="out-of-sync is passed over"
+        ),
+        pytest.param(ballot((1, 2), (1,), {2}), None, id="nobody in sync is alive"),
+        pytest.param(ballot((1, 2), (1, 2), set()), None, id="nobody is alive"),
+        pytest.param(
+            ballot((1, 2, 3), (1,), {3, 2}, unclean=True),
+            Elected(2, (2,), unclean=True),
+            id="unclean if allowed",
+        ),
+        pytest.param(
+            ballot((1, 2), (2,), {1, 2}, unclean=True),
+            Elected(2, (2,)),
+            id="clean is preferred to unclean",
+        ),
+    ],
+)
+def test_offline(given, expected):
+    assert elect(ElectionKind.OFFLINE, given) == expected
+
+
+def test_unclean_by_request_needs_no_setting():
+    given = ballot((1, 2), (1,), {2})
+    assert elect(ElectionKind.UNCLEAN, given) == Elected(2, (2,), unclean=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (ballot((1, 2), (2, 1), {1, 2}), Elected(1, (2, 1))),
+        (ballot((1, 2), (2,), {1, 2}), None),
+        (ballot((1, 2), (1, 2), {2}), None),
+    ],
+    ids=["in sync and alive", "not in sync", "dead"],
+)
+def test_preferred(given, expected):
+    assert elect(ElectionKind.PREFERRED, given) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (ballot((1, 2, 3), (1, 2, 3), {1, 2, 3}, {1}), Elected(2, (2, 3))),
+        (ballot((1, 2, 3), (1, 2, 3), {1, 2, 3}, {1, 2}), Elected(3, (3,))),
+        (ballot((1, 2), (1,), {1, 2}, {1}), None),
+        (ballot((1, 2), (1, 2), {1}, {1}), None),
+    ],
+    ids=["next one", "two go", "the other is not in sync", "the other is dead"],
+)
+def test_controlled_shutdown(given, expected):
+    assert elect(ElectionKind.CONTROLLED_SHUTDOWN, given) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (ballot((4, 5), (1, 5, 4), {1, 4, 5}), Elected(4, (1, 5, 4))),
+        (ballot((4, 5), (1, 5), {1, 4, 5}), Elected(5, (1, 5))),
+        (ballot((4, 5), (1,), {1, 4, 5}), None),
+    ],
+    ids=["first target", "first target in sync", "no target in sync"],
+)
+def test_reassign(given, expected):
+    assert elect(ElectionKind.REASSIGN, given) == expected
+
+
+def test_first_leadership_takes_all_that_are_online():
+    assert first_leadership((3, 1, 2), frozenset({1, 2})) == LeaderAndIsr(1, 0, (1, 2))
+    assert first_leadership((3,), frozenset({1, 2})) is None
+
+
+def test_each_election_starts_a_new_epoch():
+    before = LeaderAndIsr(1, 7, (1, 2), 4)
+    assert before.elected(Elected(2, (2,))) == LeaderAndIsr(2, 8, (2,), 4)
+    unclean = before.elected(Elected(2, (2,), unclean=True))
+    assert unclean.recovery is RECOVERING
+    assert unclean.elected(Elected(3, (3,))).recovery is RECOVERING
+
+
+def test_leaving_replica_takes_its_leadership_along():
+    assert LeaderAndIsr(1, 7, (1, 2), 4).without(1) == LeaderAndIsr(-1, 8, (2,), 4)
+    assert LeaderAndIsr(1, 7, (1, 2), 4).without(2) == LeaderAndIsr(1, 8, (1,), 4)
+
+
+def test_last_member_stays_in_the_set():
+    assert LeaderAndIsr(1, 7, (1,), 4).without(1) == LeaderAndIsr(-1, 8, (1,), 4)
