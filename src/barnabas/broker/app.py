@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 
 from barnabas.broker.api_versions import ApiVersionsAnswers
-from barnabas.broker.boot import start_kind
+from barnabas.broker.boot import doubtful_replicas
 from barnabas.broker.commands import CommandReceiver, LocalChannels
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.config_layers import ConfigLayers
@@ -185,7 +185,7 @@ class Broker:
             settings,
             LogStore(self._logs, self._layers),
             NoFollowers(),
-            start=StartCondition(start_kind(self._logs)),
+            start=StartCondition(doubtful_replicas(self._logs)),
             broker_epoch=lambda: registration.broker_epoch,
         )
 

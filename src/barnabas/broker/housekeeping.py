@@ -1,5 +1,6 @@
 """The periodic work of a broker: retention, checkpoints, flushes, in-sync checks, compaction."""
 
+from barnabas.broker.boot import keep_doubtful
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.config_watch import ConfigWatch
 from barnabas.broker.flusher import Flusher
@@ -48,6 +49,11 @@ class Housekeeping:
             config["replica.high.watermark.checkpoint.interval.ms"],
             "high-watermark-checkpoint",
             logs.checkpoint_high_watermarks,
+        )
+        every(
+            config["replica.high.watermark.checkpoint.interval.ms"],
+            "doubtful-replicas",
+            lambda: keep_doubtful(logs, replicas.doubtful),
         )
         every(_FLUSH_CHECK_MS, "flush", self._flush)
         every(config["replica.lag.time.max.ms"] / 2, "in-sync-check", replicas.tick)

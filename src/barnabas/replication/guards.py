@@ -13,7 +13,7 @@ from barnabas.model.ids import BrokerId
 from barnabas.replication import epochs, isr, unclean_start
 from barnabas.replication.epochs import EpochEnd, EpochHistory
 from barnabas.replication.ports import ReplicaLog
-from barnabas.replication.unclean_start import StartKind, UncleanStartPolicy
+from barnabas.replication.unclean_start import UncleanStartPolicy
 
 
 def keep_log(_log: ReplicaLog) -> int | None:
@@ -30,7 +30,7 @@ class Guards:
     divergence: Callable[[EpochHistory, int, int], EpochEnd | None] = epochs.divergence  # KIP-101
     truncation_point: Callable[[EpochHistory, EpochEnd], int] = epochs.truncation_point  # KIP-279
     may_join: Callable[[int, int, int], bool] = isr.may_join  # KAFKA-7128
-    may_lead: Callable[[PartitionState, BrokerId, StartKind, UncleanStartPolicy], bool] = (
+    may_lead: Callable[[PartitionState, BrokerId, bool, UncleanStartPolicy], bool] = (
         unclean_start.may_lead  # KIP-966
     )
 

@@ -25,7 +25,7 @@ from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
 from barnabas.replication.partition import Partition, PartitionListener, ReplicaSettings
 from barnabas.replication.ports import LogSource
-from barnabas.replication.unclean_start import StartKind, UncleanStartPolicy
+from barnabas.replication.unclean_start import UncleanStartPolicy
 
 logger = logging.getLogger(__name__)
 
@@ -54,9 +54,9 @@ class NoFollowers:
 
 @dataclass(frozen=True, slots=True)
 class StartCondition:
-    """How this broker came up, and what it does when it may have lost the end of its logs."""
+    """The replicas that may lack the end of their logs, and what this broker does about them."""
 
-    kind: StartKind = StartKind.CLEAN
+    doubtful: frozenset[TopicPartition] = frozenset()
     policy: UncleanStartPolicy = UncleanStartPolicy.DECLINE_ALONE
 
 
@@ -67,7 +67,8 @@ class ReplicaManager:
     were meant for an earlier incarnation (KIP-380). A newer one is accepted, for the controller
     may learn of a new registration before we do (KAFKA-9839). `declined` are partitions whose
     leadership was refused; while there are any, the broker announces a log directory event now and
-    then, upon which the controller asks again and learns what can be followed.
+    then, upon which the controller asks again and learns what can be followed. `doubtful` is the
+    start condition's set as it shrinks; the broker keeps it over restarts.
     """
 
     def __init__(
@@ -84,11 +85,11 @@ class ReplicaManager:
         self.declined: set[TopicPartition] = set()
         self._logs = logs
         self._followers = followers
-        self._start = start
+        self.doubtful = set(start.doubtful)
+        self._policy = start.policy
         self._broker_epoch = broker_epoch
         self._partitions: dict[TopicPartition, Partition] = {}
         self._topic_names: dict[Uuid, str] = {}
-        self._trusted: set[TopicPartition] = set()
         self._listeners: list[PartitionListener] = []
 
     # --- finding ---
@@ -179,6 +180,7 @@ class ReplicaManager:
         self.declined.discard(partition.topic_partition)
         self._followers.unfollow(partition.topic_partition)
         partition.make_leader(state)
+        self.doubtful.discard(partition.topic_partition)  # from now on it defines what is true
         return ErrorCode.NONE
 
     def _decline(self, topic_partition: TopicPartition) -> ErrorCode:
@@ -197,16 +199,14 @@ class ReplicaManager:
         return ErrorCode.KAFKA_STORAGE_ERROR
 
     def _may_lead(self, state: PartitionState) -> bool:
-        if state.topic_partition in self._trusted:
-            return True
-        kind, policy = self._start.kind, self._start.policy
-        return self.settings.guards.may_lead(state, self.settings.broker_id, kind, policy)
+        doubtful = state.topic_partition in self.doubtful
+        return self.settings.guards.may_lead(state, self.settings.broker_id, doubtful, self._policy)
 
     def _follow(self, partition: Partition, state: PartitionState) -> ErrorCode:
         partition.make_follower(state)
         if self.settings.broker_id not in state.isr:
             # Outside the set now, so whoever lets us in again has seen us catch up.
-            self._trusted.add(partition.topic_partition)
+            self.doubtful.discard(partition.topic_partition)
         if state.leader < 0:
             self._followers.unfollow(partition.topic_partition)
             if set(state.isr) == {self.settings.broker_id} and not self._may_lead(state):
@@ -233,7 +233,7 @@ class ReplicaManager:
 
     def _forget(self, topic_partition: TopicPartition) -> None:
         partition = self._partitions.pop(topic_partition, None)
-        self._trusted.discard(topic_partition)
+        self.doubtful.discard(topic_partition)
         self.declined.discard(topic_partition)
         if partition is not None and not any(
             other.topic == topic_partition.topic for other in self._partitions
@@ -251,7 +251,7 @@ class ReplicaManager:
 
     def trust(self, topic_partition: TopicPartition) -> None:
         """Note that a replica has caught up with a leader since the start: it may lead again."""
-        self._trusted.add(topic_partition)
+        self.doubtful.discard(topic_partition)
 
     def change_min_insync(self, topic: str, value: int) -> None:
         """Put a new `min.insync.replicas` of a topic into force."""

@@ -5,7 +5,8 @@ killed process loses none of them; a machine that lost power may lose the end of
 such a replica is the last member of the in-sync set and leads again, acknowledged records are
 gone without a word (the "last replica standing", KIP-966). The rule here is that it declines, the
 partition stays offline, and an operator's unclean election (which marks the partition as
-recovering) is what makes it lead.
+recovering) is what makes it lead. A later clean restart does not bring lost records back, so the
+doubt outlives it: it ends when the replica has caught up with a leader.
 """
 
 import enum
@@ -31,14 +32,15 @@ class UncleanStartPolicy(enum.Enum):
 
 
 def may_lead(
-    state: PartitionState, broker_id: BrokerId, start: StartKind, policy: UncleanStartPolicy
+    state: PartitionState, broker_id: BrokerId, doubtful: bool, policy: UncleanStartPolicy
 ) -> bool:
     """Whether the replica of this broker takes the leadership it is offered.
 
-    A partition with one replica has nobody else to ask: it always leads. `recovering` is the
-    operator's word that loss is accepted.
+    `doubtful` is a replica that was on a machine that lost power and has not caught up with a
+    leader since. A partition with one replica has nobody else to ask: it always leads.
+    `recovering` is the operator's word that loss is accepted.
     """
-    if start is not StartKind.POWER_LOST or policy is UncleanStartPolicy.LEAD:
+    if not doubtful or policy is UncleanStartPolicy.LEAD:
         return True
     if state.recovering or state.is_new or len(state.replicas) == 1:
         return True

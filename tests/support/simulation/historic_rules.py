@@ -38,7 +38,7 @@ def join_at_the_watermark(replica_end, high_watermark, epoch_start):
     return replica_end >= high_watermark
 
 
-def lead_whatever_was_lost(state, broker_id, start, policy):
+def lead_whatever_was_lost(state, broker_id, doubtful, policy):
     return True
 
 

@@ -18,16 +18,17 @@ class Nemesis:
         loop = self._world.loop
         end = loop.time() + seconds
         while loop.time() < end:
-            await asyncio.sleep(self._dice.uniform(0.1, 1.0))
+            await asyncio.sleep(self._dice.uniform(0.02, 0.6))
             action = self._dice.choice(self._actions())
             self.faults[action.__name__] = self.faults.get(action.__name__, 0) + 1
             await action()
 
     def _actions(self):
         return [
-            self.crash, self.crash, self.restart, self.restart, self.isolate, self.one_way_cut,
-            self.cut_from_tree, self.mend_tree, self.lossy_network, self.clear_network,
-            self.flush_disks, self.checkpoint, self.expire_session,
+            self.crash, self.crash_leader, self.restart, self.restart, self.restart, self.isolate,
+            self.one_way_cut, self.cut_from_tree, self.mend_tree, self.lossy_network,
+            self.clear_network, self.clear_network, self.flush_disks, self.checkpoint,
+            self.expire_session, self.burst,
         ]  # fmt: skip
 
     # --- brokers ---
@@ -39,6 +40,17 @@ class Nemesis:
         if up:
             broker = self._dice.choice(up)
             await broker.stop(self._dice.choice(self._world.plan.stops))
+
+    async def crash_leader(self):
+        tp = self._dice.choice(self._world.partitions)
+        leaders = [broker for broker in self._world.brokers.values() if broker.leads(tp)]
+        if leaders:
+            await self._dice.choice(leaders).stop(self._dice.choice(self._world.plan.stops))
+
+    async def burst(self):
+        """Many records at once, so that watermarks are behind when something else happens."""
+        for _ in range(self._dice.randrange(2, 8)):
+            self._world.produce_one()
 
     async def restart(self):
         down = [broker for broker in self._world.brokers.values() if not broker.is_up]

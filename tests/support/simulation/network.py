@@ -35,8 +35,21 @@ class Network:
             if outbound:
                 self.cuts.add((broker, other))
 
-    async def call(self, source, target, request):
-        """Run `request(target)` over there; UnavailableError when no answer came back."""
+    async def call(self, source, target, request, timeout_s=None):
+        """Run `request(target)` over there; UnavailableError when no answer came back.
+
+        A caller that gives up does not take its request back: it may still arrive.
+        """
+        if timeout_s is None:
+            return await self._call(source, target, request)
+        task = asyncio.get_running_loop().create_task(self._call(source, target, request))
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        try:
+            return await asyncio.wait_for(asyncio.shield(task), timeout_s)
+        except TimeoutError:
+            raise UnavailableError("gave up waiting") from None
+
+    async def _call(self, source, target, request):
         await self._travel(source, target.broker_id)
         if self.dice.random() < self.duplication:
             self.duplicated += 1

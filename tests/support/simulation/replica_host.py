@@ -12,15 +12,15 @@ from support.memory_log import MemoryLog
 from barnabas.replication.guards import DEFAULT_GUARDS
 from barnabas.replication.partition import ReplicaSettings
 from barnabas.replication.replica_manager import ReplicaManager, StartCondition
-from barnabas.replication.unclean_start import StartKind, UncleanStartPolicy
+from barnabas.replication.unclean_start import UncleanStartPolicy
 
 
 class Stop(enum.Enum):
     """How a broker goes down."""
 
-    CLEAN = StartKind.CLEAN  # all flushed, watermark written down
-    KILL = StartKind.CRASHED  # the page cache stays, the watermark is that of the checkpoint
-    POWER = StartKind.POWER_LOST  # what was not flushed is gone
+    CLEAN = "clean"  # all flushed, watermark written down
+    KILL = "kill"  # the page cache stays, the watermark is that of the checkpoint
+    POWER = "power"  # what was not flushed is gone
 
 
 class MemoryLogs:
@@ -71,7 +71,7 @@ class ReplicaHost:
         self.policy = policy or UncleanStartPolicy.DECLINE
         self.settings = settings
         self.manager = None
-        self.next_start = StartKind.CLEAN
+        self._doubtful = set()  # as noted on the disk
 
     @property
     def is_up(self):
@@ -85,14 +85,16 @@ class ReplicaHost:
             ),
             self.disk,
             followers,
-            start=StartCondition(self.next_start, self.policy),
+            start=StartCondition(frozenset(self._doubtful), self.policy),
             broker_epoch=broker_epoch,
         )
 
     def stop(self, how):
+        self._doubtful = self.manager.doubtful
         self.manager = None
         self.disk.go_down(how)
-        self.next_start = how.value
+        if how is Stop.POWER:
+            self._doubtful |= set(self.disk.logs)
 
     def partition(self, topic_partition):
         return None if self.manager is None else self.manager.partition(topic_partition)

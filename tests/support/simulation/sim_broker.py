@@ -27,7 +27,9 @@ from barnabas.replication.fetch_plan import FetchedPartition, FetchLimits, Leade
 from barnabas.replication.fetcher_driver import FetcherPool
 from barnabas.replication.partition_read import LATEST_TIMESTAMP, FetchSpec
 from barnabas.replication.partition_reader import list_offset
-from barnabas.zk.znodes import BrokerNode
+from barnabas.zk import paths
+from barnabas.zk.tree import TreeError
+from barnabas.zk.znodes import BrokerNode, LogDirEventNode
 
 LIMITS = FetchLimits(max_wait_ms=100, backoff_ms=200)
 ACK_TIMEOUT_S = 2.0
@@ -79,7 +81,8 @@ class SimBroker:
         self.controller = Controller(
             self.tree, self.broker_id, self, self.world.clock, config, self._registration
         )
-        await self.controller.start()
+        with suppress(TreeError):  # cut off meanwhile; it starts over when it is let in again
+            await self.controller.start()
 
     async def stop(self, how):
         """Go down at once; what was under way is cut off."""
@@ -106,6 +109,13 @@ class SimBroker:
         while True:
             await asyncio.sleep(self.world.dice.uniform(0.2, 0.4))
             self.host.manager.tick()
+            if self.host.manager.declined and self.world.dice.random() < 0.2:
+                await self._announce_declined()
+
+    async def _announce_declined(self):
+        node = LogDirEventNode(self.broker_id)
+        with suppress(TreeError):
+            await self.tree.create(paths.LOG_DIR_EVENT_PREFIX, node.encode(), sequential=True)
 
     # --- requests from others ---
 
@@ -130,6 +140,7 @@ class SimBroker:
             await asyncio.sleep(0.01)
             raise UnavailableError("connection refused")
         task = self.spawn_task(request(self))
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -149,9 +160,14 @@ class SimBroker:
         if self.controller is None:
             return AlterPartitionReply(ErrorCode.NOT_CONTROLLER)
         try:
-            return await self.controller.alter_partition(broker_id, broker_epoch, change)
+            replies = await self.controller.alter_partition(broker_id, broker_epoch, [change])
+            return replies[change.topic_partition]
         except BrokerError as error:
             return AlterPartitionReply(error.code)
+
+    def leads(self, topic_partition):
+        partition = self.host.partition(topic_partition)
+        return partition is not None and partition.is_leader
 
     def cut_from_tree(self):
         if self.is_up:
@@ -241,7 +257,10 @@ class SimBroker:
         if target is not None:
             with suppress(UnavailableError):
                 reply = await self.world.network.call(
-                    self.broker_id, target, lambda b: b.alter(self.broker_id, epoch, change)
+                    self.broker_id,
+                    target,
+                    lambda b: b.alter(self.broker_id, epoch, change),
+                    timeout_s=0.5,
                 )
         on_reply(reply)
 

@@ -68,10 +68,16 @@ class World:
         self.partitions = [TopicPartition(TOPIC, n) for n in range(plan.partitions)]
         self.brokers = {n: self._broker(n) for n in range(1, plan.brokers + 1)}
         self.report = Report(seed)
+        self._sent = 0
+        self._sends = set()
 
     def _broker(self, broker_id):
         plan = self.plan
-        settings = {"max_lag_ms": plan.max_lag_ms, "min_insync_of": lambda _: plan.min_insync}
+        settings = {
+            "max_lag_ms": plan.max_lag_ms,
+            "min_insync_of": lambda _: plan.min_insync,
+            "request_lifetime_ms": 8_000,
+        }
         if plan.fsync:
             settings["request_flush"] = self._flush_later
         return SimBroker(broker_id, self, guards=plan.guards, policy=plan.policy, **settings)
@@ -91,7 +97,7 @@ class World:
 
     async def play(self):
         await self._set_up()
-        producers = [self.loop.create_task(self._produce(n)) for n in range(2)]
+        producers = [self.loop.create_task(self._produce()) for _ in range(2)]
         nemesis = Nemesis(self)
         await nemesis.run(self.plan.fault_s)
         await nemesis.quiet()
@@ -128,26 +134,29 @@ class World:
         )
         await session.close()
 
-    async def _produce(self, number):
-        count = 0
+    async def _produce(self):
         while True:
             await asyncio.sleep(self.dice.uniform(0.0, 0.1))
-            tp = self.dice.choice(self.partitions)
-            target = self._believed_leader(tp)
-            count += 1
-            value = f"{number}.{count}"
-            try:
-                await client_call(self, target, lambda b, t=tp, v=value: b.produce(t, v))
-            except BarnabasError:
-                self.report.refused += 1
+            if not await self._send_one():
                 await asyncio.sleep(0.1)
 
-    def _believed_leader(self, tp):
-        leaders = [
-            broker for broker in self.brokers.values()
-            if (p := broker.host.partition(tp)) is not None and p.is_leader
-        ]  # fmt: skip
-        return self.dice.choice(leaders or list(self.brokers.values()))
+    def produce_one(self):
+        """Send one record without waiting for what comes of it."""
+        self._sends.add(task := self.loop.create_task(self._send_one()))
+        task.add_done_callback(self._sends.discard)
+
+    async def _send_one(self):
+        self._sent += 1
+        value = self._sent
+        tp = self.dice.choice(self.partitions)
+        leaders = [broker for broker in self.brokers.values() if broker.leads(tp)]
+        target = self.dice.choice(leaders or list(self.brokers.values()))
+        try:
+            await client_call(self, target, lambda broker: broker.produce(tp, value))
+        except BarnabasError:
+            self.report.refused += 1
+            return False
+        return True
 
     # --- the end ---
 

@@ -7,7 +7,6 @@ checks its invariants.
 
 import asyncio
 
-
 STEPS_PER_INSTANT = 20_000
 
 

@@ -15,7 +15,7 @@ from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.replication.partition import ReplicaSettings
 from barnabas.replication.replica_manager import NoFollowers, ReplicaManager, StartCondition
-from barnabas.replication.unclean_start import StartKind, UncleanStartPolicy
+from barnabas.replication.unclean_start import UncleanStartPolicy
 from barnabas.testing.virtual_clock import VirtualClock
 
 
@@ -203,7 +203,7 @@ def test_a_failed_directory_takes_its_replicas_out(world):
 
 
 def lost_power(policy=UncleanStartPolicy.DECLINE):
-    return World(kind=StartKind.POWER_LOST, policy=policy)
+    return World(doubtful=frozenset({TP}), policy=policy)
 
 
 def test_the_replica_that_may_lack_its_tail_declines():
@@ -236,6 +236,7 @@ def test_one_that_never_left_the_set_must_catch_up_first():
     world = lost_power()
     world.apply(state(leader=2, isr=(1, 2)))
     assert world.code(state(isr=(1,), leader_epoch=1)) is ErrorCode.KAFKA_STORAGE_ERROR
+    assert world.manager.doubtful == {TP}
     world.manager.trust(TP)
     assert world.code(state(isr=(1,), leader_epoch=1)) is ErrorCode.NONE
 
