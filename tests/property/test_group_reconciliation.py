@@ -111,7 +111,12 @@ class Reconciliation(RuleBasedStateMachine):
 
     @rule(delay=st.sampled_from([1_000, 20_000, 46_000]))
     def wait(self, delay):
+        """A client that was silent for its whole session gives up what it owned."""
         self.driver.advance(delay)
+        group = self.group()
+        for client in self.clients.values():
+            if group is not None and client.member_id not in group.members:
+                client.abandon()
 
     @rule(code=st.sampled_from([E.NOT_ENOUGH_REPLICAS, E.NOT_LEADER_OR_FOLLOWER]))
     def fail_next_append(self, code):
@@ -164,9 +169,11 @@ class Reconciliation(RuleBasedStateMachine):
     def beat_classic(self, client, *, reply_lost):
         """A cooperative consumer: heartbeat, and join and sync when told to."""
         if client.epoch > 0 and not client.tell_all:
-            code = self.driver.heartbeat(client.member_id, client.epoch, instance=client.instance)
-            if code.code is E.NONE:
+            answer = self.driver.heartbeat(client.member_id, client.epoch, instance=client.instance)
+            if answer.code is E.NONE:
                 return
+            if answer.code is not E.REBALANCE_IN_PROGRESS:
+                client.abandon()
         owned = client.owned_by_topic()
         metadata = subscription(*client.topics, owned=owned.items())
         answer = self.driver.join(
