@@ -14,6 +14,7 @@ import logging
 import random
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 from barnabas.broker.api_versions import ApiVersionsAnswers
 from barnabas.broker.boot import doubtful_replicas
@@ -28,7 +29,7 @@ from barnabas.broker.handlers import HANDLERS
 from barnabas.broker.housekeeping import Housekeeping
 from barnabas.broker.identity import Identity, establish, registered_endpoints
 from barnabas.broker.isr_channel import NoController
-from barnabas.broker.listeners import Listeners
+from barnabas.broker.listeners import Listeners, connection_limits
 from barnabas.broker.log_store import LogStore, log_config
 from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.broker.produce_rules import ProduceRules
@@ -43,7 +44,7 @@ from barnabas.controller.registration import BrokerRegistration
 from barnabas.controller.topic_admin import TopicAdmin
 from barnabas.model.clock import Clock
 from barnabas.model.control import Endpoint
-from barnabas.model.errors import LocalError
+from barnabas.model.errors import ConfigError, LocalError
 from barnabas.model.ids import BrokerId
 from barnabas.replication.partition import ReplicaSettings
 from barnabas.replication.replica_manager import NoFollowers, ReplicaManager, StartCondition
@@ -81,11 +82,14 @@ class Broker:
             self._clock,
             config_for=lambda topic: log_config(self._layers, topic),
             producer_expiration_ms=config["producer.id.expiration.ms"],
+            dedupe_buffer_bytes=config["log.cleaner.dedupe.buffer.size"],
         )
         self._executor = ThreadPoolExecutor(2, "barnabas-disk")
         self._flusher = Flusher(self._executor, self._clock)
         self._listeners = Listeners(config, self._clock)
         self._running: AsyncExitStack | None = None
+        self.failed = asyncio.Event()
+        """Set when the broker can no longer serve: every log directory is offline."""
         self._services: Services | None = None
 
     @property
@@ -130,6 +134,8 @@ class Broker:
     # --- starting --------------------------------------------------------------------------
 
     async def _open_tree(self, stack: AsyncExitStack) -> MetadataTree:
+        if self.config["zookeeper.connect"] is not None:
+            raise ConfigError("zookeeper.connect: clusters on ZooKeeper are not served yet")
         store = EmbeddedStore(self._clock, self.config.log_dirs[0] / METADATA_FILE)
         stack.push_async_callback(store.close)
         return store.session()
@@ -140,6 +146,7 @@ class Broker:
         broker_id = identity.broker_id
         configs = ConfigWatch(tree, self._layers, broker_id, self._config_changed)
         await configs.load()
+        self._logs.on_offline(self._directory_failed)
         self._logs.start()
         stack.callback(self._logs.shutdown)
         stack.push_async_callback(self._flusher.drain)
@@ -156,12 +163,13 @@ class Broker:
         await topics.wait_for_broker(broker_id, _FIRST_COMMANDS_MS)
         configs.start()
         stack.push_async_callback(configs.stop)
-        housekeeping = Housekeeping(self.config, self._clock, self._logs, self._flusher)
+        housekeeping = Housekeeping(
+            self.config, self._clock, self._logs, self._flusher, self._executor
+        )
         housekeeping.start(replicas, configs)
         stack.push_async_callback(housekeeping.stop)
         stack.push_async_callback(dispatcher.drain)
-        stack.callback(self._expire_waiting)
-        stack.push_async_callback(self._listeners.stop)
+        stack.push_async_callback(self._stop_serving)
         self._listeners.start(dispatcher)
 
     def _describe(self) -> BrokerNode:
@@ -261,8 +269,20 @@ class Broker:
             least = self._layers.topic_value(name, "min.insync.replicas")
             if self._services is not None:
                 self._services.replicas.change_min_insync(name, least)
+        if topic is None:
+            self._listeners.limit(connection_limits(self.config, self._layers.broker_value))
 
-    def _expire_waiting(self) -> None:
-        services = self.services
-        services.fetch_purgatory.expire_all()
-        services.produce_purgatory.expire_all()
+    def _directory_failed(self, directory: Path) -> None:
+        """A log directory is gone: its replicas are out of service, the others go on."""
+        if self._services is not None:
+            for log in self._logs.logs_in(directory):
+                self._services.replicas.fail_partition(log.topic_partition)
+        if not self._logs.online_dirs:
+            _logger.critical("every log directory is offline, the broker cannot go on")
+            self.failed.set()
+
+    async def _stop_serving(self) -> None:
+        self._listeners.drain()
+        self.services.fetch_purgatory.expire_all()
+        self.services.produce_purgatory.expire_all()
+        await self._listeners.stop()

@@ -22,10 +22,11 @@ from barnabas.broker.handler import (
     encode_reply,
 )
 from barnabas.model.errors import ProtocolError
+from barnabas.net.connection_ports import ConnectionClosedError
 from barnabas.net.parts import Part
 from barnabas.net.pending import Reply
 from barnabas.net.refusal import Refusal
-from barnabas.net.server_connection import ConnectionClosedError, ServerConnection
+from barnabas.net.server_connection import ServerConnection
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.headers import RequestHeader, decode_request_header
 from barnabas.wire.message import Message

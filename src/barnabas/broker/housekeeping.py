@@ -1,5 +1,8 @@
 """The periodic work of a broker: retention, checkpoints, flushes, in-sync checks, compaction."""
 
+import asyncio
+from concurrent.futures import Executor
+
 from barnabas.broker.boot import keep_doubtful
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.config_watch import ConfigWatch
@@ -19,12 +22,18 @@ class Housekeeping:
     """Starts the jobs of one broker and owns them; lives on its loop."""
 
     def __init__(
-        self, config: BrokerConfig, clock: Clock, logs: LogManager, flusher: Flusher
+        self,
+        config: BrokerConfig,
+        clock: Clock,
+        logs: LogManager,
+        flusher: Flusher,
+        executor: Executor,
     ) -> None:
         self._config = config
         self._clock = clock
         self._logs = logs
         self._flusher = flusher
+        self._executor = executor
         self._jobs = PeriodicJobs()
 
     def start(self, replicas: ReplicaManager, configs: ConfigWatch) -> None:
@@ -63,9 +72,24 @@ class Housekeeping:
             lambda: configs.purge_notifications(self._clock.now_ms()),
         )
 
+        if config["log.cleaner.enable"]:
+            every(config["log.cleaner.backoff.ms"], "cleaner", self._clean)
+
     async def stop(self) -> None:
         await self._jobs.stop()
 
     async def _flush(self) -> None:
         for log in self._logs.logs_to_flush():
             await self._flusher.flush_log(log)
+
+    async def _clean(self) -> None:
+        """Compact, one log after the other, until none asks for it."""
+        loop = asyncio.get_running_loop()
+        while (task := self._logs.begin_clean(self._clock.now_ms())) is not None:
+            # A pass that is running cannot be taken back: stopping waits for it.
+            running = loop.run_in_executor(self._executor, task.run)
+            try:
+                await asyncio.shield(running)
+            finally:
+                await asyncio.wait([running])
+                self._logs.finish_clean(task)

@@ -1,16 +1,18 @@
 """The broker's listening addresses: bound first, served once there is something to serve."""
 
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from barnabas.broker.config import BrokerConfig
 from barnabas.model.clock import Clock
 from barnabas.model.control import Endpoint
 from barnabas.model.errors import ConfigError
-from barnabas.net.bind import listen_on
+from barnabas.net.bind import BACKLOG, listen_on
+from barnabas.net.connection_ports import FrameHandler
 from barnabas.net.limits import ConnectionLimits
 from barnabas.net.listener import Listener
-from barnabas.net.server_connection import FrameHandler
 
 _DEFAULT_QUEUED_BYTES = 64 * 1024 * 1024
 
@@ -36,12 +38,17 @@ class Listeners:
         return [bound.endpoint for bound in self._bound]
 
     def bind(self) -> None:
-        """Take all addresses; AddressInUseError names the one that is taken."""
+        """Take all addresses; OSError when one is taken."""
         for wanted in self._config.listeners:
             if wanted.security_protocol != "PLAINTEXT":
                 raise ConfigError(f"listeners: {wanted.security_protocol} is not served")
-            backlog = max(self._config["socket.listen.backlog.size"], 1)
-            sockets = listen_on(wanted.host, wanted.port, backlog=backlog)
+            sockets = listen_on(
+                wanted.host,
+                wanted.port,
+                backlog=self._given("socket.listen.backlog.size", BACKLOG),
+                send_buffer_bytes=self._given("socket.send.buffer.bytes", -1),
+                receive_buffer_bytes=self._given("socket.receive.buffer.bytes", -1),
+            )
             port = sockets[0].getsockname()[1]
             endpoint = Endpoint(wanted.listener, wanted.host, port, wanted.security_protocol)
             self._bound.append(_Bound(endpoint, sockets))
@@ -54,6 +61,24 @@ class Listeners:
             bound.listener = Listener(handler, clock=self._clock, limits=limits, name=name)
             bound.listener.start(bound.sockets)
 
+    def limit(self, limits: ConnectionLimits) -> None:
+        """Put changed limits into force for connections to come."""
+        for bound in self._bound:
+            if bound.listener is not None:
+                bound.listener.limits = limits
+
+    def drain(self) -> None:
+        """Take no more requests; those in progress are answered."""
+        for bound in self._bound:
+            if bound.listener is not None:
+                bound.listener.drain()
+
+    def _given(self, name: str, otherwise: int) -> int:
+        """A setting of the socket where somebody set it: Kafka's defaults of 100 KiB buffers and
+        a queue of 50 would slow down what the system does better by itself.
+        """
+        return int(self._config[name]) if name in self._config.given else otherwise
+
     async def stop(self) -> None:
         for bound in self._bound:
             if bound.listener is not None:
@@ -63,14 +88,17 @@ class Listeners:
         self._bound.clear()
 
 
-def connection_limits(config: BrokerConfig) -> ConnectionLimits:
-    """What the configuration says about connections."""
+def connection_limits(
+    config: BrokerConfig, value: Callable[[str], Any] | None = None
+) -> ConnectionLimits:
+    """What the configuration says about connections; `value` knows the dynamic settings."""
+    value = value or config.__getitem__
     queued_bytes = config["queued.max.request.bytes"]
     return ConnectionLimits(
         max_frame_bytes=config["socket.request.max.bytes"],
         max_partial_bytes=queued_bytes if queued_bytes > 0 else _DEFAULT_QUEUED_BYTES,
         max_pending_replies=min(config["queued.max.requests"], 64),
-        max_connections=config["max.connections"],
-        max_connections_per_ip=config["max.connections.per.ip"],
+        max_connections=value("max.connections"),
+        max_connections_per_ip=value("max.connections.per.ip"),
         idle_ms=config["connections.max.idle.ms"],
     )

@@ -7,11 +7,13 @@ cleanly; the data stays in its directory.
 import argparse
 import asyncio
 import errno
+import gc
 import logging
 import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 from barnabas.broker.app import Broker
 from barnabas.broker.config import DEFAULT_PORT, BrokerConfig
@@ -84,9 +86,15 @@ async def _serve(config: BrokerConfig) -> int:
         raise _startup_error(config, error) from error
     sys.stdout.write(f"listening on {_shown(broker.host)}:{broker.port}\n")
     sys.stdout.flush()
-    received = await stopped
+    gc.freeze()  # what start-up made stays: collections need not look at it again
+    failed = asyncio.ensure_future(broker.failed.wait())
+    ends: list[asyncio.Future[Any]] = [stopped, failed]
+    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+    failed.cancel()
     await broker.stop()
-    return _INTERRUPTED if received is signal.SIGINT else 0
+    if not stopped.done():
+        raise LocalError("every log directory has failed")
+    return _INTERRUPTED if stopped.result() is signal.SIGINT else 0
 
 
 def _stop(stopped: "asyncio.Future[signal.Signals]", number: signal.Signals) -> None:

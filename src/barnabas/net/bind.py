@@ -8,12 +8,21 @@ BACKLOG = 1024
 _MISSING_FAMILY = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
 
 
-def listen_on(host: str, port: int, *, backlog: int = BACKLOG) -> list[socket.socket]:
+def listen_on(
+    host: str,
+    port: int,
+    *,
+    backlog: int = BACKLOG,
+    send_buffer_bytes: int = -1,
+    receive_buffer_bytes: int = -1,
+) -> list[socket.socket]:
     """Listen on every address of `host`, all on one port; an empty host means all interfaces.
 
     A name such as localhost often has an IPv4 and an IPv6 address, and clients try either. OSError
-    when the port is taken or no address is ours. Port 0 takes a free one.
+    when the port is taken or no address is ours. Port 0 takes a free one. Buffer sizes below 0
+    leave the system's, which grow by themselves; connections take them over.
     """
+    sizes = {socket.SO_SNDBUF: send_buffer_bytes, socket.SO_RCVBUF: receive_buffer_bytes}
     opened: list[socket.socket] = []
     try:
         for family, address in _addresses(host, port):
@@ -24,6 +33,10 @@ def listen_on(host: str, port: int, *, backlog: int = BACKLOG) -> list[socket.so
                     raise
                 continue
             port = opened[0].getsockname()[1]
+        for option, size in sizes.items():
+            if size >= 0:
+                for sock in opened:
+                    sock.setsockopt(socket.SOL_SOCKET, option, size)
         if not opened:
             raise OSError(errno.EADDRNOTAVAIL, f"{host!r} has no address on this machine")
     except BaseException:

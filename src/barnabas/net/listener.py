@@ -14,9 +14,10 @@ from collections.abc import Callable, Sequence
 
 from barnabas.model.clock import Clock
 from barnabas.net.budget import ReceiveBudget
+from barnabas.net.connection_ports import FrameHandler
 from barnabas.net.limits import ConnectionLimits
 from barnabas.net.refusal import Refusal, RefusalLog
-from barnabas.net.server_connection import SCRATCH_BYTES, FrameHandler, ServerConnection
+from barnabas.net.server_connection import SCRATCH_BYTES, ServerConnection
 from barnabas.net.stream import Stream, TcpStream
 
 _ACCEPTS_PER_TURN = 64
@@ -67,11 +68,15 @@ class Listener:
         self._watch_sockets()
         self._sweep = self._loop.call_later(_SWEEP_S, self._sweep_connections)
 
-    async def stop(self, *, grace_s: float = 1.0) -> None:
-        """Accept no more, let requests in progress end for up to `grace_s`, close all."""
+    def drain(self) -> None:
+        """Accept no more connections and no more requests; those in progress are answered."""
         self._stop_accepting()
         for connection in list(self.connections):
             connection.close_when_idle()
+
+    async def stop(self, *, grace_s: float = 1.0) -> None:
+        """Drain, let requests in progress end for up to `grace_s`, close all."""
+        self.drain()
         if self.connections:
             self._all_closed = asyncio.Event()
             with contextlib.suppress(TimeoutError):

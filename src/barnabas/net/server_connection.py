@@ -14,18 +14,14 @@ buffer belongs to one callback at a time.
 import logging
 import struct
 from collections import deque
-from collections.abc import Callable
-from typing import Protocol
 
-from barnabas.model.clock import Clock
 from barnabas.model.errors import ProtocolError
-from barnabas.net.budget import ReceiveBudget
+from barnabas.net.connection_ports import ConnectionClosedError, FrameHandler, Host
 from barnabas.net.frame_buffer import STEP_BYTES, FrameBuffer
-from barnabas.net.limits import ConnectionLimits
 from barnabas.net.output_queue import OutputQueue
-from barnabas.net.pending import PendingReply, Reply
+from barnabas.net.pending import PendingReply
 from barnabas.net.progress import Progress
-from barnabas.net.refusal import Refusal, RefusalLog, bad_size
+from barnabas.net.refusal import Refusal, bad_size
 from barnabas.net.stream import Stream
 
 _logger = logging.getLogger("barnabas.net")
@@ -35,44 +31,6 @@ SCRATCH_BYTES = 64 * 1024
 # After a large frame the next is probably large too: read little of it through the scratch
 # buffer, so that little of it is copied twice.
 _SCRATCH_AFTER_LARGE = 4 * 1024
-
-
-class ConnectionClosedError(Exception):
-    """A handler refuses the connection; it is closed without an answer."""
-
-    def __init__(self, reason: Refusal, detail: str) -> None:
-        super().__init__(reason, detail)
-        self.reason = reason
-        self.detail = detail
-
-
-class FrameHandler(Protocol):
-    """Whoever understands frames; may raise ProtocolError or ConnectionClosedError."""
-
-    def __call__(self, connection: "ServerConnection", frame: memoryview) -> Reply: ...
-
-
-class Host(Protocol):
-    """What a connection needs of its listener."""
-
-    @property
-    def clock(self) -> Clock: ...
-
-    @property
-    def limits(self) -> ConnectionLimits: ...
-
-    @property
-    def budget(self) -> ReceiveBudget: ...
-
-    @property
-    def refusals(self) -> RefusalLog: ...
-
-    @property
-    def scratch(self) -> memoryview: ...
-
-    def call_soon(self, callback: Callable[[], None]) -> None: ...
-
-    def connection_closed(self, connection: "ServerConnection") -> None: ...
 
 
 class ServerConnection:

@@ -5,12 +5,12 @@ import struct
 
 import pytest
 
+from barnabas.net.connection_ports import ConnectionClosedError
 from barnabas.net.limits import ConnectionLimits
 from barnabas.net.listener import Listener
 from barnabas.net.memory import MemoryStream, memory_pair
 from barnabas.net.pending import PendingReply
 from barnabas.net.refusal import Refusal
-from barnabas.net.server_connection import ConnectionClosedError
 from barnabas.testing.virtual_clock import VirtualClock
 
 

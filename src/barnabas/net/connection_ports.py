@@ -1,0 +1,51 @@
+"""What a server connection needs of its neighbours: a handler of frames, and a listener."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from barnabas.model.clock import Clock
+from barnabas.net.budget import ReceiveBudget
+from barnabas.net.limits import ConnectionLimits
+from barnabas.net.pending import Reply
+from barnabas.net.refusal import Refusal, RefusalLog
+
+if TYPE_CHECKING:
+    from barnabas.net.server_connection import ServerConnection
+
+
+class ConnectionClosedError(Exception):
+    """A handler refuses the connection; it is closed without an answer."""
+
+    def __init__(self, reason: Refusal, detail: str) -> None:
+        super().__init__(reason, detail)
+        self.reason = reason
+        self.detail = detail
+
+
+class FrameHandler(Protocol):
+    """Whoever understands frames; may raise ProtocolError or ConnectionClosedError."""
+
+    def __call__(self, connection: "ServerConnection", frame: memoryview) -> Reply: ...
+
+
+class Host(Protocol):
+    """What a connection needs of its listener."""
+
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def limits(self) -> ConnectionLimits: ...
+
+    @property
+    def budget(self) -> ReceiveBudget: ...
+
+    @property
+    def refusals(self) -> RefusalLog: ...
+
+    @property
+    def scratch(self) -> memoryview: ...
+
+    def call_soon(self, callback: Callable[[], None]) -> None: ...
+
+    def connection_closed(self, connection: "ServerConnection") -> None: ...
