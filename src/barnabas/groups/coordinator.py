@@ -78,6 +78,10 @@ class GroupCoordinatorShard:
         membership.dismiss_all(step, self._groups)
         return step.outcome
 
+    def reconfigure(self, config: GroupConfig) -> None:
+        """Settings for what comes; timers that run keep their time."""
+        self._around.config = config
+
     # Settling
 
     def appended(self, outcome: Outcome, now_ms: int) -> Outcome:

@@ -139,7 +139,7 @@ def start_timers(step: Step, groups: GroupRegistry) -> None:
             rebalance.set_session(step, group, member)
         if len(group.members) > step.config.max_size:
             # The setting was lowered; a rebalance leaves those out who come last (KIP-389).
-            rebalance.prepare_rebalance(step, group)
+            rebalance.prepare_rebalance(step, group, "loaded with more members than allowed")
 
 
 def _start_consumer_timers(step: Step, group: ConsumerGroup) -> None:

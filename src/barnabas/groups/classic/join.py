@@ -33,6 +33,10 @@ def _refuse(step: Step, error_code: ErrorCode, member_id: str = UNKNOWN_MEMBER_I
     step.outcome.reply = JoinGroupReply(error_code, member_id)
 
 
+def _why(request: JoinGroupRequest, event: str) -> str:
+    return f"{event} ({rebalance.client_reason(request.reason)})"
+
+
 def _has_room(step: Step, group: ClassicGroup, member_id: str) -> bool:
     """Existing members count while preparing only once they have rejoined, so that a group over
     its size (the setting was lowered) loses those who come last (KIP-389)."""
@@ -93,7 +97,7 @@ def _add_member(step: Step, group: ClassicGroup, request: JoinGroupRequest, memb
     group.add(member, step.park())
     key = TimerKey(TimerKind.SESSION, group.group_id, member_id)
     step.outcome.set_timer(key, rebalance.NEW_MEMBER_JOIN_TIMEOUT_MS)
-    rebalance.rebalance_or_complete(step, group)
+    rebalance.rebalance_or_complete(step, group, _why(request, f"new member {member_id}"))
 
 
 def _rejoin(step: Step, group: ClassicGroup, request: JoinGroupRequest) -> None:
@@ -109,7 +113,8 @@ def _rejoin(step: Step, group: ClassicGroup, request: JoinGroupRequest) -> None:
         _refuse(step, ErrorCode.UNKNOWN_MEMBER_ID, request.member_id)
     else:
         _update_member(step, group, member, request)
-        rebalance.rebalance_or_complete(step, group)
+        reason = _why(request, f"member {member.member_id} rejoins")
+        rebalance.rebalance_or_complete(step, group, reason)
 
 
 def _repeats_generation(
@@ -153,13 +158,14 @@ def _replace_static(
     group.replace_static(old_id, new_id)
     _update_member(step, group, member, request)
     rebalance.set_session(step, group, member)
+    reason = _why(request, f"static member {request.group_instance_id} is now {new_id}")
     if group.state is ClassicState.COMPLETING_REBALANCE:
         # The leader may be assigning to the old id already; that assignment would reach nobody.
-        rebalance.prepare_rebalance(step, group)
+        rebalance.prepare_rebalance(step, group, reason)
     elif group.state is not ClassicState.STABLE:
         rebalance.complete_join_if_ready(step, group)
     elif group.select_protocol() != group.protocol_name:
-        rebalance.rebalance_or_complete(step, group)
+        rebalance.rebalance_or_complete(step, group, reason)
     else:
         _store_replacement(step, undo, request)
 

@@ -45,7 +45,8 @@ def leave(step: Step, group: ClassicGroup, request: LeaveGroupRequest) -> None:
     if not any(member.error_code is ErrorCode.NONE for member in left):
         return
     if group.state in (ClassicState.STABLE, ClassicState.COMPLETING_REBALANCE):
-        rebalance.prepare_rebalance(step, group)
+        why = [f"{m.member_id} ({rebalance.client_reason(m.reason)})" for m in request.members]
+        rebalance.prepare_rebalance(step, group, f"members leave: {', '.join(why)}")
     else:
         rebalance.complete_join_if_ready(step, group)
 

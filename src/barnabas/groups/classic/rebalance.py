@@ -2,7 +2,10 @@
 
 Every wait here has a timer: JOIN while preparing, SYNC while completing (KAFKA-12890, KAFKA-9752
 were groups stuck without one), SESSION per member, PENDING_MEMBER per handed-out id.
+Why a group rebalances is logged, in the client's words when it gave any (KIP-800).
 """
+
+import logging
 
 from barnabas.groups import records
 from barnabas.groups.classic.group import ClassicGroup
@@ -14,21 +17,35 @@ from barnabas.groups.requests import UNKNOWN_MEMBER_ID
 from barnabas.groups.step import Step
 from barnabas.model.error_codes import ErrorCode
 
+_log = logging.getLogger(__name__)
+
 NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60_000
 """A new member's parked JoinGroup ends after this long: it cannot heartbeat, and if its client
 has gone away, retries would otherwise pile up members (KAFKA-7610)."""
 
 
-def rebalance_or_complete(step: Step, group: ClassicGroup) -> None:
+def client_reason(given: str | None) -> str:
+    """A client's reason as one bounded line: it is the client's text in our log."""
+    return f"client's reason: {given[:255]!r}" if given else "no reason given"
+
+
+def rebalance_or_complete(step: Step, group: ClassicGroup, reason: str) -> None:
     """Start a rebalance, or move one along that is under way."""
     if group.can_rebalance:
-        prepare_rebalance(step, group)
+        prepare_rebalance(step, group, reason)
     else:
         complete_join_if_ready(step, group)
 
 
-def prepare_rebalance(step: Step, group: ClassicGroup) -> None:
+def prepare_rebalance(step: Step, group: ClassicGroup, reason: str) -> None:
     """Make everybody rejoin. The first rebalance of an empty group waits for more members."""
+    _log.info(
+        "preparing to rebalance group %s in state %s with old generation %d: %s",
+        group.group_id,
+        group.state.value,
+        group.generation_id,
+        reason,
+    )
     if group.state is ClassicState.COMPLETING_REBALANCE:
         fail_parked_syncs(step, group, ErrorCode.REBALANCE_IN_PROGRESS)
     group.pending_sync.clear()
@@ -95,9 +112,10 @@ def on_sync_timer(step: Step, group: ClassicGroup) -> None:
     waiting = group.state in (ClassicState.COMPLETING_REBALANCE, ClassicState.STABLE)
     if not waiting or not group.pending_sync:
         return
-    for member_id in sorted(group.pending_sync):
+    late = sorted(group.pending_sync)
+    for member_id in late:
         release(step, group, member_id)
-    prepare_rebalance(step, group)
+    prepare_rebalance(step, group, f"removed for not syncing in time: {', '.join(late)}")
 
 
 def on_session_timer(step: Step, group: ClassicGroup, member_id: str) -> None:
@@ -106,7 +124,7 @@ def on_session_timer(step: Step, group: ClassicGroup, member_id: str) -> None:
     if member is None or member.is_waiting:
         return
     release(step, group, member_id)
-    after_removal(step, group)
+    after_removal(step, group, f"the session of member {member_id} has ended")
 
 
 def on_pending_member_timer(step: Step, group: ClassicGroup, member_id: str) -> None:
@@ -116,10 +134,10 @@ def on_pending_member_timer(step: Step, group: ClassicGroup, member_id: str) -> 
             complete_join(step, group)
 
 
-def after_removal(step: Step, group: ClassicGroup) -> None:
+def after_removal(step: Step, group: ClassicGroup, reason: str) -> None:
     """Members have been removed: the others rebalance."""
     if group.state in (ClassicState.STABLE, ClassicState.COMPLETING_REBALANCE):
-        prepare_rebalance(step, group)
+        prepare_rebalance(step, group, reason)
     elif group.state is ClassicState.PREPARING_REBALANCE and group.all_joined:
         complete_join(step, group)
 
@@ -196,6 +214,12 @@ def cancel_session(step: Step, group: ClassicGroup, member_id: str) -> None:
 
 
 def _announce_generation(step: Step, group: ClassicGroup) -> None:
+    _log.info(
+        "group %s has generation %d with %d members",
+        group.group_id,
+        group.generation_id,
+        len(group.members),
+    )
     for member in group.all_members:
         answer_join(step, group, member, generation_reply(group, member.member_id))
         set_session(step, group, member)

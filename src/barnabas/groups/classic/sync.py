@@ -69,7 +69,7 @@ def _store_assignment(step: Step, group: ClassicGroup, request: SyncGroupRequest
     def settled(code: ErrorCode) -> None:
         if code is not ErrorCode.NONE:
             rebalance.fail_parked_syncs(step, group, membership_error(code))
-            rebalance.prepare_rebalance(step, group)
+            rebalance.prepare_rebalance(step, group, f"assignment not stored: {code.name}")
             return
         for member in group.all_members:
             member.assignment = assignments[member.member_id]

@@ -170,7 +170,8 @@ def downgrade(
             _downgrade_failed(step, group, leaving_id, code, reply)
             return
         publish_classic(step, groups, group, classic)
-        rebalance.prepare_rebalance(step, classic)
+        reason = f"turned into a classic group without {leaving_id}"
+        rebalance.prepare_rebalance(step, classic, reason)
         step.outcome.reply = reply
 
     step.write(downgrade_records(step, group, classic), settled)

@@ -34,6 +34,8 @@ from barnabas.model.errors import BrokerError
 
 def heartbeat(step: Step, groups: GroupRegistry, request: ConsumerGroupHeartbeatRequest) -> None:
     """Sets the step's reply; raises BrokerError when the request is refused."""
+    if "consumer" not in step.config.rebalance_protocols:
+        raise BrokerError(ErrorCode.UNSUPPORTED_VERSION, "The consumer protocol is disabled.")
     _validate(step, request)
     if request.member_epoch in (LEAVE_EPOCH, LEAVE_STATIC_EPOCH):
         removal.leave(step, groups, request)
@@ -81,7 +83,7 @@ def _validate_join(request: ConsumerGroupHeartbeatRequest) -> None:
         raise _invalid("RebalanceTimeoutMs must be provided in first request.")
     if request.topic_partitions is None or request.topic_partitions:
         raise _invalid("TopicPartitions must be empty when (re-)joining.")
-    if not request.subscribed_topic_names and request.subscribed_topic_regex is None:
+    if not request.subscribed_topic_names and not request.subscribed_topic_regex:
         raise _invalid(
             "Either SubscribedTopicNames or SubscribedTopicRegex must be set in first request."
         )

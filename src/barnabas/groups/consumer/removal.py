@@ -4,6 +4,7 @@ When the last member that speaks the new protocol goes and classic ones stay, th
 back into a classic one if the migration policy lets it.
 """
 
+import logging
 from dataclasses import replace
 
 from barnabas.groups.consumer import conversion
@@ -18,6 +19,8 @@ from barnabas.groups.requests import LEAVE_STATIC_EPOCH, ConsumerGroupHeartbeatR
 from barnabas.groups.step import Step, membership_error
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
+
+_log = logging.getLogger(__name__)
 
 MEMBER_TIMERS = (
     TimerKind.SESSION,
@@ -141,6 +144,8 @@ def cancel_timers(step: Step, group: ConsumerGroup, member_id: str) -> None:
 
 def on_timer(step: Step, groups: GroupRegistry, group: ConsumerGroup, key: TimerKey) -> None:
     """Fence the member a timer is about, if it still deserves that."""
+    if key.kind not in MEMBER_TIMERS:
+        return
     if key.kind is TimerKind.CLASSIC_JOIN:
         group.rejoin_timers.discard(key.member_id)
     member = group.members.get(key.member_id)
@@ -149,4 +154,10 @@ def on_timer(step: Step, groups: GroupRegistry, group: ConsumerGroup, key: Timer
     unrevoked = member.state is MemberState.UNREVOKED_PARTITIONS
     if key.kind is TimerKind.REVOCATION and not unrevoked:
         return
+    _log.info(
+        "group %s: member %s is removed, its %s timer has fired",
+        group.group_id,
+        member.member_id,
+        key.kind.value,
+    )
     fence(step, groups, group, member, None)

@@ -180,3 +180,26 @@ def test_other_protocol_types_are_opaque():
     driver.advance(0)
     assert answer.reply.protocol_type == "connect"
     assert answer.reply.members[0].metadata == b"\xff\x00"
+
+
+def test_storm_of_joins_whose_ids_are_lost():
+    """G3: stable within the rebalance timeout, size bounded, nothing left behind."""
+    driver = GroupDriver(GroupConfig(initial_rebalance_delay_ms=0, max_size=3))
+    leader, follower = driver.stable_group(2)
+    lost = []
+    for _ in range(100):
+        lost.append(driver.join().reply.member_id)
+        driver.advance(10)
+    rejoins = [driver.join(leader), driver.join(follower)]
+    driver.advance(10_000)
+    assert [rejoin.code for rejoin in rejoins] == [E.NONE, E.NONE]
+    assert driver.now_ms - 1_000_000 <= 61_000
+    assert driver.join(lost[0]).code is E.UNKNOWN_MEMBER_ID
+    assert not any(key.kind is TimerKind.PENDING_MEMBER for key in driver.timers)
+
+
+def test_reason_of_the_client_is_logged_on_one_line(caplog):
+    driver = GroupDriver()
+    with caplog.at_level("INFO", logger="barnabas.groups"):
+        driver.join(known=False, reason="pod moved\nforged line")
+    assert "client's reason: 'pod moved\\nforged line'" in caplog.text

@@ -124,6 +124,13 @@ def test_join_without_any_subscription():
     assert outcome.reply.error_code is E.INVALID_REQUEST
 
 
+def test_new_protocol_can_be_switched_off_and_on():
+    driver = GroupDriver(GroupConfig(rebalance_protocols=("classic",)))
+    assert driver.consumer_heartbeat("a").code is E.UNSUPPORTED_VERSION
+    driver.shard.reconfigure(GroupConfig())
+    assert driver.consumer_heartbeat("a").code is E.NONE
+
+
 def test_group_is_full():
     driver = GroupDriver(GroupConfig(consumer_max_size=1))
     driver.consumer_heartbeat("a")
