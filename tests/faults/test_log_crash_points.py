@@ -15,7 +15,12 @@ from barnabas.testing.memory_fs import MemoryFileSystem, SimulatedCrash
 pytestmark = pytest.mark.faults
 
 SMALL = {"segment.bytes": "300", "index.interval.bytes": "80", "file.delete.delay.ms": "0"}
-COMPACT = {**SMALL, "cleanup.policy": "compact", "delete.retention.ms": "1000"}
+COMPACT = {
+    **SMALL,
+    "segment.bytes": "700",
+    "cleanup.policy": "compact",
+    "delete.retention.ms": "1000",
+}
 POLICIES = [{"torn": 0.0}, {"torn": 0.6}]
 
 
@@ -29,9 +34,13 @@ def filled(**config: str) -> World:
     world = World(**config)
     for number in range(10):
         put(world.log, (b"k%d" % (number % 4), b"v%d" % number), epoch=number // 4)
+        if number % 3 == 2:
+            # Smaller segments than the limit, so that compaction puts several into one.
+            world.log.roll()
     txn = {"producer_id": 9, "producer_epoch": 0, "transactional": True}
     put(world.log, (b"k0", b"aborted"), base_sequence=0, epoch=3, **txn)
     end_txn(world.log, 9, commit=False)
+    world.log.roll()
     put(world.log, (b"k1", b"kept"), base_sequence=1, epoch=3, **txn)
     end_txn(world.log, 9, commit=True)
     put(world.log, (b"k2", None), epoch=3)
@@ -170,6 +179,25 @@ def test_retention():
     assert every_crash(lambda: filled(**SMALL), operate, check) > 20
 
 
+def filled_behind_an_open_transaction() -> World:
+    """As `filled`, but the pass must stop early: behind it stands more aborted data."""
+    world = World(**{**COMPACT, "segment.bytes": "2000"})
+    for number in range(6):
+        put(world.log, (b"k%d" % (number % 2), b"v%d" % number))
+    begun = {"producer_epoch": 0, "base_sequence": 0, "transactional": True}
+    put(world.log, (b"k3", b"open"), producer_id=1, **begun)
+    put(world.log, (b"k0", b"aborted"), producer_id=2, **begun)
+    end_txn(world.log, 2, commit=False)
+    put(world.log, (b"k1", b"v"))
+    world.log.roll()
+    put(world.log, (b"k2", b"end"))
+    world.commit_all()
+    world.log.flush()
+    world.manager.checkpoint_recovery_points()
+    world.manager.checkpoint_high_watermarks()
+    return world
+
+
 def newest(seen) -> dict:
     return {key: value for _, key, value in seen}
 
@@ -193,6 +221,26 @@ def test_compaction():
             assert len(found) < len(visible)
 
     assert every_crash(lambda: filled(**COMPACT), operate, check) > 40
+
+
+def test_compaction_that_stops_early():
+    before = filled_behind_an_open_transaction()
+    everything = contents(before.log)
+
+    def operate(world: World) -> None:
+        assert world.manager.clean(world.clock.now_ms(), force=True)
+        world.manager.purge_deleted()
+
+    def check(world: World, done: bool) -> None:
+        world.commit_all()
+        assert world.log.last_stable_offset == before.log.last_stable_offset == 6
+        end_txn(world.log, 1, commit=True)
+        world.commit_all()
+        found = committed(world.log)
+        assert newest(found) == {b"k0": b"v4", b"k1": b"v", b"k2": b"end", b"k3": b"open"}
+        assert set(contents(world.log)) <= set(everything)
+
+    assert every_crash(filled_behind_an_open_transaction, operate, check) > 40
 
 
 def test_checkpoints_and_flush():

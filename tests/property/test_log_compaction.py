@@ -55,6 +55,13 @@ def test_random_histories(part):
             model.replicate()
             model.clean()
             model.check()
+            model.advance(DELETE_RETENTION_MS)
+            model.put(records(dice))
+            model.roll()
+            model.replicate()
+            model.clean()
+            model.kill()
+            model.check()
         except BaseException as error:
             error.add_note(f"seed {seed}")
             raise

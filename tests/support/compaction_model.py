@@ -94,6 +94,9 @@ class CompactionModel:
         found = contents(log)
         for offset, key, value in found:
             assert self.history[offset] == (key, value), "a record changed or moved"
+        if log.high_watermark == log.log_end_offset:
+            begun = [offsets[0] for offsets in self.open.values() if offsets]
+            assert log.last_stable_offset == min(begun, default=log.high_watermark)
         self._check_committed(log)
         self._check_tombstones({offset for offset, _, _ in found})
         for producer_id, sequence in self.sequences.items():
