@@ -5,14 +5,14 @@ import os
 
 import pytest
 
-from barnabas.testing import Broker
-
 _numbers = itertools.count()
 
 
 @pytest.fixture(scope="session")
 def broker():
     """One real broker for the tests that share it; each test takes topics of its own."""
+    from barnabas.testing import Broker  # unit tests do without it
+
     with Broker() as running:
         yield running
 
