@@ -1,10 +1,11 @@
-"""Batches waiting to be sent, per partition, oldest first.
+"""Batches waiting to be sent, per partition, in the order in which they were opened.
 
 Two sides meet here: the threads that call `send()` fill the open batches, the sender's loop takes
 those that are ready. A batch is ready when it is full, has lingered, is waited for, or memory runs
 short. Nothing here knows brokers or sequences.
 """
 
+import itertools
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -42,6 +43,7 @@ class Accumulator:
         self._topics: dict[str, TopicAppender] = {}
         self._queues: dict[TopicPartition, deque[ProducerBatch]] = {}
         self._flushing = 0
+        self._opened = itertools.count()
         self._incomplete: set[ProducerBatch] = set()
 
     # -- the sending threads' side -------------------------------------------------------------
@@ -90,6 +92,7 @@ class Accumulator:
         key, value, headers, timestamp = record
         now = self._clock.monotonic_ms()
         batch = ProducerBatch(place, reserved, now, threading.Lock(), self._wake)
+        batch.ordinal = (next(self._opened),)
         topic.close(place.partition)
         topic.open(batch)
         self._queues.setdefault(place, deque()).append(batch)
@@ -131,22 +134,25 @@ class Accumulator:
         return batch
 
     def requeue(self, batch: ProducerBatch) -> None:
-        """Put a batch back for another try: in the order of sequences, else first."""
+        """Put a batch back for another try, at its place in the order of the partition."""
         with self._lock:
-            queue = self._queues.setdefault(batch.partition, deque())
-            index = 0
-            if batch.has_sequence:
-                while index < len(queue) and _goes_before(queue[index], batch):
-                    index += 1
-            queue.insert(index, batch)
+            self._insert(batch)
 
     def replace(self, batch: ProducerBatch, parts: list[ProducerBatch]) -> None:
-        """A batch was split: its parts take its place at the head of the queue."""
+        """A batch was split: its parts take its place in the order of the partition."""
         with self._lock:
-            queue = self._queues.setdefault(batch.partition, deque())
-            queue.extendleft(reversed(parts))
+            for number, part in enumerate(parts):
+                part.ordinal = (*batch.ordinal, number)
+                self._insert(part)
             self._incomplete.update(parts)
         self.finished(batch)
+
+    def _insert(self, batch: ProducerBatch) -> None:
+        queue = self._queues.setdefault(batch.partition, deque())
+        index = 0
+        while index < len(queue) and queue[index].ordinal < batch.ordinal:
+            index += 1
+        queue.insert(index, batch)
 
     def discard(self, batch: ProducerBatch) -> None:
         """Take a batch that will not be sent out of its queue."""
@@ -183,7 +189,3 @@ class Accumulator:
         finally:
             with self._lock:
                 self._flushing -= 1
-
-
-def _goes_before(queued: ProducerBatch, batch: ProducerBatch) -> bool:
-    return queued.has_sequence and queued.base_sequence < batch.base_sequence

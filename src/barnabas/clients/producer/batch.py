@@ -39,6 +39,7 @@ class ProducerBatch:
         "done",
         "error",
         "log_append_time",
+        "ordinal",
         "partition",
         "parts",
         "payload",
@@ -61,6 +62,7 @@ class ProducerBatch:
         self.appender = RecordAppender(capacity)
         self.created_ms = created_ms
         self.reserved_bytes = capacity
+        self.ordinal: tuple[int, ...] = ()  # its place among the partition's batches
         self.payload: bytearray | None = None  # the built batch; None while it is open
         self.count = 0  # records, known when the batch is built
         self.attempts = 0

@@ -24,6 +24,7 @@ class PartitionSequences:
     producer_id: int
     producer_epoch: int
     next_sequence: int = 0
+    acknowledged: bool = False
     in_flight: list[ProducerBatch] = field(default_factory=list)
 
 
@@ -55,6 +56,10 @@ class ProducerIdentity:
             return True
         if self._stale(state):
             return False
+        if self.idempotent and not state.acknowledged:
+            # A broker that knows nothing of us takes any sequence: were the first batch of an
+            # epoch refused, one sent behind it would be stored in its place.
+            return False
         return not self._ordered or len(state.in_flight) < self._max_in_flight
 
     def sending(self, batch: ProducerBatch) -> None:
@@ -75,6 +80,12 @@ class ProducerIdentity:
         state = self._partitions.get(batch.partition)
         if state is not None and batch in state.in_flight:
             state.in_flight.remove(batch)
+
+    def stored(self, batch: ProducerBatch) -> None:
+        """The broker has the batch, and so a sequence to go on from."""
+        state = self._partitions.get(batch.partition)
+        if state is not None and state.producer_epoch == batch.producer_epoch:
+            state.acknowledged = True
 
     def others_before(self, batch: ProducerBatch) -> bool:
         """Whether an earlier batch of the partition is still unanswered: then a broker that

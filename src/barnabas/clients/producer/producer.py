@@ -169,18 +169,19 @@ class Producer:
 
     def _wait_for_memory(self, size: int) -> None:
         granted = threading.Event()
+        grant = granted.set  # one object: a waiter is known by its callback
         memory = self._core.accumulator.memory
-        memory.reserve_later(size, granted.set)
+        memory.reserve_later(size, grant)
         self._core.wake()
         limit = self._settings.max_block_ms / 1000
         try:
             if granted.wait(limit):
                 return
         except BaseException:
-            if not memory.withdraw(granted.set):
+            if not memory.withdraw(grant):
                 memory.release(size)
             raise
-        if memory.withdraw(granted.set):
+        if memory.withdraw(grant):
             raise DeadlineError(f"no room in buffer.memory within max.block.ms ({limit:g} s)")
 
     def _appender(self, topic: str) -> TopicAppender:

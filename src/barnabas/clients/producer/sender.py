@@ -226,6 +226,7 @@ class Sender:
             self._background("metadata", self._client.refresh({batch.partition.topic}))
         match verdict(batch, code, self._circumstances(batch)):
             case Verdict.STORED:
+                self._identity.stored(batch)
                 batch.complete(answer.base_offset, answer.log_append_time_ms, None)
                 self._accumulator.finished(batch)
             case Verdict.RETRY:

@@ -1,8 +1,11 @@
 """Batches waiting to be sent: when they are ready, in which order they go."""
 
+import threading
+
 import pytest
 
 from barnabas.clients.producer.accumulator import Accumulator
+from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.buffer_memory import BufferMemory
 from barnabas.model.ids import TopicPartition
 
@@ -71,20 +74,34 @@ def test_a_drained_batch_takes_no_more_records(make):
     assert heads(accumulator)[PLACE] is not batch
 
 
-def test_retries_stand_before_new_batches_in_the_order_of_sequences(make):
+def test_retries_stand_before_new_batches_in_the_order_they_had(make):
     accumulator = make(batch_size=100)
     drained = []
-    for sequence in range(3):
+    for _ in range(3):
         send(accumulator, b"x" * 60)
-        batch = accumulator.drain(PLACE)
-        batch.base_sequence = sequence
-        drained.append(batch)
+        drained.append(accumulator.drain(PLACE))
     send(accumulator, b"new")
     for batch in (drained[1], drained[2], drained[0]):
         accumulator.requeue(batch)
     order = [accumulator.drain(PLACE) for _ in range(4)]
     assert order[:3] == drained
-    assert order[3].base_sequence == -1
+
+
+def test_parts_of_split_batches_keep_the_order_of_their_wholes(make):
+    accumulator = make(batch_size=100)
+    wholes = []
+    for _ in range(2):
+        send(accumulator, b"x" * 60)
+        wholes.append(accumulator.drain(PLACE))
+    parts = {whole: [new_batch(), new_batch()] for whole in wholes}
+    accumulator.replace(wholes[1], parts[wholes[1]])
+    accumulator.replace(wholes[0], parts[wholes[0]])
+    order = [accumulator.drain(PLACE) for _ in range(4)]
+    assert order == parts[wholes[0]] + parts[wholes[1]]
+
+
+def new_batch():
+    return ProducerBatch(PLACE, 0, 0, threading.Lock(), lambda: None)
 
 
 def test_memory_comes_back_when_a_batch_is_answered(make):
@@ -119,8 +136,7 @@ def test_waiters_for_memory_are_served_in_order():
 def test_who_gives_up_waiting_says_whether_it_was_served():
     memory = BufferMemory(10)
 
-    def granted():
-        pass
+    granted = threading.Event().set
 
     memory.try_reserve(10)
     memory.reserve_later(5, granted)

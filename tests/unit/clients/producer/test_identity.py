@@ -24,6 +24,22 @@ def identity():
     return made
 
 
+def greet(identity, place=ONE):
+    """One batch stored, as every partition begins."""
+    first = batch(0, place)
+    identity.sending(first)
+    identity.answered(first)
+    identity.stored(first)
+
+
+def test_the_first_batch_of_an_epoch_goes_alone(identity):
+    first = batch()
+    identity.sending(first)
+    assert not identity.may_send(ONE)
+    identity.stored(first)
+    assert identity.may_send(ONE)
+
+
 def numbers(item):
     return item.producer_id, item.producer_epoch, item.base_sequence
 
@@ -52,6 +68,7 @@ def test_a_retry_keeps_its_sequence(identity):
 
 
 def test_at_most_five_batches_of_a_partition_are_in_flight(identity):
+    greet(identity)
     for _ in range(5):
         assert identity.may_send(ONE)
         identity.sending(batch(1))

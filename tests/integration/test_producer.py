@@ -1,0 +1,211 @@
+"""The producer against a real broker: what it promises, and what it says when it cannot."""
+
+import json
+import threading
+
+import pytest
+
+from barnabas import (
+    BrokerError,
+    DeadlineError,
+    ErrorCode,
+    Producer,
+    SimpleConsumer,
+)
+from barnabas.model.errors import BarnabasError, ClosedError, ConfigError, LocalError
+from barnabas.testing import Broker
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def producer_of(broker):
+    made = []
+
+    def make(**config):
+        producer = Producer({"bootstrap.servers": broker.bootstrap_servers, **config})
+        made.append(producer)
+        return producer
+
+    yield make
+    for producer in made:
+        producer.close(5)
+
+
+def read_all(broker, topic, partition=0, **config):
+    with SimpleConsumer(bootstrap_servers=broker.bootstrap_servers, **config) as consumer:
+        end = consumer.latest_offset(topic, partition)
+        position, records = 0, []
+        while position < end:
+            more, position = consumer.fetch(topic, partition, position).decode()
+            records += more
+    return records
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
+def test_records_are_stored_as_sent(broker, producer_of, topic_name, codec):
+    producer = producer_of(compression_type=codec)
+    sent = [(b"k%d" % n, b"value %d " % n * 20, [("h", b"%d" % n)]) for n in range(200)]
+    futures = [producer.send(topic_name, value, key, headers) for key, value, headers in sent]
+    assert [future.result(10).offset for future in futures] == list(range(200))
+    stored = read_all(broker, topic_name)
+    assert [(r.key, r.value, list(r.headers)) for r in stored] == sent
+
+
+@pytest.mark.parametrize("acks", ["0", "1", "all"])
+def test_levels_of_acknowledgement(broker, producer_of, topic_name, acks):
+    producer = producer_of(acks=acks)
+    futures = [producer.send(topic_name, b"%d" % n) for n in range(50)]
+    producer.flush(10)
+    offsets = [future.result(1).offset for future in futures]
+    assert offsets == ([-1] * 50 if acks == "0" else list(range(50)))
+    producer_of().send(topic_name, b"last").result(10)
+    assert len(read_all(broker, topic_name)) == 51
+
+
+def test_given_timestamps_and_partitions_are_kept():
+    with (
+        Broker({"num.partitions": 3}) as three,
+        Producer(bootstrap_servers=three.bootstrap_servers) as producer,
+    ):
+        metadata = producer.send("t", b"v", partition=2, timestamp=1234567).result(10)
+        assert (metadata.partition, metadata.timestamp) == (2, 1234567)
+        assert producer.partitions_for("t") == [0, 1, 2]
+        with pytest.raises(LocalError, match="partitions 0 to 2, not 7"):
+            producer.send("t", b"v", partition=7)
+
+
+def test_keyless_records_spread_in_batches_and_round_robin_in_turn():
+    with Broker({"num.partitions": 4}) as four:
+        with Producer(bootstrap_servers=four.bootstrap_servers, batch_size=1000) as sticky:
+            places = [sticky.send("t", b"x" * 100) for _ in range(400)]
+            used = {future.result(10).partition for future in places}
+        with Producer(
+            bootstrap_servers=four.bootstrap_servers, partitioner_class="round_robin"
+        ) as turns:
+            order = [turns.send("u", b"x").result(10).partition for _ in range(8)]
+    assert used == {0, 1, 2, 3}
+    assert [(number - order[0]) % 4 for number in order] == [0, 1, 2, 3, 0, 1, 2, 3]
+
+
+def test_a_batch_the_broker_finds_too_large_is_split_and_all_arrives(topic_name):
+    with Broker({"message.max.bytes": 2000}) as small:
+        with Producer(bootstrap_servers=small.bootstrap_servers, linger_ms=50) as producer:
+            futures = [producer.send(topic_name, b"%03d" % n * 30) for n in range(100)]
+            offsets = [future.result(10).offset for future in futures]
+        assert sorted(offsets) == list(range(100))
+        values = [record.value for record in read_all(small, topic_name)]
+        assert values == [b"%03d" % n * 30 for n in range(100)]
+
+
+def test_a_single_record_too_large_fails_by_name(producer_of, topic_name):
+    producer = producer_of(max_request_size=10_000_000)
+    with pytest.raises(BrokerError) as caught:
+        producer.send(topic_name, b"x" * 2_000_000).result(10)
+    assert caught.value.code is ErrorCode.MESSAGE_TOO_LARGE
+    with pytest.raises(BrokerError, match=r"max\.request\.size"):
+        producer.send(topic_name, b"x" * 20_000_000)
+    producer.send(topic_name, b"small").result(10)
+
+
+def test_serializers_interceptors_and_callbacks(broker, producer_of, topic_name):
+    heard = []
+
+    class Interceptor:
+        def on_send(self, record):
+            return record
+
+        def on_acknowledgement(self, record, metadata, error):
+            heard.append((record.value, metadata.offset, error))
+
+    producer = producer_of(
+        value_serializer=lambda value: json.dumps(value).encode(),
+        key_serializer=str.encode,
+        interceptor_classes=[Interceptor()],
+    )
+    called = threading.Event()
+    producer.send(topic_name, {"n": 1}, "key", on_delivery=lambda future: called.set()).result(10)
+    assert called.wait(5)
+    record = read_all(broker, topic_name)[0]
+    assert (record.key, record.value) == (b"key", b'{"n": 1}')
+    assert heard == [(b'{"n": 1}', 0, None)]
+
+
+def test_what_is_not_bytes_is_refused_at_the_call(producer_of, topic_name):
+    producer = producer_of()
+    producer.send(topic_name, b"warm").result(10)
+    with pytest.raises(TypeError):
+        producer.send(topic_name, "text")
+    with pytest.raises(BrokerError, match="characters other than"):
+        producer.send("no/topic", b"v")
+
+
+def test_a_full_buffer_blocks_and_then_says_so():
+    with Broker() as broker:
+        producer = Producer(
+            bootstrap_servers=broker.bootstrap_servers,
+            buffer_memory=40_000,
+            max_block_ms=200,
+            delivery_timeout_ms=31_000,
+            request_timeout_ms=1000,
+        )
+        producer.send("t", b"warm").result(10)
+    for _ in range(2):
+        producer.send("t", b"x" * 10_000)
+    with pytest.raises(DeadlineError, match=r"buffer\.memory"):
+        producer.send("t", b"x" * 10_000)
+    with pytest.raises(DeadlineError):
+        producer.close(0.1)
+
+
+def test_use_after_close_is_an_error_and_close_is_idempotent(broker, topic_name):
+    producer = Producer(bootstrap_servers=broker.bootstrap_servers)
+    future = producer.send(topic_name, b"v")
+    producer.close()
+    producer.close()
+    assert future.done()
+    with pytest.raises(ClosedError):
+        producer.send(topic_name, b"v")
+
+
+def test_an_unknown_topic_is_named_within_the_time(topic_name):
+    with (
+        Broker({"auto.create.topics.enable": False}) as strict,
+        Producer(bootstrap_servers=strict.bootstrap_servers, max_block_ms=500) as producer,
+        pytest.raises(BarnabasError, match=topic_name),
+    ):
+        producer.send(topic_name, b"v")
+
+
+def test_a_dead_cluster_is_named_within_the_time():
+    with (
+        Producer(bootstrap_servers="127.0.0.1:1", max_block_ms=500) as producer,
+        pytest.raises(DeadlineError, match="connection refused"),
+    ):
+        producer.send("t", b"v")
+
+
+def test_many_threads_may_send(broker, producer_of, topic_name):
+    producer = producer_of(batch_size=2000)
+    futures = []
+
+    def work(number):
+        futures.extend(producer.send(topic_name, b"%d-%d" % (number, n)) for n in range(500))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(future.result(10).offset for future in futures) == list(range(2000))
+    values = [record.value for record in read_all(broker, topic_name)]
+    for number in range(4):
+        mine = [value for value in values if value.startswith(b"%d-" % number)]
+        assert mine == [b"%d-%d" % (number, n) for n in range(500)]
+
+
+def test_bad_configuration_fails_at_construction():
+    with pytest.raises(ConfigError, match="missing required configuration"):
+        Producer()
+    with pytest.raises(ConfigError, match="not host:port"):
+        Producer(bootstrap_servers="localhost")
