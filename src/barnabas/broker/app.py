@@ -22,6 +22,7 @@ from barnabas.broker.commands import CommandReceiver, LocalChannels
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.config_watch import ConfigWatch
+from barnabas.broker.coordinators.wiring import Coordinators
 from barnabas.broker.dispatch import Dispatcher
 from barnabas.broker.fetch_sessions import FetchSessionCache
 from barnabas.broker.flusher import Flusher
@@ -156,7 +157,10 @@ class Broker:
         topics = Topics(TopicAdmin(tree), self._metadata, self._layers, random.Random())
         self._services = self._make_services(identity, tree, replicas, topics)
         dispatcher = Dispatcher(HANDLERS, self._services)
-        receiver = CommandReceiver(replicas, self._metadata, configs, topics)
+        coordinators = self._services.coordinators
+        receiver = CommandReceiver(
+            replicas, self._metadata, configs, topics, coordinators.metadata_changed
+        )
 
         await registration.register()
         await self._start_controller(stack, tree, broker_id, receiver, registration)
@@ -168,6 +172,7 @@ class Broker:
         )
         housekeeping.start(replicas, configs)
         stack.push_async_callback(housekeeping.stop)
+        coordinators.start()
         stack.push_async_callback(dispatcher.drain)
         stack.push_async_callback(self._stop_serving)
         self._listeners.start(dispatcher)
@@ -208,6 +213,7 @@ class Broker:
     ) -> Services:
         loop = asyncio.get_running_loop()
         dice = random.Random()
+        coordinators = Coordinators(self.config, self._clock, topics, self._metadata, self._layers)
         services = Services(
             config=self.config,
             clock=self._clock,
@@ -228,6 +234,7 @@ class Broker:
             ),
             api_versions=ApiVersionsAnswers(HANDLERS),
             answers_own_address=self.config.advertised_listeners is None,
+            coordinators=coordinators,
         )
         replicas.add_listener(
             PartitionWaiters(
@@ -235,6 +242,7 @@ class Broker:
                 services.fetch_purgatory,
                 loop.call_soon,
                 self._flusher.after_append,
+                coordinators.leadership_changed,
             )
         )
         return services
@@ -285,4 +293,5 @@ class Broker:
         self._listeners.drain()
         self.services.fetch_purgatory.expire_all()
         self.services.produce_purgatory.expire_all()
+        await self.services.coordinators.stop()
         await self._listeners.stop()

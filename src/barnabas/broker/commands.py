@@ -4,6 +4,8 @@ For the local broker the controller's channel ends here in a direct call; comman
 go over the wire.
 """
 
+from collections.abc import Callable
+
 from barnabas.broker.config_watch import ConfigWatch
 from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.broker.topics import Topics
@@ -29,11 +31,13 @@ class CommandReceiver:
         metadata: MetadataCache,
         configs: ConfigWatch,
         topics: Topics,
+        metadata_changed: Callable[[frozenset[str]], None],
     ) -> None:
         self._replicas = replicas
         self._metadata = metadata
         self._configs = configs
         self._topics = topics
+        self._metadata_changed = metadata_changed
 
     async def apply(self, command: Command) -> ControlReply:
         match command:
@@ -58,8 +62,10 @@ class CommandReceiver:
         error = self._replicas.fence_command(command.controller_epoch, command.broker_epoch)
         if error is not ErrorCode.NONE:
             return ControlReply(error)
-        for topic in self._metadata.apply(command):
+        gone = self._metadata.apply(command)
+        for topic in gone:
             self._configs.forget_topic(topic)
+        self._metadata_changed(gone)
         self._topics.metadata_changed()
         return ControlReply()
 

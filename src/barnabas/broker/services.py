@@ -17,6 +17,9 @@ from barnabas.storage.log_manager import LogManager
 
 if TYPE_CHECKING:
     from barnabas.broker.api_versions import ApiVersionsAnswers
+    from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
+    from barnabas.broker.coordinators.internal_topics import InternalTopics
+    from barnabas.broker.coordinators.wiring import Coordinators
     from barnabas.broker.topics import Topics
 
 
@@ -40,3 +43,12 @@ class Services:
     fetch_sessions: FetchSessionCache
     api_versions: "ApiVersionsAnswers"
     answers_own_address: bool
+    coordinators: "Coordinators"
+
+    @property
+    def internal_topics(self) -> "InternalTopics":
+        return self.coordinators.internal_topics
+
+    @property
+    def groups(self) -> "GroupCoordinator":
+        return self.coordinators.groups

@@ -1,4 +1,4 @@
-"""Tells the purgatories what moved: the one listener on all partitions.
+"""Tells the purgatories and the coordinators what moved: the one listener on all partitions.
 
 A produce that waits for followers is looked at straight away. Waiting fetches are woken at the end
 of the loop's turn, once per partition however many batches came in it: the producer's answer goes
@@ -22,11 +22,13 @@ class PartitionWaiters:
         fetch: Purgatory,
         call_soon: CallSoon,
         after_append: Callable[[Partition], None],
+        leader_changed: Callable[[Partition], None],
     ) -> None:
         self._produce = produce
         self._fetch = fetch
         self._call_soon = call_soon
         self._after_append = after_append
+        self._leader_changed = leader_changed
         self._moved: dict[Partition, None] = {}
 
     def on_append(self, partition: Partition) -> None:
@@ -40,6 +42,7 @@ class PartitionWaiters:
             self._wake_fetches(partition)
 
     def on_leader_change(self, partition: Partition) -> None:
+        self._leader_changed(partition)
         self._produce.check(partition)
         self._wake_fetches(partition)
 

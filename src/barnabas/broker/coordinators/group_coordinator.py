@@ -1,0 +1,89 @@
+"""The group coordinator of one broker: finds the shard of a group and runs requests on it."""
+
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from barnabas.broker.coordinators.group_shard import (
+    GroupAnswer,
+    GroupSettings,
+    GroupShardDriver,
+    Step,
+)
+from barnabas.broker.coordinators.internal_topics import InternalTopics
+from barnabas.broker.coordinators.shard_host import ShardHost
+from barnabas.broker.coordinators.topics_view import TopicsView
+from barnabas.groups.config import GroupConfig
+from barnabas.groups.coordinator import GroupCoordinatorShard
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.topic_names import OFFSETS_TOPIC
+from barnabas.replication.partition import Partition
+
+
+class GroupCoordinator:
+    """Owned by the broker's loop. Requests for groups that live elsewhere raise BrokerError."""
+
+    def __init__(
+        self,
+        values: Mapping[str, Any],
+        topics: InternalTopics,
+        view: TopicsView,
+        settings: GroupSettings,
+    ) -> None:
+        self._config = GroupConfig.from_values(values)
+        self._topics = topics
+        self._view = view
+        self._settings = settings
+        self._host = ShardHost(OFFSETS_TOPIC, values["offsets.load.buffer.size"], self._make)
+
+    # --- requests ---
+
+    def run(self, group_id: str, step: Step, answer: GroupAnswer) -> None:
+        """Take a step for a group; `answer` is told, now or later."""
+        self.shard_of(group_id).run(step, answer)
+
+    def shard_of(self, group_id: str) -> GroupShardDriver:
+        """The shard of a group; COORDINATOR_LOAD_IN_PROGRESS or NOT_COORDINATOR."""
+        return self._host.get(self._topics.partition_of(OFFSETS_TOPIC, group_id).partition)
+
+    def shard_at(self, partition: int) -> GroupShardDriver:
+        """The shard of a partition, for transaction markers."""
+        return self._host.get(partition)
+
+    def all_shards(self) -> Iterator[GroupShardDriver]:
+        """Every shard of this broker; COORDINATOR_LOAD_IN_PROGRESS while one is missing."""
+        if self._host.loading:
+            raise BrokerError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+        return self._host.active()
+
+    # --- events ---
+
+    def leadership_changed(self, partition: Partition) -> None:
+        self._host.leadership_changed(partition)
+
+    def topics_changed(self, gone: Iterable[str]) -> None:
+        """The metadata has changed; offsets of deleted topics go with them."""
+        self._view.refresh()
+        deleted = frozenset(gone)
+        if deleted:
+            self._everywhere(lambda shard, now_ms: shard.topics_deleted(deleted, now_ms))
+
+    def expire(self) -> None:
+        """Periodic: drop offsets and groups whose time is over."""
+        self._everywhere(lambda shard, now_ms: shard.expire(now_ms))
+
+    async def stop(self) -> None:
+        await self._host.stop()
+
+    def _everywhere(self, step: Step) -> None:
+        for driver in list(self._host.active()):
+            driver.run(step)
+
+    def _make(self, partition: Partition) -> GroupShardDriver:
+        shard = GroupCoordinatorShard(self._config, self._view, _new_id)
+        return GroupShardDriver(shard, partition, self._settings)
+
+
+def _new_id() -> str:
+    return str(uuid.uuid4())

@@ -1,0 +1,106 @@
+"""The coordinators' own topics: made when somebody first asks for a coordinator."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from barnabas.broker.metadata_cache import MetadataCache
+from barnabas.broker.topics import NewTopic, Topics
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.ids import TopicPartition
+from barnabas.model.java_hash import coordinator_partition
+from barnabas.model.topic_names import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
+
+_CREATION_WAIT_MS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How one of the topics is made; `replicas` is an upper bound, reached with enough brokers."""
+
+    partitions: int
+    replicas: int
+    configs: Mapping[str, str]
+    min_insync: int | None = None
+
+
+class InternalTopics:
+    """Knows the place of every group and transactional id; owned by the broker's loop."""
+
+    def __init__(self, values: Mapping[str, Any], topics: Topics, metadata: MetadataCache) -> None:
+        self._topics = topics
+        self._metadata = metadata
+        self._plans = {
+            OFFSETS_TOPIC: _offsets_plan(values),
+            TRANSACTIONS_TOPIC: _transactions_plan(values),
+        }
+        self._creating: dict[str, asyncio.Task[None]] = {}
+
+    def partition_of(self, topic: str, key: str) -> TopicPartition:
+        """Where `key` belongs: by the topic as it is, or as it is going to be."""
+        known = self._metadata.partitions(topic)
+        count = len(known) if known else self._plans[topic].partitions
+        return TopicPartition(topic, coordinator_partition(key, count))
+
+    def exists(self, topic: str) -> bool:
+        return self._metadata.has_topic(topic)
+
+    async def ensure(self, topic: str) -> None:
+        """Make the topic unless it is there; BrokerError when that does not work out in time.
+
+        All who ask at once wait for one creation.
+        """
+        if self._metadata.has_topic(topic):
+            return
+        task = self._creating.get(topic)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._create(topic))
+            self._creating[topic] = task
+            task.add_done_callback(lambda _: self._creating.pop(topic, None))
+        await asyncio.shield(task)
+
+    async def stop(self) -> None:
+        """Give up creations under way."""
+        for task in list(self._creating.values()):
+            task.cancel()
+        await asyncio.gather(*self._creating.values(), return_exceptions=True)
+
+    async def _create(self, topic: str) -> None:
+        plan = self._plans[topic]
+        factor = max(1, min(plan.replicas, len(list(self._metadata.brokers()))))
+        configs = dict(plan.configs)
+        if plan.min_insync is not None:
+            configs["min.insync.replicas"] = str(min(plan.min_insync, factor))
+        try:
+            await self._topics.create(NewTopic(topic, plan.partitions, factor, configs=configs))
+        except BrokerError as error:
+            if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
+                raise
+        await self._topics.wait_for_leaders(topic, 1, _CREATION_WAIT_MS)
+
+
+def _offsets_plan(values: Mapping[str, Any]) -> _Plan:
+    configs = {
+        "cleanup.policy": "compact",
+        "segment.bytes": str(values["offsets.topic.segment.bytes"]),
+        "compression.type": "producer",
+    }
+    partitions = values["offsets.topic.num.partitions"]
+    return _Plan(partitions, values["offsets.topic.replication.factor"], configs)
+
+
+def _transactions_plan(values: Mapping[str, Any]) -> _Plan:
+    configs = {
+        "cleanup.policy": "compact",
+        "segment.bytes": str(values["transaction.state.log.segment.bytes"]),
+        "compression.type": "uncompressed",
+        "unclean.leader.election.enable": "false",
+    }
+    return _Plan(
+        values["transaction.state.log.num.partitions"],
+        values["transaction.state.log.replication.factor"],
+        configs,
+        values["transaction.state.log.min.isr"],
+    )

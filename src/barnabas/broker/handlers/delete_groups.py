@@ -1,0 +1,69 @@
+"""DeleteGroups: forget empty groups with all their offsets. v2 flexible."""
+
+from collections.abc import Callable
+
+from barnabas.broker.coordinators.answers import Answer
+from barnabas.broker.coordinators.group_shard import GroupShardDriver, Step
+from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.groups.replies import DeleteGroupsReply, Reply
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.delete_groups import (
+    DeletableGroupResult,
+    DeleteGroupsRequest,
+    DeleteGroupsResponse,
+)
+
+
+def handle_delete_groups(ctx: RequestContext, request: DeleteGroupsRequest) -> Result:
+    asked = list(dict.fromkeys(request.groups_names))
+    results: dict[str, ErrorCode] = {}
+    by_shard: dict[GroupShardDriver, list[str]] = {}
+    for group_id in asked:
+        try:
+            by_shard.setdefault(ctx.services.groups.shard_of(group_id), []).append(group_id)
+        except BrokerError as error:
+            results[group_id] = error.code
+
+    def encode(_: None) -> DeleteGroupsResponse:
+        return DeleteGroupsResponse(
+            results=[DeletableGroupResult(name, results[name]) for name in asked]
+        )
+
+    answer: Answer[None] = Answer(ctx, encode, lambda _code: encode(None))
+
+    def collect(part: dict[str, ErrorCode]) -> None:
+        results.update(part)
+        if len(results) == len(asked):
+            answer.give(None)
+
+    if not by_shard:
+        answer.give(None)
+    for driver, group_ids in by_shard.items():
+        driver.run(_deletion(group_ids), _Part(group_ids, collect))
+    return answer.result()
+
+
+def _deletion(group_ids: list[str]) -> Step:
+    return lambda shard, now_ms: shard.delete_groups(group_ids, now_ms)
+
+
+class _Part:
+    """The groups of one shard: a `GroupAnswer` that adds to the whole."""
+
+    def __init__(
+        self, group_ids: list[str], collect: Callable[[dict[str, ErrorCode]], None]
+    ) -> None:
+        self._group_ids = group_ids
+        self._collect = collect
+
+    def give(self, reply: Reply) -> None:
+        if isinstance(reply, DeleteGroupsReply):
+            self._collect(dict(reply.results))
+
+    def fail(self, code: ErrorCode) -> None:
+        self._collect(dict.fromkeys(self._group_ids, code))
+
+
+HANDLER = Handler(ApiKey.DELETE_GROUPS, (0, 2), handle_delete_groups)

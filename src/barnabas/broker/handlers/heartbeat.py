@@ -1,0 +1,36 @@
+"""Heartbeat: a member of a classic group lives. v3 static members; v4 flexible."""
+
+from barnabas.broker.coordinators.answers import Answer, answer_group
+from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.groups.replies import HeartbeatReply
+from barnabas.groups.requests import HeartbeatRequest
+from barnabas.model.error_codes import ErrorCode
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.heartbeat import HeartbeatRequest as WireRequest
+from barnabas.wire.messages.heartbeat import HeartbeatResponse
+
+
+def handle_heartbeat(ctx: RequestContext, request: WireRequest) -> Result:
+    beat = HeartbeatRequest(
+        request.group_id, request.generation_id, request.member_id, request.group_instance_id
+    )
+    return answer_group(
+        ctx,
+        request.group_id,
+        lambda shard, now_ms: shard.heartbeat(beat, now_ms),
+        Answer(ctx, _response, _failed),
+    )
+
+
+def _response(reply: HeartbeatReply) -> HeartbeatResponse:
+    return HeartbeatResponse(error_code=reply.error_code)
+
+
+def _failed(code: ErrorCode) -> HeartbeatResponse:
+    if code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+        # Sessions begin anew after the load: the member has nothing to do, and must not rejoin.
+        code = ErrorCode.NONE
+    return HeartbeatResponse(error_code=code)
+
+
+HANDLER = Handler(ApiKey.HEARTBEAT, (0, 4), handle_heartbeat)

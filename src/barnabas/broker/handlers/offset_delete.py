@@ -1,0 +1,51 @@
+"""OffsetDelete: forget offsets of topics that a group does not read."""
+
+from barnabas.broker.coordinators.answers import Answer, answer_group
+from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.groups.replies import OffsetDeleteReply
+from barnabas.groups.requests import OffsetDeleteRequest
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.ids import TopicPartition
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.offset_delete import OffsetDeleteRequest as WireRequest
+from barnabas.wire.messages.offset_delete import (
+    OffsetDeleteResponse,
+    OffsetDeleteResponsePartition,
+    OffsetDeleteResponseTopic,
+)
+
+
+def handle_offset_delete(ctx: RequestContext, request: WireRequest) -> Result:
+    metadata = ctx.services.metadata
+    asked = [
+        TopicPartition(topic.name, one.partition_index)
+        for topic in request.topics
+        for one in topic.partitions
+    ]
+    known = tuple(partition for partition in asked if metadata.has_topic(partition.topic))
+    deleting = OffsetDeleteRequest(request.group_id, known)
+
+    def encode(reply: OffsetDeleteReply) -> OffsetDeleteResponse:
+        if reply.error_code is not ErrorCode.NONE:
+            return _failed(reply.error_code)
+        errors = dict(reply.partitions)
+        topics: dict[str, OffsetDeleteResponseTopic] = {}
+        for name, number in asked:
+            code = errors.get(TopicPartition(name, number), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            topic = topics.setdefault(name, OffsetDeleteResponseTopic(name, []))
+            topic.partitions.append(OffsetDeleteResponsePartition(number, code))
+        return OffsetDeleteResponse(topics=list(topics.values()))
+
+    return answer_group(
+        ctx,
+        request.group_id,
+        lambda shard, now_ms: shard.delete_offsets(deleting, now_ms),
+        Answer(ctx, encode, _failed),
+    )
+
+
+def _failed(code: ErrorCode) -> OffsetDeleteResponse:
+    return OffsetDeleteResponse(error_code=code)
+
+
+HANDLER = Handler(ApiKey.OFFSET_DELETE, (0, 0), handle_offset_delete)

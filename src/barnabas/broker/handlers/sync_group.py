@@ -1,0 +1,51 @@
+"""SyncGroup: the leader gives the assignment of a generation, every member gets its part.
+
+v3 static members; v4 flexible; v5 protocol type and name (KIP-559).
+"""
+
+from barnabas.broker.coordinators.answers import Answer, answer_group
+from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.groups.replies import SyncGroupReply
+from barnabas.groups.requests import SyncGroupRequest
+from barnabas.model.error_codes import ErrorCode
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.sync_group import SyncGroupRequest as WireRequest
+from barnabas.wire.messages.sync_group import SyncGroupResponse
+
+
+def handle_sync_group(ctx: RequestContext, request: WireRequest) -> Result:
+    syncing = SyncGroupRequest(
+        group_id=request.group_id,
+        generation_id=request.generation_id,
+        member_id=request.member_id,
+        group_instance_id=request.group_instance_id,
+        protocol_type=request.protocol_type,
+        protocol_name=request.protocol_name,
+        assignments=tuple((one.member_id, one.assignment) for one in request.assignments),
+    )
+    return answer_group(
+        ctx,
+        request.group_id,
+        lambda shard, now_ms: shard.sync_group(syncing, now_ms),
+        Answer(ctx, _response, _failed),
+    )
+
+
+def _response(reply: SyncGroupReply) -> SyncGroupResponse:
+    return SyncGroupResponse(
+        error_code=reply.error_code,
+        protocol_type=reply.protocol_type,
+        protocol_name=reply.protocol_name,
+        assignment=reply.assignment,
+    )
+
+
+def _failed(code: ErrorCode) -> SyncGroupResponse:
+    if code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+        # Clients take this one for an instruction to join again, which is what must happen:
+        # the join phase was not stored.
+        code = ErrorCode.REBALANCE_IN_PROGRESS
+    return SyncGroupResponse(error_code=code)
+
+
+HANDLER = Handler(ApiKey.SYNC_GROUP, (0, 5), handle_sync_group)
