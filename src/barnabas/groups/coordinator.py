@@ -6,6 +6,7 @@ shard on losing leadership, after answering what `unload` completes.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 
 from barnabas.groups import admin, membership
 from barnabas.groups.config import GroupConfig
@@ -179,14 +180,17 @@ class GroupCoordinatorShard:
 
     def expire(self, now_ms: int) -> Outcome:
         """Tombstones for expired offsets and for groups with nothing left; run periodically
-        (`offsets.retention.check.interval.ms`). The outcome has no reply."""
+        (`offsets.retention.check.interval.ms`), and again at once while there are records: one
+        step removes a bounded number. The outcome has no reply."""
         step = self._step(now_ms)
         return self._remove(step, expiry.expired(step, self._groups, self._offsets))
 
     def topics_deleted(self, topics: Iterable[str], now_ms: int) -> Outcome:
-        """Tombstones for every committed offset of these topics. No reply."""
+        """Tombstones for committed offsets of these topics; run again while there are records,
+        as with `expire`. No reply."""
         removal = expiry.Removal.nothing()
-        removal.offsets += self._offsets.partitions_of_topic(frozenset(topics))
+        found = self._offsets.partitions_of_topic(frozenset(topics))
+        removal.offsets += islice(found, expiry.MAX_TOMBSTONES)
         return self._remove(self._step(now_ms), removal)
 
     # Admin

@@ -32,6 +32,8 @@ class JoinGroupReply:
 
 @dataclass(frozen=True, slots=True)
 class SyncGroupReply:
+    """`assignment` is opaque bytes of the leader; empty when it gave none."""
+
     error_code: ErrorCode
     protocol_type: str | None = None
     protocol_name: str | None = None
@@ -40,10 +42,14 @@ class SyncGroupReply:
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatReply:
+    """REBALANCE_IN_PROGRESS tells the member to rejoin."""
+
     error_code: ErrorCode
 
 
 class LeftMember(NamedTuple):
+    """What became of one member of a LeaveGroup."""
+
     member_id: str
     group_instance_id: str | None
     error_code: ErrorCode
@@ -88,6 +94,8 @@ class FetchedOffset(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class OffsetFetchReply:
+    """The offsets of one group; `error_code` other than NONE comes without any."""
+
     group_id: str
     error_code: ErrorCode
     offsets: tuple[FetchedOffset, ...] = ()
@@ -95,12 +103,16 @@ class OffsetFetchReply:
 
 @dataclass(frozen=True, slots=True)
 class OffsetDeleteReply:
+    """One code per partition, unless the whole request was refused."""
+
     error_code: ErrorCode
     partitions: tuple[tuple[TopicPartition, ErrorCode], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteGroupsReply:
+    """One code per group, in the request's order."""
+
     results: tuple[tuple[str, ErrorCode], ...]
 
 
@@ -116,6 +128,8 @@ class ListedGroup:
 
 @dataclass(frozen=True, slots=True)
 class DescribedMember:
+    """A member of a classic group; subscription and assignment are opaque bytes."""
+
     member_id: str
     group_instance_id: str | None
     client_id: str
@@ -146,6 +160,8 @@ class NamedPartitions(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DescribedConsumerMember:
+    """A member of a KIP-848 group: what it owns, and what it should come to own."""
+
     member_id: str
     instance_id: str | None
     rack_id: str | None
@@ -161,6 +177,8 @@ class DescribedConsumerMember:
 
 @dataclass(frozen=True, slots=True)
 class DescribedConsumerGroup:
+    """A KIP-848 group for ConsumerGroupDescribe."""
+
     group_id: str
     error_code: ErrorCode
     error_message: str | None = None

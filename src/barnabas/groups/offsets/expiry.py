@@ -23,6 +23,9 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
 
+MAX_TOMBSTONES = 1_000
+"""Offsets removed in one step, so that the batch stays far below any limit on its size."""
+
 _BaseTime = Callable[[CommittedOffset], int]
 
 
@@ -65,11 +68,14 @@ def tombstones_of(group: Group) -> list[CoordinatorRecord]:
 
 
 def expired(step: Step, groups: GroupRegistry, store: OffsetStore) -> Removal:
-    """All expired offsets, and the empty groups left without any."""
+    """Expired offsets, and the empty groups left without any; at most `MAX_TOMBSTONES`."""
     removal = Removal.nothing()
     for group in list(groups.groups.values()):
+        room = MAX_TOMBSTONES - len(removal.offsets) - len(removal.group_ids)
+        if room <= 0:
+            break
         offsets = store.of_group(group.group_id)
-        gone = _expired_of_group(step, group, store, offsets)
+        gone = _expired_of_group(step, group, store, offsets)[:room]
         removal.offsets += [(group.group_id, partition) for partition in gone]
         in_use = len(gone) < len(offsets) or store.has_open_transactions(group.group_id)
         if not in_use and _is_abandoned(group):

@@ -206,3 +206,19 @@ def test_subscribed_topics_follow_the_members():
     driver.reload()
     keep_alive(driver, [only], RETENTION)
     assert expire(driver).committed().offset == -1
+
+
+def test_many_offsets_go_in_bounded_steps():
+    driver = driver_with_retention()
+    offsets = tuple(OffsetToCommit("t", n, 1) for n in range(2_500))
+    driver.commit(0, offsets=offsets)
+    driver.commit(0, group="h", offsets=offsets)
+    driver.run(driver.shard.topics_deleted(["t"], driver.now_ms))
+    driver.advance(RETENTION)
+    sizes = []
+    while (outcome := driver.shard.expire(driver.now_ms)).records:
+        sizes.append(len(outcome.records))
+        driver.run(outcome)
+    assert sum(sizes) == 4_000 + 2
+    assert max(sizes) <= 1_001
+    assert driver.shard.list_groups() == []
