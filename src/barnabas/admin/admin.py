@@ -1,0 +1,104 @@
+"""The blocking admin client: the asyncio one, run by a loop thread behind it.
+
+Every call below is made from the asyncio call of the same name, so that both have one signature,
+one documentation and one source. Thread-safe. Not to be used after fork: make a new one.
+"""
+
+import functools
+from collections.abc import Callable, Coroutine, Mapping
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from barnabas.admin.core import AsyncAdmin
+from barnabas.clients._core.loop_thread import LoopThread
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _blocking(
+    call: Callable[Concatenate[AsyncAdmin, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate["Admin", P], T]:
+    """The same call, waited for in the caller's thread; Ctrl-C ends the wait."""
+
+    def blocking(admin: "Admin", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return admin.run(lambda core: call(core, *args, **kwargs))
+
+    return functools.update_wrapper(blocking, call)
+
+
+class Admin:
+    """Looks at a cluster and changes it.
+
+    >>> with Admin({"bootstrap.servers": "localhost:9092"}) as admin:          # doctest: +SKIP
+    ...     admin.create_topic("orders", partitions=3)
+    ...     [listing.name for listing in admin.list_topics()]
+    ['orders']
+
+    A call on many items returns `Results`: a value or an error for each. Calls on one item raise.
+    `timeout` is in seconds, with retries included; by default `default.api.timeout.ms`.
+    """
+
+    def __init__(self, config: Mapping[str, object] | None = None, **options: object) -> None:
+        self._closed = False
+        self._core = AsyncAdmin(config, **options)
+        self._thread = LoopThread("barnabas-admin")
+
+    def run(self, call: Callable[[AsyncAdmin], Coroutine[Any, Any, T]]) -> T:
+        """Run something of your own with the asyncio admin client, and wait for it."""
+        return self._thread.call(call(self._core))
+
+    def close(self) -> None:
+        """Close the connections and end the thread. Idempotent."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._thread.call(self._core.close())
+        finally:
+            self._thread.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    list_topics = _blocking(AsyncAdmin.list_topics)
+    describe_topics = _blocking(AsyncAdmin.describe_topics)
+    describe_topic = _blocking(AsyncAdmin.describe_topic)
+    create_topics = _blocking(AsyncAdmin.create_topics)
+    create_topic = _blocking(AsyncAdmin.create_topic)
+    delete_topics = _blocking(AsyncAdmin.delete_topics)
+    delete_topic = _blocking(AsyncAdmin.delete_topic)
+    create_partitions = _blocking(AsyncAdmin.create_partitions)
+
+    describe_configs = _blocking(AsyncAdmin.describe_configs)
+    alter_configs = _blocking(AsyncAdmin.alter_configs)
+    replace_configs = _blocking(AsyncAdmin.replace_configs)
+    list_config_resources = _blocking(AsyncAdmin.list_config_resources)
+
+    describe_cluster = _blocking(AsyncAdmin.describe_cluster)
+    describe_api_versions = _blocking(AsyncAdmin.describe_api_versions)
+    describe_features = _blocking(AsyncAdmin.describe_features)
+    update_features = _blocking(AsyncAdmin.update_features)
+
+    list_offsets = _blocking(AsyncAdmin.list_offsets)
+    delete_records = _blocking(AsyncAdmin.delete_records)
+
+    list_groups = _blocking(AsyncAdmin.list_groups)
+    describe_groups = _blocking(AsyncAdmin.describe_groups)
+    describe_group = _blocking(AsyncAdmin.describe_group)
+    delete_groups = _blocking(AsyncAdmin.delete_groups)
+    remove_group_members = _blocking(AsyncAdmin.remove_group_members)
+    list_group_offsets = _blocking(AsyncAdmin.list_group_offsets)
+    alter_group_offsets = _blocking(AsyncAdmin.alter_group_offsets)
+    delete_group_offsets = _blocking(AsyncAdmin.delete_group_offsets)
+
+    describe_log_dirs = _blocking(AsyncAdmin.describe_log_dirs)
+    alter_replica_log_dirs = _blocking(AsyncAdmin.alter_replica_log_dirs)

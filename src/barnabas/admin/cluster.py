@@ -1,0 +1,191 @@
+"""The cluster as a whole: brokers, controller, features, and what each broker speaks."""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from barnabas.admin.calls import AdminCalls, operations_of
+from barnabas.admin.results import Results
+from barnabas.admin.session import error_of, raise_error
+from barnabas.clients._core.cluster_metadata import Node
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BarnabasError, BrokerError
+from barnabas.net.version_agreement import versions_request
+from barnabas.security.acl import Operation
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.api_versions import ApiVersionsResponse
+from barnabas.wire.messages.describe_cluster import (
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+)
+from barnabas.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterDescription:
+    """`controller` is None while there is none, or none is told."""
+
+    cluster_id: str | None
+    controller: int | None
+    brokers: tuple[Node, ...]
+    authorized_operations: frozenset[Operation] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApiVersionRange:
+    """An API a broker serves; `name` is its number when this client does not know it."""
+
+    key: int
+    name: str
+    min_version: int
+    max_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureRange:
+    min_version: int
+    max_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureDescription:
+    """What brokers could do, and what the cluster has agreed on."""
+
+    supported: dict[str, FeatureRange]
+    finalized: dict[str, FeatureRange]
+    finalized_epoch: int | None
+
+
+class UpgradeType(enum.IntEnum):
+    UPGRADE = 1
+    SAFE_DOWNGRADE = 2
+    UNSAFE_DOWNGRADE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureUpdate:
+    """The level a feature shall have; 0 takes it away."""
+
+    max_version_level: int
+    upgrade_type: UpgradeType = UpgradeType.UPGRADE
+
+
+class ClusterCalls(AdminCalls):
+    """Calls on the cluster."""
+
+    async def describe_cluster(
+        self, *, include_operations: bool = False, timeout: float | None = None
+    ) -> ClusterDescription:
+        """Brokers, controller and cluster id (DescribeCluster, else Metadata)."""
+        deadline = self._deadline("describe cluster", timeout)
+        request = DescribeClusterRequest(include_cluster_authorized_operations=include_operations)
+        try:
+            response = await self._session.to_any(request, deadline)
+        except BrokerError as error:
+            if error.code is not ErrorCode.UNSUPPORTED_VERSION:
+                raise
+        else:
+            raise_error(response)
+            return _described(response)
+        return await self._session.until(
+            lambda: self._cluster_from_metadata(include_operations), deadline
+        )
+
+    async def describe_api_versions(
+        self, broker: int | None = None, *, timeout: float | None = None
+    ) -> tuple[ApiVersionRange, ...]:
+        """The APIs that a broker serves; any broker unless told."""
+        response = await self._api_versions(broker, timeout)
+        return tuple(
+            ApiVersionRange(
+                item.api_key, _api_name(item.api_key), item.min_version, item.max_version
+            )
+            for item in sorted(response.api_keys, key=lambda item: item.api_key)
+        )
+
+    async def describe_features(
+        self, broker: int | None = None, *, timeout: float | None = None
+    ) -> FeatureDescription:
+        """The feature levels of the cluster (KIP-584)."""
+        response = await self._api_versions(broker, timeout)
+        epoch = response.finalized_features_epoch
+        return FeatureDescription(
+            {
+                item.name: FeatureRange(item.min_version, item.max_version)
+                for item in response.supported_features
+            },
+            {
+                item.name: FeatureRange(item.min_version_level, item.max_version_level)
+                for item in response.finalized_features
+            },
+            epoch if epoch >= 0 else None,
+        )
+
+    async def update_features(
+        self,
+        updates: Mapping[str, FeatureUpdate],
+        *,
+        validate_only: bool = False,
+        timeout: float | None = None,
+    ) -> Results[str, None]:
+        """Raise or lower feature levels."""
+        deadline = self._deadline("update features", timeout)
+        request = UpdateFeaturesRequest(
+            timeout_ms=deadline.left_ms,
+            feature_updates=[_feature(name, update) for name, update in updates.items()],
+            validate_only=validate_only,
+        )
+        response = await self._session.to_controller(request, deadline)
+        # From version 2 on a success says nothing per feature.
+        outcomes: dict[str, BarnabasError | None] = dict.fromkeys(updates)
+        outcomes.update({item.feature: error_of(item) for item in response.results})
+        return Results(outcomes)
+
+    # -- inside --------------------------------------------------------------------------------
+
+    async def _api_versions(self, broker: int | None, timeout: float | None) -> ApiVersionsResponse:
+        deadline = self._deadline("describe API versions", timeout)
+        request = versions_request()
+        response: ApiVersionsResponse
+        if broker is None:
+            response = await self._session.to_any(request, deadline)
+        else:
+            response = await self._session.to_broker(broker, request, deadline)
+        raise_error(response)
+        return response
+
+    async def _cluster_from_metadata(self, operations: bool) -> ClusterDescription:
+        response = await self._session.metadata((), operations=operations)
+        brokers = (Node(item.node_id, item.host, item.port, item.rack) for item in response.brokers)
+        return ClusterDescription(
+            response.cluster_id,
+            response.controller_id if response.controller_id >= 0 else None,
+            tuple(sorted(brokers, key=lambda node: node.id)),
+            operations_of(response.cluster_authorized_operations),
+        )
+
+
+def _described(response: DescribeClusterResponse) -> ClusterDescription:
+    brokers = (Node(item.broker_id, item.host, item.port, item.rack) for item in response.brokers)
+    return ClusterDescription(
+        response.cluster_id,
+        response.controller_id if response.controller_id >= 0 else None,
+        tuple(sorted(brokers, key=lambda node: node.id)),
+        operations_of(response.cluster_authorized_operations),
+    )
+
+
+def _api_name(key: int) -> str:
+    try:
+        return ApiKey(key).name
+    except ValueError:
+        return str(key)
+
+
+def _feature(name: str, update: FeatureUpdate) -> FeatureUpdateKey:
+    return FeatureUpdateKey(
+        feature=name,
+        max_version_level=update.max_version_level,
+        allow_downgrade=update.upgrade_type is not UpgradeType.UPGRADE,
+        upgrade_type=int(update.upgrade_type),
+    )

@@ -1,0 +1,131 @@
+"""Log directories: what lies where, and how large it is."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from barnabas.admin.calls import AdminCalls, by_topic
+from barnabas.admin.results import Results
+from barnabas.admin.session import Outcome, error_of, raise_error
+from barnabas.model.errors import BarnabasError, BrokerError
+from barnabas.model.ids import TopicPartition
+from barnabas.wire.messages.alter_replica_log_dirs import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
+)
+from barnabas.wire.messages.describe_log_dirs import (
+    DescribableLogDirTopic,
+    DescribeLogDirsRequest,
+    DescribeLogDirsResult,
+)
+
+
+class Replica(NamedTuple):
+    """The copy of a partition on one broker."""
+
+    topic: str
+    partition: int
+    broker: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaInfo:
+    """`future` is a copy that is on its way to this directory."""
+
+    size_bytes: int
+    offset_lag: int
+    future: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LogDir:
+    """A directory; `error` says that it is out of use. Totals are None from old brokers."""
+
+    path: str
+    error: BrokerError | None
+    replicas: dict[TopicPartition, ReplicaInfo]
+    total_bytes: int | None = None
+    usable_bytes: int | None = None
+
+
+class LogDirCalls(AdminCalls):
+    """Calls on log directories."""
+
+    async def describe_log_dirs(
+        self,
+        brokers: Iterable[int] | None = None,
+        *,
+        partitions: Iterable[TopicPartition] | None = None,
+        timeout: float | None = None,
+    ) -> Results[int, tuple[LogDir, ...]]:
+        """The directories of brokers, of all brokers unless told."""
+        deadline = self._deadline("describe log dirs", timeout)
+        topics = None
+        if partitions is not None:
+            topics = [
+                DescribableLogDirTopic(topic=topic, partitions=numbers)
+                for topic, numbers in by_topic(partitions).items()
+            ]
+
+        async def ask(broker_id: int) -> tuple[LogDir, ...]:
+            request = DescribeLogDirsRequest(topics=topics)
+            response = await self._session.ask_broker(broker_id, request)
+            raise_error(response)
+            return tuple(_log_dir(item) for item in response.results)
+
+        chosen = await self._session.brokers(deadline) if brokers is None else brokers
+        return await self._session.per_broker(ask, chosen, deadline)
+
+    async def alter_replica_log_dirs(
+        self, moves: Mapping[Replica, str], *, timeout: float | None = None
+    ) -> Results[Replica, None]:
+        """Move replicas to other directories of their brokers."""
+        deadline = self._deadline("alter replica log dirs", timeout)
+
+        async def attempt(pending: list[Replica]) -> Outcome[Replica, None]:
+            found: dict[Replica, BarnabasError | None] = {}
+            for broker in sorted({replica.broker for replica in pending}):
+                mine = {item: moves[item] for item in pending if item.broker == broker}
+                response = await self._session.ask_broker(broker, _moves(mine))
+                for topic in response.results:
+                    for item in topic.partitions:
+                        replica = Replica(topic.topic_name, item.partition_index, broker)
+                        found[replica] = error_of(item)
+            return found
+
+        return await self._session.per_item(moves, attempt, deadline)
+
+
+def _log_dir(item: DescribeLogDirsResult) -> LogDir:
+    return LogDir(
+        item.log_dir,
+        error_of(item),
+        {
+            TopicPartition(topic.name, part.partition_index): ReplicaInfo(
+                part.partition_size, part.offset_lag, part.is_future_key
+            )
+            for topic in item.topics
+            for part in topic.partitions
+        },
+        item.total_bytes if item.total_bytes >= 0 else None,
+        item.usable_bytes if item.usable_bytes >= 0 else None,
+    )
+
+
+def _moves(moves: Mapping[Replica, str]) -> AlterReplicaLogDirsRequest:
+    dirs: dict[str, list[TopicPartition]] = {}
+    for replica, path in moves.items():
+        dirs.setdefault(path, []).append(TopicPartition(replica.topic, replica.partition))
+    return AlterReplicaLogDirsRequest(
+        dirs=[
+            AlterReplicaLogDir(
+                path=path,
+                topics=[
+                    AlterReplicaLogDirTopic(name=topic, partitions=numbers)
+                    for topic, numbers in by_topic(places).items()
+                ],
+            )
+            for path, places in dirs.items()
+        ]
+    )

@@ -1,0 +1,101 @@
+"""Offsets of partitions: earliest, latest, by time."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from barnabas.admin.calls import AdminCalls, by_topic
+from barnabas.admin.results import Results
+from barnabas.admin.session import Outcome, error_of
+from barnabas.model.ids import TopicPartition
+from barnabas.model.records import IsolationLevel
+from barnabas.wire.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+
+CONSUMER_REPLICA = -1
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetSpec:
+    """Which offset of a partition is meant: a time in milliseconds, or one of the words."""
+
+    timestamp: int
+
+    @classmethod
+    def at(cls, when: datetime | int) -> "OffsetSpec":
+        """The first record at or after a time."""
+        if isinstance(when, datetime):
+            return cls(int(when.timestamp() * 1000))
+        return cls(when)
+
+
+LATEST = OffsetSpec(-1)
+EARLIEST = OffsetSpec(-2)
+MAX_TIMESTAMP = OffsetSpec(-3)
+EARLIEST_LOCAL = OffsetSpec(-4)
+LATEST_TIERED = OffsetSpec(-5)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedOffset:
+    """`offset` is None when no record matches (none at or after the time asked for)."""
+
+    offset: int | None
+    timestamp: int | None
+    leader_epoch: int | None
+
+
+class OffsetCalls(AdminCalls):
+    """Calls on the offsets of partitions."""
+
+    async def list_offsets(
+        self,
+        specs: Mapping[TopicPartition, OffsetSpec],
+        *,
+        isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+        timeout: float | None = None,
+    ) -> Results[TopicPartition, ListedOffset]:
+        """One offset per partition, asked of its leader; READ_COMMITTED ends at the last stable."""
+        deadline = self._deadline("list offsets", timeout)
+
+        async def ask(
+            leader: int, partitions: list[TopicPartition]
+        ) -> Outcome[TopicPartition, ListedOffset]:
+            request = ListOffsetsRequest(
+                replica_id=CONSUMER_REPLICA,
+                isolation_level=int(isolation),
+                topics=[
+                    ListOffsetsTopic(
+                        name=topic,
+                        partitions=[
+                            ListOffsetsPartition(
+                                partition_index=number,
+                                timestamp=specs[TopicPartition(topic, number)].timestamp,
+                            )
+                            for number in numbers
+                        ],
+                    )
+                    for topic, numbers in by_topic(partitions).items()
+                ],
+                timeout_ms=deadline.left_ms,
+            )
+            response = await self._session.client.send(leader, request)
+            return {
+                TopicPartition(topic.name, item.partition_index): error_of(item) or _listed(item)
+                for topic in response.topics
+                for item in topic.partitions
+            }
+
+        return await self._session.per_leader(specs, ask, deadline)
+
+
+def _listed(item: Any) -> ListedOffset:
+    return ListedOffset(_known(item.offset), _known(item.timestamp), _known(item.leader_epoch))
+
+
+def _known(number: int) -> int | None:
+    return number if number >= 0 else None

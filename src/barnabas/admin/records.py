@@ -1,0 +1,55 @@
+"""Records: delete everything before an offset."""
+
+from collections.abc import Mapping
+
+from barnabas.admin.calls import AdminCalls, by_topic
+from barnabas.admin.results import Results
+from barnabas.admin.session import Outcome, error_of
+from barnabas.model.ids import TopicPartition
+from barnabas.wire.messages.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
+
+HIGH_WATERMARK = -1
+"""In place of an offset: all records there are."""
+
+
+class RecordCalls(AdminCalls):
+    """Calls on records."""
+
+    async def delete_records(
+        self, before: Mapping[TopicPartition, int], *, timeout: float | None = None
+    ) -> Results[TopicPartition, int]:
+        """Delete the records before an offset; the result is the new first offset."""
+        deadline = self._deadline("delete records", timeout)
+
+        async def ask(
+            leader: int, partitions: list[TopicPartition]
+        ) -> Outcome[TopicPartition, int]:
+            request = DeleteRecordsRequest(
+                topics=[
+                    DeleteRecordsTopic(
+                        name=topic,
+                        partitions=[
+                            DeleteRecordsPartition(
+                                partition_index=number,
+                                offset=before[TopicPartition(topic, number)],
+                            )
+                            for number in numbers
+                        ],
+                    )
+                    for topic, numbers in by_topic(partitions).items()
+                ],
+                timeout_ms=deadline.left_ms,
+            )
+            response = await self._session.client.send(leader, request)
+            return {
+                TopicPartition(topic.name, item.partition_index): error_of(item)
+                or item.low_watermark
+                for topic in response.topics
+                for item in topic.partitions
+            }
+
+        return await self._session.per_leader(before, ask, deadline)

@@ -1,0 +1,359 @@
+"""Topics: list, describe, create, delete, and more partitions."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from barnabas.admin.calls import AdminCalls, operations_of
+from barnabas.admin.results import Results
+from barnabas.admin.session import Outcome, error_of
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BarnabasError, BrokerError
+from barnabas.model.ids import ZERO_UUID, Uuid
+from barnabas.security.acl import Operation
+from barnabas.wire.messages.create_partitions import (
+    CreatePartitionsAssignment,
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+)
+from barnabas.wire.messages.create_topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreatableTopicResult,
+    CreateTopicsRequest,
+)
+from barnabas.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from barnabas.wire.messages.describe_topic_partitions import (
+    Cursor,
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+    DescribeTopicPartitionsResponseTopic,
+    TopicRequest,
+)
+from barnabas.wire.messages.metadata import MetadataResponseTopic
+
+BROKER_DEFAULT = -1
+TOPIC_IDS_FROM = 6
+"""First version of DeleteTopics that takes topic ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewTopic:
+    """A topic to create; -1 takes the broker's default.
+
+    `assignments` places replicas by hand: brokers per partition, the first one preferred.
+    """
+
+    name: str
+    partitions: int = BROKER_DEFAULT
+    replication_factor: int = BROKER_DEFAULT
+    configs: Mapping[str, str | None] = field(default_factory=dict)
+    assignments: Sequence[Sequence[int]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NewPartitions:
+    """How many partitions a topic shall have, and where the new ones go."""
+
+    total: int
+    assignments: Sequence[Sequence[int]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedTopic:
+    """What the broker made; numbers are -1 where an old broker does not tell."""
+
+    name: str
+    topic_id: Uuid
+    partitions: int
+    replication_factor: int
+    configs: dict[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicListing:
+    name: str
+    topic_id: Uuid
+    internal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionDescription:
+    """One partition; `leader` is None while there is none."""
+
+    partition: int
+    leader: int | None
+    leader_epoch: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    offline_replicas: tuple[int, ...] = ()
+    eligible_leader_replicas: tuple[int, ...] | None = None
+    last_known_eligible: tuple[int, ...] | None = None
+
+    @property
+    def under_replicated(self) -> bool:
+        return len(self.isr) < len(self.replicas)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicDescription:
+    name: str
+    topic_id: Uuid
+    internal: bool
+    partitions: tuple[PartitionDescription, ...]
+    authorized_operations: frozenset[Operation] | None = None
+
+    @property
+    def replication_factor(self) -> int:
+        return max((len(item.replicas) for item in self.partitions), default=0)
+
+
+class TopicCalls(AdminCalls):
+    """Calls on topics."""
+
+    async def list_topics(
+        self, *, internal: bool = False, timeout: float | None = None
+    ) -> list[TopicListing]:
+        """All topics by name, without Kafka's own unless `internal`."""
+        deadline = self._deadline("list topics", timeout)
+        response = await self._session.until(lambda: self._session.metadata(None), deadline)
+        listings = (
+            TopicListing(topic.name or "", topic.topic_id, topic.is_internal)
+            for topic in response.topics
+            if not topic.error_code and (internal or not topic.is_internal)
+        )
+        return sorted(listings, key=lambda listing: listing.name)
+
+    async def describe_topics(
+        self,
+        topics: Iterable[str | Uuid],
+        *,
+        include_operations: bool = False,
+        timeout: float | None = None,
+    ) -> Results[str | Uuid, TopicDescription]:
+        """Partitions, leaders and replicas of topics, given by name or by id."""
+        deadline = self._deadline("describe topics", timeout)
+
+        async def attempt(pending: list[str | Uuid]) -> Outcome[str | Uuid, TopicDescription]:
+            names = [item for item in pending if not isinstance(item, Uuid)]
+            ids = [item for item in pending if isinstance(item, Uuid)]
+            found: dict[str | Uuid, TopicDescription | BarnabasError] = {}
+            if names and not include_operations:
+                found.update(await self._describe_topic_names(names))
+            elif names:
+                found.update(await self._topics_from_metadata(names, operations=True))
+            if ids:
+                found.update(await self._topics_from_metadata(ids, operations=include_operations))
+            return found
+
+        return await self._session.per_item(topics, attempt, deadline)
+
+    async def describe_topic(
+        self, topic: str | Uuid, *, timeout: float | None = None
+    ) -> TopicDescription:
+        """One topic; raises when there is none of that name."""
+        return (await self.describe_topics([topic], timeout=timeout))[topic]
+
+    async def create_topics(
+        self,
+        topics: Iterable[NewTopic],
+        *,
+        validate_only: bool = False,
+        timeout: float | None = None,
+    ) -> Results[str, CreatedTopic]:
+        """Create topics; `validate_only` says what would be made, and makes nothing."""
+        wanted = {topic.name: topic for topic in topics}
+        deadline = self._deadline("create topics", timeout)
+
+        async def attempt(pending: list[str]) -> Outcome[str, CreatedTopic]:
+            request = CreateTopicsRequest(
+                topics=[_creatable(wanted[name]) for name in pending],
+                timeout_ms=deadline.left_ms,
+                validate_only=validate_only,
+            )
+            response = await self._session.client.send_to_controller(request)
+            return {item.name: error_of(item) or _created(item) for item in response.topics}
+
+        return await self._session.per_item(wanted, attempt, deadline)
+
+    async def create_topic(
+        self,
+        name: str,
+        partitions: int = BROKER_DEFAULT,
+        replication_factor: int = BROKER_DEFAULT,
+        configs: Mapping[str, str | None] | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> CreatedTopic:
+        """Create one topic; raises when it cannot be."""
+        topic = NewTopic(name, partitions, replication_factor, configs or {})
+        return (await self.create_topics([topic], timeout=timeout))[name]
+
+    async def delete_topics(
+        self, topics: Iterable[str | Uuid], *, timeout: float | None = None
+    ) -> Results[str | Uuid, None]:
+        """Delete topics, given by name or by id."""
+        deadline = self._deadline("delete topics", timeout)
+
+        async def attempt(pending: list[str | Uuid]) -> Outcome[str | Uuid, None]:
+            names = [item for item in pending if not isinstance(item, Uuid)]
+            request = DeleteTopicsRequest(
+                topics=[_deletable(item) for item in pending],
+                topic_names=names,
+                timeout_ms=deadline.left_ms,
+            )
+            if len(names) < len(pending):
+                await self._require_topic_ids()
+            response = await self._session.client.send_to_controller(request)
+            by_id = {item for item in pending if isinstance(item, Uuid)}
+            return {
+                item.topic_id if item.topic_id in by_id else item.name: error_of(item)
+                for item in response.responses
+            }
+
+        return await self._session.per_item(topics, attempt, deadline)
+
+    async def delete_topic(self, topic: str | Uuid, *, timeout: float | None = None) -> None:
+        """Delete one topic; raises when it cannot be."""
+        (await self.delete_topics([topic], timeout=timeout)).check()
+
+    async def create_partitions(
+        self,
+        counts: Mapping[str, int | NewPartitions],
+        *,
+        validate_only: bool = False,
+        timeout: float | None = None,
+    ) -> Results[str, None]:
+        """Grow topics to these numbers of partitions."""
+        deadline = self._deadline("create partitions", timeout)
+
+        async def attempt(pending: list[str]) -> Outcome[str, None]:
+            request = CreatePartitionsRequest(
+                topics=[_grown(name, counts[name]) for name in pending],
+                timeout_ms=deadline.left_ms,
+                validate_only=validate_only,
+            )
+            response = await self._session.client.send_to_controller(request)
+            return {item.name: error_of(item) for item in response.results}
+
+        return await self._session.per_item(counts, attempt, deadline)
+
+    # -- inside --------------------------------------------------------------------------------
+
+    async def _describe_topic_names(
+        self, names: list[str]
+    ) -> Outcome[str | Uuid, TopicDescription]:
+        """By DescribeTopicPartitions, page by page; by Metadata where that is not served."""
+        try:
+            return await self._topics_by_page(names)
+        except BrokerError as error:
+            if error.code is not ErrorCode.UNSUPPORTED_VERSION:
+                raise
+        return await self._topics_from_metadata(names, operations=False)
+
+    async def _topics_by_page(self, names: list[str]) -> Outcome[str | Uuid, TopicDescription]:
+        pages: dict[str, list[DescribeTopicPartitionsResponseTopic]] = {}
+        cursor: Cursor | None = None
+        while True:
+            request = DescribeTopicPartitionsRequest(
+                topics=[TopicRequest(name=name) for name in sorted(names)], cursor=cursor
+            )
+            response: DescribeTopicPartitionsResponse = await self._session.client.send_to_any(
+                request
+            )
+            for topic in response.topics:
+                pages.setdefault(topic.name or "", []).append(topic)
+            cursor = response.next_cursor
+            if cursor is None:
+                return {name: _joined(parts) for name, parts in pages.items()}
+
+    async def _topics_from_metadata(
+        self, topics: Sequence[str | Uuid], *, operations: bool
+    ) -> Outcome[str | Uuid, TopicDescription]:
+        response = await self._session.metadata(topics, operations=operations)
+        by_id = {item for item in topics if isinstance(item, Uuid)}
+        return {
+            item.topic_id if item.topic_id in by_id else (item.name or ""): _joined([item])
+            for item in response.topics
+        }
+
+    async def _require_topic_ids(self) -> None:
+        """An older DeleteTopics would silently leave the ids out."""
+        version = await self._session.controller_version(DeleteTopicsRequest)
+        if version < TOPIC_IDS_FROM:
+            raise BrokerError(
+                ErrorCode.UNSUPPORTED_VERSION, "the broker deletes topics by name only"
+            )
+
+
+def _creatable(topic: NewTopic) -> CreatableTopic:
+    placed = bool(topic.assignments)
+    return CreatableTopic(
+        name=topic.name,
+        num_partitions=BROKER_DEFAULT if placed else topic.partitions,
+        replication_factor=BROKER_DEFAULT if placed else topic.replication_factor,
+        assignments=[
+            CreatableReplicaAssignment(partition_index=index, broker_ids=list(brokers))
+            for index, brokers in enumerate(topic.assignments)
+        ],
+        configs=[
+            CreatableTopicConfig(name=name, value=value) for name, value in topic.configs.items()
+        ],
+    )
+
+
+def _created(item: CreatableTopicResult) -> CreatedTopic:
+    configs = {config.name: config.value for config in item.configs or ()}
+    return CreatedTopic(
+        item.name, item.topic_id, item.num_partitions, item.replication_factor, configs
+    )
+
+
+def _deletable(topic: str | Uuid) -> DeleteTopicState:
+    if isinstance(topic, Uuid):
+        return DeleteTopicState(name=None, topic_id=topic)
+    return DeleteTopicState(name=topic, topic_id=ZERO_UUID)
+
+
+def _grown(name: str, wanted: int | NewPartitions) -> CreatePartitionsTopic:
+    new = NewPartitions(wanted) if isinstance(wanted, int) else wanted
+    assignments = (
+        None
+        if new.assignments is None
+        else [CreatePartitionsAssignment(broker_ids=list(brokers)) for brokers in new.assignments]
+    )
+    return CreatePartitionsTopic(name=name, count=new.total, assignments=assignments)
+
+
+def _joined(
+    pages: Sequence[DescribeTopicPartitionsResponseTopic | MetadataResponseTopic],
+) -> TopicDescription | BrokerError:
+    first = pages[0]
+    error = error_of(first)
+    if error is not None:
+        return BrokerError(error.code, f"topic {first.name!r}: {error.code.explanation}")
+    partitions = (
+        PartitionDescription(
+            item.partition_index,
+            item.leader_id if item.leader_id >= 0 else None,
+            item.leader_epoch,
+            tuple(item.replica_nodes),
+            tuple(item.isr_nodes),
+            tuple(item.offline_replicas),
+            _maybe(getattr(item, "eligible_leader_replicas", None)),
+            _maybe(getattr(item, "last_known_elr", None)),
+        )
+        for page in pages
+        for item in page.partitions
+    )
+    return TopicDescription(
+        first.name or "",
+        first.topic_id,
+        first.is_internal,
+        tuple(sorted(partitions, key=lambda item: item.partition)),
+        operations_of(first.topic_authorized_operations),
+    )
+
+
+def _maybe(replicas: list[int] | None) -> tuple[int, ...] | None:
+    return None if replicas is None else tuple(replicas)
