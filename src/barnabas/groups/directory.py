@@ -8,8 +8,6 @@ Pure bookkeeping: the driver reads logs and keeps the shards.
 import enum
 from dataclasses import dataclass, field
 
-from barnabas.model.error_codes import ErrorCode
-
 
 class ShardState(enum.Enum):
     """LOADING answers COORDINATOR_LOAD_IN_PROGRESS, ACTIVE serves; FAILED is retried by a new
@@ -37,20 +35,6 @@ class CoordinatorDirectory:
         """None when this broker is not the coordinator."""
         entry = self._entries.get(partition)
         return entry.state if entry is not None else None
-
-    def refusal(self, partition: int) -> ErrorCode:
-        """What a request for a group of this partition gets; NONE when it can be served.
-
-        While loading, Heartbeat is answered with NONE and SyncGroup with REBALANCE_IN_PROGRESS
-        instead of COORDINATOR_LOAD_IN_PROGRESS, which those two do not know.
-        """
-        match self.state(partition):
-            case ShardState.ACTIVE:
-                return ErrorCode.NONE
-            case ShardState.LOADING:
-                return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-            case _:
-                return ErrorCode.NOT_COORDINATOR
 
     def epoch(self, partition: int) -> int | None:
         entry = self._entries.get(partition)

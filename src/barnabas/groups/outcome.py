@@ -15,8 +15,7 @@ The driver runs every step the same way, without letting another step of the sam
 
 Replies and completions leave the broker only once the high watermark has reached the last record
 this shard wrote *before or in* that step, also when the step itself wrote nothing: what a reply
-tells must not be lost with a leader (the reply may rest on an earlier, uncommitted record). When
-that wait fails, `failures.failed_reply` gives what to send instead.
+tells must not be lost with a leader (the reply may rest on an earlier, uncommitted record).
 """
 
 import enum

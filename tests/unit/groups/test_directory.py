@@ -1,5 +1,4 @@
 from barnabas.groups.directory import CoordinatorDirectory, ShardState
-from barnabas.model.error_codes import ErrorCode
 
 
 def test_load_serves_once_finished():
@@ -10,18 +9,6 @@ def test_load_serves_once_finished():
     assert directory.finish_load(3, 5)
     assert directory.state(3) is ShardState.ACTIVE
     assert (directory.partitions(), directory.epoch(3)) == ([3], 5)
-
-
-def test_what_requests_get():
-    directory = CoordinatorDirectory()
-    assert directory.refusal(3) is ErrorCode.NOT_COORDINATOR
-    directory.begin_load(3, 5)
-    assert directory.refusal(3) is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-    directory.fail_load(3, 5)
-    assert directory.refusal(3) is ErrorCode.NOT_COORDINATOR
-    directory.begin_load(3, 5)
-    directory.finish_load(3, 5)
-    assert directory.refusal(3) is ErrorCode.NONE
 
 
 def test_repeated_election_does_not_reload():

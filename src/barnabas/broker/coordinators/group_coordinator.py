@@ -78,7 +78,12 @@ class GroupCoordinator:
 
     def _everywhere(self, step: Step) -> None:
         for driver in list(self._host.active()):
-            driver.run(step)
+            self._repeat(driver, step)
+
+    def _repeat(self, driver: GroupShardDriver, step: Step) -> None:
+        """A step removes a bounded number; the rest follows in turns of the loop of its own."""
+        if driver.run(step):
+            self._settings.call_soon(lambda: self._repeat(driver, step))
 
     def _make(self, partition: Partition) -> GroupShardDriver:
         shard = GroupCoordinatorShard(self._config, self._view, _new_id)

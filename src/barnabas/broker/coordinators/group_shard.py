@@ -89,8 +89,9 @@ class GroupShardDriver:
 
     # --- serving ---
 
-    def run(self, step: Step, answer: GroupAnswer | None = None) -> None:
-        """Take one step; `answer` is told its reply, now or later."""
+    def run(self, step: Step, answer: GroupAnswer | None = None) -> bool:
+        """Take one step; `answer` is told its reply, now or later. Whether the step wrote."""
+        before = self._gate.required_offset
         outcome = step(self.shard, self._settings.steady.now_ms())
         if outcome.records:
             outcome = self._append(outcome, limited=answer is not None)
@@ -100,6 +101,7 @@ class GroupShardDriver:
             else:
                 self._timers.cancel(change.key)
         self._answer(outcome, answer)
+        return self._gate.required_offset > before
 
     def read(self, release: Callable[[ErrorCode], None]) -> None:
         """Run `release` once all that this shard knows is committed."""
