@@ -26,6 +26,7 @@ from barnabas.broker.coordinators.wiring import Coordinators
 from barnabas.broker.dispatch import Dispatcher
 from barnabas.broker.fetch_sessions import FetchSessionCache
 from barnabas.broker.flusher import Flusher
+from barnabas.broker.handler import Interceptor
 from barnabas.broker.handlers import HANDLERS
 from barnabas.broker.housekeeping import Housekeeping
 from barnabas.broker.identity import Identity, establish, registered_endpoints
@@ -71,9 +72,11 @@ class Broker:
         *,
         clock: Clock | None = None,
         filesystem: FileSystem | None = None,
+        interceptor: Interceptor | None = None,
     ) -> None:
         self.config = config
         self._clock = clock or SystemClock()
+        self._interceptor = interceptor
         self._layers = ConfigLayers(config)
         self._rules = ProduceRules(self._layers)
         self._metadata = MetadataCache()
@@ -156,7 +159,7 @@ class Broker:
         replicas = self._make_replicas(broker_id, registration)
         topics = Topics(TopicAdmin(tree), self._metadata, self._layers, random.Random())
         self._services = self._make_services(identity, tree, replicas, topics)
-        dispatcher = Dispatcher(HANDLERS, self._services)
+        dispatcher = Dispatcher(HANDLERS, self._services, self._interceptor)
         coordinators = self._services.coordinators
         receiver = CommandReceiver(
             replicas, self._metadata, configs, topics, coordinators.metadata_changed

@@ -16,6 +16,7 @@ from barnabas.broker.handler import (
     Deferred,
     EncodedBody,
     Handler,
+    Interceptor,
     NoResponse,
     RequestContext,
     Result,
@@ -43,8 +44,14 @@ _API_VERSIONS = int(ApiKey.API_VERSIONS)
 class Dispatcher:
     """The frame handler of a broker's listeners; lives on its loop."""
 
-    def __init__(self, handlers: Iterable[Handler], services: "Services") -> None:
+    def __init__(
+        self,
+        handlers: Iterable[Handler],
+        services: "Services",
+        interceptor: Interceptor | None = None,
+    ) -> None:
         self._services = services
+        self._interceptor = interceptor
         self._handlers = {int(handler.api): handler for handler in handlers}
         self._requests: dict[int, Any] = {}  # request classes, imported when first needed
         self._tasks: set[asyncio.Task[None]] = set()
@@ -62,7 +69,10 @@ class Dispatcher:
         request = self._decode(header, frame, offset)
         context = RequestContext(header, connection, self._services)
         try:
-            result = handler.handle(context, request)
+            if self._interceptor is None:
+                result = handler.handle(context, request)
+            else:
+                result = self._interceptor(context, request, handler.handle)
         except (ConnectionClosedError, ProtocolError):
             raise
         except Exception:  # noqa: BLE001 - one of the top-level loops

@@ -8,7 +8,7 @@ dispatcher in the version of the request.
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from barnabas.model.control import Endpoint, LiveBroker
 from barnabas.model.error_codes import ErrorCode
@@ -62,6 +62,19 @@ class Deferred(PendingReply):
 
 
 Result: TypeAlias = Message | Deferred | EncodedBody | NoResponse | Awaitable[Message]
+
+
+class Interceptor(Protocol):
+    """Stands between the dispatcher and the handlers; tests put errors in here."""
+
+    def __call__(
+        self,
+        context: "RequestContext",
+        request: Any,
+        handle: Callable[["RequestContext", Any], Result],
+    ) -> Result:
+        """Answer the request, by `handle` or otherwise."""
+        ...
 
 
 def encode_reply(header: RequestHeader, response: Message) -> list[Part]:
