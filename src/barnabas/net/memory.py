@@ -74,6 +74,9 @@ class MemoryStream:
         rest = part.read()[offset:]
         return self.send([rest], more=False) if rest else 0
 
+    def peer_is_gone(self) -> bool:
+        return self._in.ended
+
     def watch_readable(self, callback: Callable[[], None] | None) -> None:
         self._on_readable = callback
         self.wake()

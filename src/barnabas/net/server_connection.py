@@ -319,8 +319,12 @@ class ServerConnection:
             self.close()
 
     def check_deadlines(self, now_ms: int) -> None:
-        """Close a peer that is idle too long, or too slow with what it has begun."""
+        """Close a peer that is gone, idle too long, or too slow with what it has begun."""
         limits = self._limits
+        if self._pending and self.stream.peer_is_gone():
+            # While a request is in progress nothing is read, so its end would go unnoticed.
+            self.close()
+            return
         if self._writing or self._owes_bytes():
             window = limits.progress_ms if self.frames_received else limits.first_frame_ms
             if self._progress.too_slow(now_ms, window, limits.min_progress_bytes):

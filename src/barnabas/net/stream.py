@@ -18,6 +18,9 @@ _ALLOW_MORE = getattr(socket, "MSG_MORE", 0)
 # One sendfile call moves at most this much, so that one fast reader cannot hold the loop.
 _MAX_SENDFILE_BYTES = 1 << 20
 
+_TCP_INFO = getattr(socket, "TCP_INFO", 0)
+_PEER_GONE = frozenset({7, 8})  # Linux: TCP_CLOSE, TCP_CLOSE_WAIT
+
 Address = tuple[str, int]
 
 
@@ -40,6 +43,10 @@ class Stream(Protocol):
 
     def send_file(self, part: FilePart, offset: int) -> int:
         """Send some bytes of `part` from `offset` within it; 0 means the file ended early."""
+        ...
+
+    def peer_is_gone(self) -> bool:
+        """Whether the peer has closed its side, even if it sent bytes that nobody has read."""
         ...
 
     def watch_readable(self, callback: Callable[[], None] | None) -> None: ...
@@ -81,6 +88,12 @@ class TcpStream:
     def send_file(self, part: FilePart, offset: int) -> int:
         count = min(len(part) - offset, _MAX_SENDFILE_BYTES)
         return os.sendfile(self._fd, part.fd, part.position + offset, count)
+
+    def peer_is_gone(self) -> bool:
+        if not _TCP_INFO:
+            return False
+        state = self._socket.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 1)[0]
+        return state in _PEER_GONE
 
     def watch_readable(self, callback: Callable[[], None] | None) -> None:
         if callback is not None:

@@ -306,3 +306,16 @@ async def test_stop_answers_what_is_in_progress():
     await stopping
     assert received(harness.client) == frame(b"done")
     assert harness.connection.closed
+
+
+async def test_a_peer_that_left_while_its_request_waits_is_noticed():
+    abandoned = []
+    pending = PendingReply(on_abandon=lambda: abandoned.append(1))
+    harness = Harness(lambda connection, data: pending)
+    await harness.send(frame(b"x") + frame(b"not read while the first one waits"))
+    harness.connection.check_deadlines(harness.clock.monotonic_ms())
+    assert not harness.connection.closed
+    harness.client.close()
+    harness.connection.check_deadlines(harness.clock.monotonic_ms())
+    assert harness.connection.closed
+    assert abandoned == [1]
