@@ -223,8 +223,7 @@ class LogManager:
         """Delete what retention no longer holds, and the files whose delay has passed."""
         deleted = 0
         for log in self._working():
-            if not log.config.compact or log.config.delete:
-                deleted += self._guarded(log, partial(log.delete_old_segments, now_ms)) or 0
+            deleted += self._guarded(log, partial(log.delete_old_segments, now_ms)) or 0
             log.producers.expire(now_ms, self._producer_expiration_ms)
         self.purge_deleted()
         return deleted

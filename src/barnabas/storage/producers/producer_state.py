@@ -101,8 +101,8 @@ class ProducerEntry:
 class ProducerStates:
     """All producers of one partition; loop-owned.
 
-    Invariant: `_open_txns` and `_unreplicated` are ordered by first offset, because transactions
-    enter them in log order; the first key of each is its earliest unstable offset.
+    Invariant: `_open_txns` (producer to first offset) and `_unreplicated` (first to last offset)
+    are ordered by first offset, so the first of each is the earliest unstable one.
     """
 
     def __init__(self) -> None:
@@ -184,9 +184,9 @@ class ProducerStates:
 
     def complete(self, txn: CompletedTxn) -> None:
         """Keep an ended transaction unstable until its marker is below the high watermark."""
+        latest = next(reversed(self._unreplicated), NO_OFFSET)
         self._unreplicated[txn.first_offset] = txn.last_offset
-        earlier = next(iter(self._unreplicated))
-        if txn.first_offset < earlier or len(self._unreplicated) > 1:
+        if txn.first_offset < latest:
             self._unreplicated = dict(sorted(self._unreplicated.items()))
 
     # Stability
