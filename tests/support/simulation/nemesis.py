@@ -12,6 +12,7 @@ class Nemesis:
         self._world = world
         self._dice = world.dice
         self.faults = {}
+        self._tasks = set()
 
     async def run(self, seconds):
         """Do harm for so long."""
@@ -28,7 +29,8 @@ class Nemesis:
             self.crash, self.crash_leader, self.restart, self.restart, self.restart, self.isolate,
             self.one_way_cut, self.cut_from_tree, self.mend_tree, self.lossy_network,
             self.clear_network, self.clear_network, self.flush_disks, self.checkpoint,
-            self.expire_session, self.burst,
+            self.expire_session, self.burst, self.preferred_election, self.shut_down,
+            self.lossy_tree,
         ]  # fmt: skip
 
     # --- brokers ---
@@ -46,6 +48,19 @@ class Nemesis:
         leaders = [broker for broker in self._world.brokers.values() if broker.leads(tp)]
         if leaders:
             await self._dice.choice(leaders).stop(self._dice.choice(self._world.plan.stops))
+
+    async def shut_down(self):
+        up = [broker for broker in self._world.brokers.values() if broker.is_up]
+        if len(up) > 1:
+            self._background(self._dice.choice(up).shut_down_in_order())
+
+    async def preferred_election(self):
+        for broker in self._world.brokers.values():
+            self._background(broker.elect_preferred())
+
+    def _background(self, coroutine):
+        self._tasks.add(task := self._world.loop.create_task(coroutine))
+        task.add_done_callback(self._tasks.discard)
 
     async def burst(self):
         """Many records at once, so that watermarks are behind when something else happens."""
@@ -86,6 +101,11 @@ class Nemesis:
         for broker in self._world.brokers.values():
             broker.mend_tree()
 
+    async def lossy_tree(self):
+        """Some answers of the ensemble are lost, after the work was done."""
+        for broker in self._world.brokers.values():
+            broker.tree.loss = self._dice.choice([0.0, 0.0, 0.1])
+
     async def expire_session(self):
         broker = self._dice.choice(list(self._world.brokers.values()))
         broker.cut_from_tree()
@@ -110,6 +130,9 @@ class Nemesis:
     async def quiet(self):
         """Mend everything and start everybody."""
         self._world.network.heal()
+        await asyncio.gather(*self._tasks)
+        for broker in self._world.brokers.values():
+            broker.tree.loss = 0.0
         await self.mend_tree()
         for broker in self._world.brokers.values():
             if not broker.is_up:

@@ -13,6 +13,7 @@ from support.simulation.replica_host import ReplicaHost, Stop
 
 from barnabas.controller.config import ControllerConfig
 from barnabas.controller.controller import Controller
+from barnabas.controller.machines.election import ElectionKind
 from barnabas.controller.registration import BrokerRegistration
 from barnabas.model.control import (
     AlterPartitionReply,
@@ -164,6 +165,27 @@ class SimBroker:
             return replies[change.topic_partition]
         except BrokerError as error:
             return AlterPartitionReply(error.code)
+        except TreeError:
+            return AlterPartitionReply(ErrorCode.REQUEST_TIMED_OUT)  # it may have been written
+
+    async def elect_preferred(self):
+        """What an operator, or the balancer, asks the controller for."""
+        if self.controller is not None and self.controller.is_active:
+            with suppress(BarnabasError, TimeoutError):
+                await asyncio.wait_for(self.controller.elect_leaders(ElectionKind.PREFERRED), 1)
+
+    async def shut_down_in_order(self):
+        """Ask the controller to move the leaders away, then stop."""
+        epoch = self._registration.broker_epoch
+        for broker in self.world.brokers.values():
+            if broker.controller is not None and broker.controller.is_active:
+                with suppress(BarnabasError, TimeoutError):
+                    await asyncio.wait_for(
+                        broker.controller.controlled_shutdown(self.broker_id, epoch), 1
+                    )
+                break
+        if self.is_up:
+            await self.stop(Stop.CLEAN)
 
     def leads(self, topic_partition):
         partition = self.host.partition(topic_partition)

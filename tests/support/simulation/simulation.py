@@ -52,7 +52,7 @@ class Report:
     leader_changes: int = 0
     faults: dict = field(default_factory=dict)
     healed_in_s: float = -1.0
-    offline: bool = False
+    given_up: int = 0
 
 
 class World:
@@ -168,12 +168,19 @@ class World:
         if state is None:
             return False
         if state.leader < 0:
-            return False
+            return self._is_given_up(tp, state)
         leader = self.brokers[state.leader].host.partition(tp)
         return leader is not None and leader.is_leader and len(leader.isr) == 3
 
+    def _is_given_up(self, tp, state):
+        """Whether all who could lead may lack records and say so: a person has to decide."""
+        return all(tp in self.brokers[member].host.manager.declined for member in state.isr)
+
     def _agree(self):
         for tp in self.partitions:
+            if self.checker.state(tp).leader < 0:
+                self.report.given_up += 1
+                continue
             logs = [b.host.log(tp) for b in self.brokers.values() if b.host.log(tp) is not None]
             ends = {(log.log_end_offset, log.high_watermark) for log in logs}
             if len(ends) != 1 or len(set(ends.pop())) != 1:

@@ -8,6 +8,7 @@ checks its invariants.
 import asyncio
 
 STEPS_PER_INSTANT = 20_000
+STEPS_IN_ALL = 1_000_000
 
 
 class DeadlockError(AssertionError):
@@ -25,7 +26,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         super().__init__()
         self._selector = self
         self._seconds = 0.0
-        self._steps = 0
+        self._steps = self._all_steps = 0
         self.after_each_step = after_each_step
         self.failures = []
         self.set_exception_handler(lambda _loop, context: self.failures.append(context))
@@ -37,7 +38,8 @@ class VirtualLoop(asyncio.BaseEventLoop):
         if timeout is None:
             raise DeadlockError("nothing left to run")
         self._steps = 0 if timeout else self._steps + 1
-        if self._steps > STEPS_PER_INSTANT:
+        self._all_steps += 1
+        if self._steps > STEPS_PER_INSTANT or self._all_steps > STEPS_IN_ALL:
             raise LivelockError(f"busy at {self._seconds}: {self._ready}")
         self._seconds += timeout
         return []
