@@ -15,6 +15,7 @@ from barnabas.clients._core.options import ClientOptions
 from barnabas.clients.simple.fetched import FetchedBatches, PartitionOffset
 from barnabas.clients.simple.requests import (
     LAST_FETCH_BY_NAME,
+    LAST_OFFSETS_BY_NAME,
     FetchPlan,
     commit_request,
     committed_request,
@@ -29,6 +30,8 @@ from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import IsolationLevel
 from barnabas.wire.messages.fetch import FetchRequest
+from barnabas.wire.messages.offset_commit import OffsetCommitRequest
+from barnabas.wire.messages.offset_fetch import OffsetFetchRequest
 
 EARLIEST = -2
 LATEST = -1
@@ -158,7 +161,9 @@ class SimpleConsumer:
         place = TopicPartition(topic, partition)
 
         def ask(_: float) -> int | None:
-            response = self._router.coordinator(group).send(committed_request(group, place))
+            connection = self._router.coordinator(group)
+            version = min(connection.version_of(OffsetFetchRequest), LAST_OFFSETS_BY_NAME)
+            response = connection.send(committed_request(group, place), version=version)
             return read_committed_offset(response, place)
 
         return self._router.retry(ask, self._timeout_s, f"the offsets of group {group!r}")
@@ -167,8 +172,9 @@ class SimpleConsumer:
         """Store offsets for a group that has no members."""
 
         def ask(_: float) -> None:
-            response = self._router.coordinator(group).send(commit_request(group, offsets))
-            read_commit(response)
+            connection = self._router.coordinator(group)
+            version = min(connection.version_of(OffsetCommitRequest), LAST_OFFSETS_BY_NAME)
+            read_commit(connection.send(commit_request(group, offsets), version=version))
 
         self._router.retry(ask, self._timeout_s, f"committing for group {group!r}")
 

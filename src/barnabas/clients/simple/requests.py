@@ -37,6 +37,9 @@ from barnabas.wire.messages.offset_fetch import (
 LAST_FETCH_BY_NAME = 12
 """The last version of Fetch that names topics; later ones need a topic id."""
 
+LAST_OFFSETS_BY_NAME = 9
+"""The same for OffsetCommit and OffsetFetch."""
+
 
 @dataclass(frozen=True, slots=True)
 class FetchPlan:
