@@ -11,6 +11,7 @@ Rules that appends keep:
   the directory offline for good.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 from barnabas.model.error_codes import ErrorCode
@@ -51,6 +52,8 @@ class Log:
         self.last_flush_ms = 0
         self.cleaned_offset = -1
         """Where the last compaction pass ended."""
+        self.on_truncated: Callable[[Log], None] = _nobody
+        """Told after a truncation, before anything can be appended behind it."""
 
     # What it is
 
@@ -317,6 +320,7 @@ class Log:
         self.cleaned_offset = min(self.cleaned_offset, end)
         self.producers = self._rebuilt_producers()
         self.update_high_watermark(self.high_watermark)
+        self.on_truncated(self)
         return True
 
     def truncate_fully_and_start_at(self, offset: int, *, now_ms: int = 0) -> None:
@@ -333,6 +337,7 @@ class Log:
         self.log_start_offset = offset
         self.cleaned_offset = -1
         self.update_high_watermark(offset)
+        self.on_truncated(self)
 
     def _rebuilt_producers(self) -> ProducerStates:
         producers, start = self._snapshots.restore(self.log_end_offset)
@@ -442,3 +447,7 @@ class Log:
             f"Log({self.topic_partition}, start={self.log_start_offset}, "
             f"hw={self.high_watermark}, end={self.log_end_offset})"
         )
+
+
+def _nobody(log: Log) -> None:
+    """Nobody keeps checkpoints of this log."""

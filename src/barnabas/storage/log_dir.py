@@ -1,7 +1,6 @@
 """One of the broker's log directories: its lock, its identity, its checkpoints, its health."""
 
 import logging
-from collections.abc import Mapping
 from pathlib import Path
 
 from barnabas.model.ids import TopicPartition
@@ -22,6 +21,13 @@ _log = logging.getLogger(__name__)
 
 Offsets = dict[TopicPartition, int]
 
+_CHECKPOINTS = (
+    file_names.RECOVERY_POINTS,
+    file_names.LOG_START_OFFSETS,
+    file_names.HIGH_WATERMARKS,
+    file_names.CLEANER_OFFSETS,
+)
+
 
 class LogDir:
     """Loop-owned. Lifecycle: `acquire`, `load_checkpoints`, use, `stop_cleanly`, `release`."""
@@ -31,10 +37,7 @@ class LogDir:
         self.path = path
         self.health = DirHealth(path)
         self.clean = False
-        self.recovery_points: Offsets = {}
-        self.log_start_offsets: Offsets = {}
-        self.high_watermarks: Offsets = {}
-        self.cleaner_offsets: Offsets = {}
+        self._offsets: dict[str, Offsets] = {}
         self._lock: FileLock | None = None
 
     def acquire(self) -> None:
@@ -64,10 +67,11 @@ class LogDir:
     def load_checkpoints(self) -> None:
         """Read what the last run left; the clean marker first of all."""
         self.clean = take_clean_marker(self.fs, self.path)
-        self.recovery_points = self._read(file_names.RECOVERY_POINTS)
-        self.log_start_offsets = self._read(file_names.LOG_START_OFFSETS)
-        self.high_watermarks = self._read(file_names.HIGH_WATERMARKS)
-        self.cleaner_offsets = self._read(file_names.CLEANER_OFFSETS)
+        self._offsets = {name: self._read(name) for name in _CHECKPOINTS}
+
+    def offsets(self, name: str) -> Offsets:
+        """What a checkpoint file holds now."""
+        return self._offsets.get(name, {})
 
     def _read(self, name: str) -> Offsets:
         try:
@@ -78,18 +82,17 @@ class LogDir:
             _log.warning("ignoring %s: %s", self.path / name, error)
             return {}
 
-    def write_checkpoint(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
-        write_offsets(self.fs, self.path / name, offsets)
+    def write_checkpoint(self, name: str, offsets: Offsets) -> None:
+        """Write a checkpoint file unless it says the same already."""
+        if offsets != self._offsets.get(name):
+            write_offsets(self.fs, self.path / name, offsets)
+            self._offsets[name] = offsets
 
-    def forget(self, partition: TopicPartition) -> None:
-        """Drop a deleted partition's offsets, so that one of the same name begins anew."""
-        for offsets in (
-            self.recovery_points,
-            self.log_start_offsets,
-            self.high_watermarks,
-            self.cleaner_offsets,
-        ):
-            offsets.pop(partition, None)
+    def drop_checkpoint(self, name: str) -> None:
+        """Remove a checkpoint that is wrong and cannot be written: without it all is safe."""
+        if self.fs.exists(self.path / name):
+            self.fs.remove(self.path / name)
+        self._offsets[name] = {}
 
     def partitions(self) -> list[tuple[TopicPartition, Path]]:
         """The partitions that have a directory here."""

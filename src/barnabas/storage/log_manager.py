@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from barnabas.model.clock import Clock
 from barnabas.model.errors import BarnabasError, BrokerError
@@ -34,6 +35,20 @@ _log = logging.getLogger(__name__)
 DEFAULT_PRODUCER_EXPIRATION_MS = 24 * 60 * 60 * 1000
 
 ConfigSource = Callable[[str], LogConfig]
+
+
+class Checkpoint(NamedTuple):
+    """A file of offsets, and what it holds of a log; negative values are left out."""
+
+    name: str
+    value: Callable[[Log], int]
+
+
+_RECOVERY_POINTS = Checkpoint(file_names.RECOVERY_POINTS, lambda log: log.recovery_point)
+_LOG_START_OFFSETS = Checkpoint(file_names.LOG_START_OFFSETS, lambda log: log.log_start_offset)
+_HIGH_WATERMARKS = Checkpoint(file_names.HIGH_WATERMARKS, lambda log: log.high_watermark)
+_CLEANED_OFFSETS = Checkpoint(file_names.CLEANER_OFFSETS, lambda log: log.cleaned_offset)
+_CHECKPOINTS = (_RECOVERY_POINTS, _LOG_START_OFFSETS, _HIGH_WATERMARKS, _CLEANED_OFFSETS)
 
 
 class LogManager:
@@ -114,9 +129,9 @@ class LogManager:
             topic_id=topic_id,
             config=config,
             clean=directory.clean,
-            recovery_point=directory.recovery_points.get(partition, 0),
-            log_start_offset=directory.log_start_offsets.get(partition, 0),
-            high_watermark=directory.high_watermarks.get(partition, 0),
+            recovery_point=directory.offsets(file_names.RECOVERY_POINTS).get(partition, 0),
+            log_start_offset=directory.offsets(file_names.LOG_START_OFFSETS).get(partition, 0),
+            high_watermark=directory.offsets(file_names.HIGH_WATERMARKS).get(partition, 0),
             now_ms=self._clock.now_ms(),
             jitter_ms=self._jitter(config),
         )
@@ -127,9 +142,24 @@ class LogManager:
 
     def _add(self, log: Log, directory: LogDir) -> None:
         log.last_flush_ms = self._clock.monotonic_ms()
-        log.cleaned_offset = directory.cleaner_offsets.get(log.topic_partition, -1)
+        log.cleaned_offset = directory.offsets(file_names.CLEANER_OFFSETS).get(
+            log.topic_partition, -1
+        )
+        log.on_truncated = self._lower_checkpoints
         self._logs[log.topic_partition] = log
         self._dir_of[log.topic_partition] = directory
+
+    def _lower_checkpoints(self, log: Log) -> None:
+        """Make checkpoints follow a truncation at once.
+
+        A recovery point above the log's end would have new data taken for flushed, and a log start
+        above it would have new data dropped, if the broker died before the next checkpoint.
+        """
+        directory = self._dir_of[log.topic_partition]
+        for checkpoint in _CHECKPOINTS:
+            written = directory.offsets(checkpoint.name)
+            if written.get(log.topic_partition, 0) > checkpoint.value(log):
+                self._checkpoint_dir(directory, checkpoint, must=True)
 
     # Logs
 
@@ -168,6 +198,7 @@ class LogManager:
                 self._sign(log, topic_id)
             return log
         directory = self._least_loaded()
+        self._drop_stale(directory, partition)
         params = self._params(directory, partition, topic_id, config)
         try:
             self._fs.make_dirs(params.directory)
@@ -180,6 +211,12 @@ class LogManager:
             raise storage_error(error) from error
         self._add(log, directory)
         return log
+
+    def _drop_stale(self, directory: LogDir, partition: TopicPartition) -> None:
+        """Rewrite checkpoints that still speak of a deleted partition of this name."""
+        for checkpoint in _CHECKPOINTS:
+            if partition in directory.offsets(checkpoint.name):
+                self._checkpoint_dir(directory, checkpoint, must=True)
 
     def _sign(self, log: Log, topic_id: Uuid) -> None:
         write_topic_id(self._fs, log.directory, topic_id)
@@ -205,7 +242,6 @@ class LogManager:
         """Take a log out at once; its directory is renamed and removed after the delete delay."""
         log = self._logs.pop(partition)
         directory = self._dir_of.pop(partition)
-        directory.forget(partition)
         log.abandon()
         target = directory.path / file_names.deleted_dir(partition, uuid.uuid4().hex)
         try:
@@ -260,19 +296,37 @@ class LogManager:
         return flushed
 
     def checkpoint_recovery_points(self) -> None:
-        self._checkpoint(
-            file_names.RECOVERY_POINTS, lambda log: log.recovery_point, "recovery_points"
-        )
+        self._checkpoint(_RECOVERY_POINTS)
 
     def checkpoint_log_start_offsets(self) -> None:
-        self._checkpoint(
-            file_names.LOG_START_OFFSETS, lambda log: log.log_start_offset, "log_start_offsets"
-        )
+        self._checkpoint(_LOG_START_OFFSETS)
 
     def checkpoint_high_watermarks(self) -> None:
-        self._checkpoint(
-            file_names.HIGH_WATERMARKS, lambda log: log.high_watermark, "high_watermarks"
-        )
+        self._checkpoint(_HIGH_WATERMARKS)
+
+    def checkpoint_cleaned_offsets(self) -> None:
+        self._checkpoint(_CLEANED_OFFSETS)
+
+    def _checkpoint(self, checkpoint: Checkpoint) -> None:
+        for directory in self.online_dirs:
+            self._checkpoint_dir(directory, checkpoint)
+
+    def _checkpoint_dir(
+        self, directory: LogDir, checkpoint: Checkpoint, *, must: bool = False
+    ) -> None:
+        """Write one checkpoint of one directory; what `must` be written and cannot goes away."""
+        offsets = {
+            log.topic_partition: offset
+            for log in self.logs_in(directory.path)
+            if (offset := checkpoint.value(log)) >= 0
+        }
+        try:
+            directory.write_checkpoint(checkpoint.name, offsets)
+        except OSError as error:
+            if not is_passing(error):
+                directory.health.fail(error)
+            elif must:
+                directory.drop_checkpoint(checkpoint.name)
 
     def begin_clean(self, now_ms: int, *, force: bool = False) -> CleanTask | None:
         """Plan a compaction pass; `run` it on a thread and give it to `finish_clean`."""
@@ -295,34 +349,6 @@ class LogManager:
             return False
         task.run()
         return self.finish_clean(task)
-
-    def checkpoint_cleaned_offsets(self) -> None:
-        self._checkpoint(
-            file_names.CLEANER_OFFSETS, lambda log: log.cleaned_offset, "cleaner_offsets"
-        )
-
-    def _checkpoint(self, name: str, value: Callable[[Log], int], attribute: str) -> None:
-        for directory in self.online_dirs:
-            offsets = {
-                log.topic_partition: offset
-                for log in self.logs_in(directory.path)
-                if (offset := value(log)) >= 0
-            }
-            if offsets == getattr(directory, attribute):
-                continue
-            if self._write_checkpoint(directory, name, offsets):
-                setattr(directory, attribute, offsets)
-
-    def _write_checkpoint(
-        self, directory: LogDir, name: str, offsets: dict[TopicPartition, int]
-    ) -> bool:
-        try:
-            directory.write_checkpoint(name, offsets)
-        except OSError as error:
-            if not is_passing(error):
-                directory.health.fail(error)
-            return False
-        return True
 
     def _working(self) -> list[Log]:
         return [log for log in self if not log.health.failed]

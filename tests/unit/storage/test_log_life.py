@@ -1,5 +1,6 @@
 """Stopping, starting, retention, compaction choices, deletion: the log manager's side."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -194,6 +195,54 @@ def test_a_deleted_partition_is_gone_at_once_and_removed_later():
     world.clock.advance(60_000)
     world.manager.purge_deleted()
     assert not any(name.endswith("-delete") for name in world.fs.list_dir(ROOT))
+
+
+def test_a_partition_made_anew_inherits_no_checkpoint():
+    world = World()
+    fill(world, 9)
+    world.log.increment_log_start_offset(8)
+    world.log.flush()
+    world.manager.checkpoint_recovery_points()
+    world.manager.checkpoint_log_start_offsets()
+    world.manager.checkpoint_high_watermarks()
+    world.manager.delete(TP)
+    world.kill()
+    put(world.log, (b"new", b"1"))
+    log = world.kill()
+    assert contents(log) == [(0, b"new", b"1")]
+    assert (log.log_start_offset, log.high_watermark) == (0, 0)
+
+
+def test_checkpoints_follow_a_truncation_at_once():
+    world = World()
+    world.log.truncate_fully_and_start_at(50)
+    for _ in range(3):
+        put(world.log, (b"k", b"v"))
+    world.commit_all()
+    world.log.flush()
+    world.manager.checkpoint_recovery_points()
+    world.manager.checkpoint_log_start_offsets()
+    world.manager.checkpoint_high_watermarks()
+    world.log.truncate_fully_and_start_at(10)
+    put(world.log, (b"new", b"1"), epoch=7)
+    log = world.kill()
+    assert contents(log) == [(10, b"new", b"1")]
+    assert log.latest_epoch == 7
+    assert log.high_watermark == 10
+
+
+def test_a_full_disk_does_not_leave_a_checkpoint_too_high():
+    world = World()
+    fill(world, 3)
+    world.log.flush()
+    world.manager.checkpoint_recovery_points()
+    world.fs.capacity_bytes = world.fs.used_bytes()
+    world.fs.fail("pwrite", errno.ENOSPC, times=9, name="recovery-point")
+    world.log.truncate_to(1)
+    world.fs.heal()
+    world.fs.capacity_bytes = 2**30
+    assert not world.fs.exists(ROOT / "recovery-point-offset-checkpoint")
+    assert world.manager.offline_dirs == []
 
 
 def test_a_changed_configuration_reaches_the_logs_of_its_topic():
