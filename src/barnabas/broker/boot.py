@@ -13,7 +13,7 @@ from pathlib import Path
 
 from barnabas.model.ids import TopicPartition
 from barnabas.replication.unclean_start import StartKind
-from barnabas.storage.files.checkpoints import read_offsets, write_offsets
+from barnabas.storage.files.checkpoints import read_offsets, read_text, replace_file, write_offsets
 from barnabas.storage.log_manager import LogManager
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
@@ -23,13 +23,13 @@ _DOUBTFUL = "doubtful-replicas"
 
 def start_kind(logs: LogManager) -> StartKind:
     """Judge the directories after they were loaded, and note the present boot in them."""
-    current = _read(_BOOT_ID)
+    current = _current_boot()
     kinds = []
     for directory in logs.online_dirs:
         note = directory.path / _NOTE
-        last = _read(note)
+        last = (read_text(directory.fs, note) or "").strip()
         if last != current and current:
-            note.write_text(current)
+            replace_file(directory.fs, note, current.encode())
         if directory.clean or not last:
             kinds.append(StartKind.CLEAN)
         else:
@@ -63,8 +63,8 @@ def keep_doubtful(logs: LogManager, doubtful: Set[TopicPartition]) -> None:
             write_offsets(directory.fs, path, wanted)
 
 
-def _read(path: Path) -> str:
+def _current_boot() -> str:
     try:
-        return path.read_text().strip()
+        return _BOOT_ID.read_text().strip()
     except OSError:
         return ""

@@ -86,6 +86,8 @@ class TcpStream:
         return self._socket.sendmsg(buffers, (), _ALLOW_MORE if more else 0)
 
     def send_file(self, part: FilePart, offset: int) -> int:
+        if part.fd < 0:  # a file that is nowhere but in memory
+            return self._socket.send(memoryview(part.read())[offset:])
         count = min(len(part) - offset, _MAX_SENDFILE_BYTES)
         return os.sendfile(self._fd, part.fd, part.position + offset, count)
 

@@ -1,0 +1,116 @@
+"""A disk that is full, or broken, under a running broker."""
+
+import errno
+import os
+
+import pytest
+from support.requests import batch, create_topic, fetch, produce
+from support.wire_peer import WirePeer
+
+from barnabas.broker.app import Broker
+from barnabas.broker.config import BrokerConfig
+from barnabas.model.error_codes import ErrorCode
+from barnabas.records.reader import decode_records
+from barnabas.storage.filesystem import OsFile, OsFileSystem
+
+pytestmark = pytest.mark.faults
+
+
+class Disk:
+    """What goes wrong below some directory."""
+
+    def __init__(self):
+        self.error = None
+        self.below = ""
+
+
+class BadFile(OsFile):
+    __slots__ = ("disk", "path")
+
+    def pwrite(self, data, position):
+        if self.disk.error is not None and self.disk.below in str(self.path):
+            raise OSError(self.disk.error, os.strerror(self.disk.error))
+        super().pwrite(data, position)
+
+
+class BadFileSystem(OsFileSystem):
+    __slots__ = ("disk",)
+
+    def __init__(self, disk):
+        self.disk = disk
+
+    def open(self, path, *, create=False):
+        flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0)
+        file = BadFile(os.open(path, flags, 0o644))
+        file.disk, file.path = self.disk, path
+        return file
+
+
+@pytest.fixture
+def disk():
+    return Disk()
+
+
+@pytest.fixture
+async def broker(tmp_path, disk):
+    settings = {
+        "listeners": "PLAINTEXT://127.0.0.1:0",
+        "log.dirs": f"{tmp_path}/one,{tmp_path}/two",
+    }
+    running = Broker(BrokerConfig.parse(settings), filesystem=BadFileSystem(disk))
+    await running.start()
+    yield running
+    await running.stop()
+
+
+@pytest.fixture
+async def peer(broker):
+    connected = await WirePeer.connect(broker.port)
+    yield connected
+    await connected.close()
+
+
+async def read(peer, topic, partition=0):
+    answer = await fetch(peer, topic, 0, partition=partition)
+    assert answer.error_code == 0
+    return [record.value for record in decode_records(answer.records, topic, 0).records]
+
+
+async def test_a_full_disk_fails_the_produce_and_nothing_else(peer, disk):
+    await create_topic(peer, "t")
+    assert (await produce(peer, "t", batch(b"before"))).base_offset == 0
+    disk.error = errno.ENOSPC
+    for _ in range(3):
+        refused = await produce(peer, "t", batch(b"lost"))
+        assert ErrorCode(refused.error_code) is ErrorCode.KAFKA_STORAGE_ERROR
+    assert await read(peer, "t") == [b"before"]
+    disk.error = None
+    assert (await produce(peer, "t", batch(b"after"))).base_offset == 1
+    assert await read(peer, "t") == [b"before", b"after"]
+
+
+async def test_a_broken_directory_goes_offline_alone(broker, peer, disk):
+    await create_topic(peer, "t", 2)
+    homes = {
+        partition: broker.services.logs.get(("t", partition)).directory.parent.name
+        for partition in (0, 1)
+    }
+    assert set(homes.values()) == {"one", "two"}
+    broken = next(partition for partition, home in homes.items() if home == "one")
+    disk.below, disk.error = "/one/", errno.EIO
+    refused = await produce(peer, "t", batch(b"lost"), partition=broken)
+    assert ErrorCode(refused.error_code) is ErrorCode.KAFKA_STORAGE_ERROR
+    disk.error = None
+    still = await produce(peer, "t", batch(b"lost"), partition=broken)
+    assert still.error_code != 0
+    assert (await produce(peer, "t", batch(b"kept"), partition=1 - broken)).base_offset == 0
+    assert await read(peer, "t", 1 - broken) == [b"kept"]
+    assert not broker.failed.is_set()
+
+
+async def test_without_any_directory_the_broker_gives_up(broker, peer, disk):
+    await create_topic(peer, "t", 2)
+    disk.error = errno.EIO
+    for partition in (0, 1):
+        await produce(peer, "t", batch(b"lost"), partition=partition)
+    assert broker.failed.is_set()
