@@ -22,7 +22,7 @@ from barnabas.broker.commands import CommandReceiver, LocalChannels
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.config_watch import ConfigWatch
-from barnabas.broker.coordinators.wiring import Coordinators
+from barnabas.broker.coordinators.wiring import CoordinatorParts, Coordinators
 from barnabas.broker.dispatch import Dispatcher
 from barnabas.broker.fetch_sessions import FetchSessionCache
 from barnabas.broker.flusher import Flusher
@@ -216,7 +216,22 @@ class Broker:
     ) -> Services:
         loop = asyncio.get_running_loop()
         dice = random.Random()
-        coordinators = Coordinators(self.config, self._clock, topics, self._metadata, self._layers)
+        producer_ids = ProducerIds(tree, identity.broker_id)
+        produce_purgatory = Purgatory(loop.call_later)
+        coordinators = Coordinators(
+            CoordinatorParts(
+                config=self.config,
+                clock=self._clock,
+                broker_id=identity.broker_id,
+                metadata=self._metadata,
+                layers=self._layers,
+                topics=topics,
+                replicas=replicas,
+                logs=self._logs,
+                producer_ids=producer_ids,
+                produce_purgatory=produce_purgatory,
+            )
+        )
         services = Services(
             config=self.config,
             clock=self._clock,
@@ -228,8 +243,8 @@ class Broker:
             replicas=replicas,
             logs=self._logs,
             topics=topics,
-            producer_ids=ProducerIds(tree, identity.broker_id),
-            produce_purgatory=Purgatory(loop.call_later),
+            producer_ids=producer_ids,
+            produce_purgatory=produce_purgatory,
             fetch_purgatory=Purgatory(loop.call_later),
             fetch_sessions=FetchSessionCache(
                 lambda: dice.randrange(1, 2**31),

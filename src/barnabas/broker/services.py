@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from barnabas.broker.api_versions import ApiVersionsAnswers
     from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
     from barnabas.broker.coordinators.internal_topics import InternalTopics
+    from barnabas.broker.coordinators.transaction_coordinator import TransactionCoordinator
     from barnabas.broker.coordinators.wiring import Coordinators
     from barnabas.broker.topics import Topics
 
@@ -52,3 +53,7 @@ class Services:
     @property
     def groups(self) -> "GroupCoordinator":
         return self.coordinators.groups
+
+    @property
+    def transactions(self) -> "TransactionCoordinator":
+        return self.coordinators.transactions

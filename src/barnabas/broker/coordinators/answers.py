@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from barnabas.broker.coordinators.group_shard import Step
+from barnabas.broker.coordinators.transaction_shard import Operation
 from barnabas.broker.handler import Deferred, RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -57,8 +58,18 @@ class Answer(Generic[ReplyT]):
 def answer_group(ctx: RequestContext, group_id: str, step: Step, answer: Answer[ReplyT]) -> Result:
     """Run a step of the group's shard and answer with its reply."""
     try:
-        # The step decides the type of its reply; the handler's `encode` knows it.
-        ctx.services.groups.run(group_id, step, answer)  # type: ignore[arg-type]
+        ctx.services.groups.run(group_id, step, answer)
+    except BrokerError as error:
+        answer.fail(error.code)
+    return answer.result()
+
+
+def answer_transaction(
+    ctx: RequestContext, transactional_id: str, operation: Operation, answer: Answer[ReplyT]
+) -> Result:
+    """Run an operation of the transactional id's shard and answer with its reply."""
+    try:
+        ctx.services.transactions.run(transactional_id, operation, answer)
     except BrokerError as error:
         answer.fail(error.code)
     return answer.result()

@@ -6,7 +6,7 @@ See `barnabas.groups.outcome` for what is owed to a shard.
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from barnabas.broker.coordinators.commit_gate import CallSoon, CommitGate
 from barnabas.broker.coordinators.log_writer import NOBODY, BatchOwner, append_records
@@ -26,9 +26,12 @@ _logger = logging.getLogger("barnabas.broker")
 
 
 class GroupAnswer(Protocol):
-    """Whoever waits for the reply to one request; told exactly once."""
+    """Whoever waits for the reply to one request; told exactly once.
 
-    def give(self, reply: Reply) -> None: ...
+    The step that is run decides the type of its reply.
+    """
+
+    def give(self, reply: Any) -> None: ...
 
     def fail(self, code: ErrorCode) -> None: ...
 

@@ -1,69 +1,143 @@
 """The coordinators of one broker, put together; what `app` starts, feeds and stops."""
 
 import asyncio
-from collections.abc import Iterable
+from dataclasses import dataclass
 
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
 from barnabas.broker.coordinators.group_shard import GroupSettings
 from barnabas.broker.coordinators.internal_topics import InternalTopics
+from barnabas.broker.coordinators.marker_delivery import MarkerRouter, NoOtherBrokers
+from barnabas.broker.coordinators.marker_writer import MarkerWriter
+from barnabas.broker.coordinators.producers import Producers
 from barnabas.broker.coordinators.steady_clock import SteadyClock
 from barnabas.broker.coordinators.topics_view import TopicsView
+from barnabas.broker.coordinators.transaction_coordinator import TransactionCoordinator
+from barnabas.broker.coordinators.transaction_shard import TransactionSettings
+from barnabas.broker.coordinators.verification import LocalQuestions, Verifications
 from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.broker.periodic import PeriodicJobs
+from barnabas.broker.producer_ids import ProducerIds
+from barnabas.broker.purgatory import Purgatory
 from barnabas.broker.topics import Topics
 from barnabas.model.clock import Clock
-from barnabas.model.topic_names import OFFSETS_TOPIC
+from barnabas.model.ids import BrokerId
+from barnabas.model.topic_names import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from barnabas.replication.partition import Partition
+from barnabas.replication.replica_manager import ReplicaManager
+from barnabas.storage.log_manager import LogManager
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinatorParts:
+    """What the coordinators take from the rest of the broker."""
+
+    config: BrokerConfig
+    clock: Clock
+    broker_id: BrokerId
+    metadata: MetadataCache
+    layers: ConfigLayers
+    topics: Topics
+    replicas: ReplicaManager
+    logs: LogManager
+    producer_ids: ProducerIds
+    produce_purgatory: Purgatory
 
 
 class Coordinators:
     """Made on the broker's running loop, which owns all of it."""
 
-    def __init__(
-        self,
-        config: BrokerConfig,
-        clock: Clock,
-        topics: Topics,
-        metadata: MetadataCache,
-        layers: ConfigLayers,
-    ) -> None:
+    def __init__(self, parts: CoordinatorParts) -> None:
+        config = parts.config
         self._config = config
         self._jobs = PeriodicJobs()
+        self._steady = SteadyClock(parts.clock)
+        self.producers = Producers(parts.logs)
+        self.internal_topics = InternalTopics(config.values, parts.topics, parts.metadata)
+        self.groups = self._make_groups(parts)
+        self.verifications = Verifications(
+            self.producers, self._steady, enabled=_verification_enabled(config)
+        )
+        self.marker_writer = MarkerWriter(
+            parts.replicas, self.producers, self.groups, self.verifications, self._steady
+        )
+        self._markers = MarkerRouter(
+            parts.broker_id,
+            parts.metadata,
+            self.marker_writer,
+            NoOtherBrokers(),
+            parts.produce_purgatory,
+            parts.clock,
+        )
+        self.transactions = self._make_transactions(parts)
+        self.questions = LocalQuestions(self.transactions)
+
+    def _make_groups(self, parts: CoordinatorParts) -> GroupCoordinator:
         loop = asyncio.get_running_loop()
-        steady = SteadyClock(clock)
-        self.internal_topics = InternalTopics(config.values, topics, metadata)
         settings = GroupSettings(
-            clock=clock,
-            steady=steady,
+            clock=parts.clock,
+            steady=self._steady,
             schedule=loop.call_later,
             call_soon=loop.call_soon,
-            commit_timeout_ms=config["offset.commit.timeout.ms"],
-            max_batch_bytes=lambda: layers.topic_value(OFFSETS_TOPIC, "max.message.bytes"),
+            commit_timeout_ms=self._config["offset.commit.timeout.ms"],
+            max_batch_bytes=lambda: parts.layers.topic_value(OFFSETS_TOPIC, "max.message.bytes"),
         )
-        self.groups = GroupCoordinator(
-            config.values, self.internal_topics, TopicsView(metadata), settings
+        view = TopicsView(parts.metadata)
+        return GroupCoordinator(self._config.values, self.internal_topics, view, settings)
+
+    def _make_transactions(self, parts: CoordinatorParts) -> TransactionCoordinator:
+        loop = asyncio.get_running_loop()
+        settings = TransactionSettings(
+            clock=parts.clock,
+            steady=self._steady,
+            schedule=loop.call_later,
+            call_soon=loop.call_soon,
+            commit_timeout_ms=self._config["request.timeout.ms"],
+            producer_ids=parts.producer_ids,
+            markers=self._markers,
         )
+        return TransactionCoordinator(self._config.values, self.internal_topics, settings)
 
     def start(self) -> None:
-        """Begin the periodic work."""
-        interval_ms = self._config["offsets.retention.check.interval.ms"]
-        self._jobs.every(interval_ms, "offset-expiry", self.groups.expire)
+        """Begin the periodic work; the broker is a part of its cluster."""
+        config = self._config
+        self._markers.started()
+        self._jobs.every(
+            config["offsets.retention.check.interval.ms"], "offset-expiry", self.groups.expire
+        )
+        self._jobs.every(
+            config["producer.id.expiration.check.interval.ms"],
+            "verification-expiry",
+            lambda: self.verifications.expire(config["producer.id.expiration.ms"]),
+        )
 
     async def stop(self) -> None:
         """Answer everybody who waits and load nothing any more."""
         await self._jobs.stop()
         await self.internal_topics.stop()
+        await self.transactions.stop()
         await self.groups.stop()
 
     # --- events ---
 
     def leadership_changed(self, partition: Partition) -> None:
         """A partition of any topic has another leader, or a new one."""
-        if partition.topic_partition.topic == OFFSETS_TOPIC:
+        self.verifications.forget(partition.topic_partition)
+        topic = partition.topic_partition.topic
+        if topic == OFFSETS_TOPIC:
             self.groups.leadership_changed(partition)
+        elif topic == TRANSACTIONS_TOPIC:
+            self.transactions.leadership_changed(partition)
 
-    def metadata_changed(self, gone: Iterable[str]) -> None:
+    def metadata_changed(self, gone: frozenset[str]) -> None:
         """The controller told something new; `gone` are topics that are no more."""
+        self._markers.topics_deleted(gone)
         self.groups.topics_changed(gone)
+
+
+def _verification_enabled(config: BrokerConfig) -> bool:
+    # Under transaction version 2 the question is what adds a partition to the transaction.
+    return bool(
+        config["transaction.partition.verification.enable"] or config["transaction.version"] >= 2
+    )

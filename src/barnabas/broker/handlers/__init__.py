@@ -2,6 +2,8 @@
 
 from barnabas.broker.handler import Handler
 from barnabas.broker.handlers import (
+    add_offsets_to_txn,
+    add_partitions_to_txn,
     alter_configs,
     api_versions,
     consumer_group_describe,
@@ -15,7 +17,10 @@ from barnabas.broker.handlers import (
     describe_configs,
     describe_groups,
     describe_log_dirs,
+    describe_producers,
     describe_topic_partitions,
+    describe_transactions,
+    end_txn,
     fetch,
     find_coordinator,
     heartbeat,
@@ -25,6 +30,7 @@ from barnabas.broker.handlers import (
     leave_group,
     list_groups,
     list_offsets,
+    list_transactions,
     metadata,
     offset_commit,
     offset_delete,
@@ -32,6 +38,8 @@ from barnabas.broker.handlers import (
     offset_for_leader_epoch,
     produce,
     sync_group,
+    txn_offset_commit,
+    write_txn_markers,
 )
 
 HANDLERS: tuple[Handler, ...] = (
@@ -53,6 +61,11 @@ HANDLERS: tuple[Handler, ...] = (
     delete_topics.HANDLER,
     delete_records.HANDLER,
     init_producer_id.HANDLER,
+    add_partitions_to_txn.HANDLER,
+    add_offsets_to_txn.HANDLER,
+    end_txn.HANDLER,
+    write_txn_markers.HANDLER,
+    txn_offset_commit.HANDLER,
     offset_for_leader_epoch.HANDLER,
     describe_configs.HANDLER,
     alter_configs.HANDLER,
@@ -63,6 +76,9 @@ HANDLERS: tuple[Handler, ...] = (
     describe_topic_partitions.HANDLER,
     delete_groups.HANDLER,
     offset_delete.HANDLER,
+    describe_producers.HANDLER,
+    describe_transactions.HANDLER,
+    list_transactions.HANDLER,
     consumer_group_heartbeat.HANDLER,
     consumer_group_describe.HANDLER,
 )

@@ -1,43 +1,71 @@
-"""InitProducerId: an id for an idempotent producer.
+"""InitProducerId: an id and epoch for an idempotent or a transactional producer.
 
 v2 flexible; v3 carries the id and epoch to bump (KIP-360); v4 PRODUCER_FENCED; v5 the error of
-aborted transactions. A transactional id belongs to the transaction coordinator.
+aborted transactions. With a transactional id this is the transaction coordinator's; without one
+any broker hands out an id.
 """
 
-from collections.abc import Awaitable
-
+from barnabas.broker.coordinators.answers import Answer, answer_transaction
 from barnabas.broker.handler import Handler, RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
+from barnabas.transactions.error_versions import client_error
+from barnabas.transactions.requests import InitProducerId, InitProducerIdReply
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from barnabas.zk.tree import TreeError
 
+_API = "InitProducerId"
+
 
 def handle_init_producer_id(ctx: RequestContext, request: InitProducerIdRequest) -> Result:
     if request.transactional_id is not None:
-        code = ErrorCode.COORDINATOR_NOT_AVAILABLE
-        if not request.transactional_id:
-            code = ErrorCode.INVALID_REQUEST
-        return InitProducerIdResponse(error_code=code, producer_epoch=-1)
+        return _transactional(ctx, request.transactional_id, request)
     producer_id = ctx.services.producer_ids.try_next()
     if producer_id is not None:
         return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
     return _claim_and_answer(ctx)
 
 
-def _claim_and_answer(ctx: RequestContext) -> Awaitable[InitProducerIdResponse]:
-    async def claim() -> InitProducerIdResponse:
-        try:
-            producer_id = await ctx.services.producer_ids.next()
-        except BrokerError as error:
-            return InitProducerIdResponse(error_code=error.code, producer_epoch=-1)
-        except TreeError:
-            code = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS  # retriable for every client
-            return InitProducerIdResponse(error_code=code, producer_epoch=-1)
-        return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
+def _transactional(
+    ctx: RequestContext, transactional_id: str, request: InitProducerIdRequest
+) -> Result:
+    asked = InitProducerId(
+        transactional_id,
+        request.transaction_timeout_ms,
+        request.producer_id,
+        request.producer_epoch,
+    )
+    if not transactional_id or (asked.producer_id < 0) != (asked.producer_epoch < 0):
+        return _failed(ErrorCode.INVALID_REQUEST)
 
-    return claim()
+    def encode(reply: InitProducerIdReply) -> InitProducerIdResponse:
+        if reply.error is not ErrorCode.NONE:
+            return _failed(client_error(_API, ctx.version, reply.error))
+        return InitProducerIdResponse(
+            producer_id=reply.producer_id, producer_epoch=reply.producer_epoch
+        )
+
+    return answer_transaction(
+        ctx,
+        transactional_id,
+        lambda shard, now_ms, new_id: shard.init_producer_id(asked, now_ms, new_id),
+        Answer(ctx, encode, _failed),
+    )
+
+
+def _failed(code: ErrorCode) -> InitProducerIdResponse:
+    return InitProducerIdResponse(error_code=code, producer_epoch=-1)
+
+
+async def _claim_and_answer(ctx: RequestContext) -> InitProducerIdResponse:
+    try:
+        producer_id = await ctx.services.producer_ids.next()
+    except BrokerError as error:
+        return _failed(error.code)
+    except TreeError:
+        return _failed(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)  # retriable for every client
+    return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
 
 
 HANDLER = Handler(ApiKey.INIT_PRODUCER_ID, (0, 5), handle_init_producer_id)

@@ -1,13 +1,19 @@
 """Produce: append one batch per partition, and answer when as many replicas have it as asked.
 
 v3 first with batches of magic 2; v5 log start offset; v7 zstd; v8 record errors and a message;
-v9 flexible; v10 leader hints (KIP-951); v11 transaction errors that older clients do not know.
+v9 flexible; v10 leader hints (KIP-951); v11 transaction errors that older clients do not know;
+v12 partitions join the producer's transaction by being written to (KIP-890); v13 topics by id.
 Versions 0 to 2 are advertised and refused: librdkafka before 2.11.1 turns compression off when
 the range does not reach down to them (KAFKA-18659).
 
 acks=0 gets no response; an error closes the connection, so that the client notices.
 """
 
+from barnabas.broker.coordinators.produce_verification import (
+    NOT_VERIFIED,
+    Verdicts,
+    VerifiedProduce,
+)
 from barnabas.broker.handler import (
     NO_RESPONSE,
     Deferred,
@@ -47,9 +53,15 @@ Waiting = list[tuple[Partition, int, PartitionProduceResponse]]
 
 
 def handle_produce(ctx: RequestContext, request: ProduceRequest) -> Result:
+    if request.transactional_id is None:
+        return _serve(ctx, request, NOT_VERIFIED)
+    return VerifiedProduce(ctx, request, _serve).result()
+
+
+def _serve(ctx: RequestContext, request: ProduceRequest, verdicts: Verdicts) -> Result:
     waiting: Waiting = []
     response = ProduceResponse(
-        [_append_topic(ctx, request, topic, waiting) for topic in request.topic_data]
+        [_append_topic(ctx, request, topic, verdicts, waiting) for topic in request.topic_data]
     )
     if ctx.version >= _HINTS_FROM:
         _add_hints(ctx, response)
@@ -62,7 +74,11 @@ def handle_produce(ctx: RequestContext, request: ProduceRequest) -> Result:
 
 
 def _append_topic(
-    ctx: RequestContext, request: ProduceRequest, topic: TopicProduceData, waiting: Waiting
+    ctx: RequestContext,
+    request: ProduceRequest,
+    topic: TopicProduceData,
+    verdicts: Verdicts,
+    waiting: Waiting,
 ) -> TopicProduceResponse:
     name: str | None = topic.name
     if ctx.version >= _IDS_FROM:
@@ -74,7 +90,10 @@ def _append_topic(
         try:
             if name is None:
                 raise BrokerError(ErrorCode.UNKNOWN_TOPIC_ID)
-            _append(ctx, request, TopicPartition(name, data.index), data.records, answer, waiting)
+            place = TopicPartition(name, data.index)
+            required = _append(ctx, request, place, data.records, answer, verdicts)
+            if required is not None:
+                waiting.append((*required, answer))
         except BrokerError as error:
             answer.error_code = error.code
             answer.error_message = error.message
@@ -90,8 +109,9 @@ def _append(
     topic_partition: TopicPartition,
     records: memoryview | None,
     answer: PartitionProduceResponse,
-    waiting: Waiting,
-) -> None:
+    verdicts: Verdicts,
+) -> tuple[Partition, int] | None:
+    """Append a batch; gives what to wait for when it is not acknowledged yet."""
     services = ctx.services
     if request.acks not in _ALLOWED_ACKS:
         raise BrokerError(ErrorCode.INVALID_REQUIRED_ACKS)
@@ -105,20 +125,24 @@ def _append(
     now_ms = services.clock.now_ms()
     batch, header = _validated(ctx, topic_partition.topic, records, now_ms)
     if header.is_transactional:
-        _check_transaction(request)
+        # The bit in the batch decides, not the field of the request (CVE-2018-17196).
+        verdicts.check_append(topic_partition, header)
     info = partition.append_to_leader(
         batch, header, acks=request.acks, now_ms=now_ms, origin=AppendOrigin.CLIENT
     )
+    if header.is_transactional:
+        verdicts.appended(topic_partition, header)
     answer.base_offset = info.first_offset
     answer.log_append_time_ms = info.log_append_time_ms
     answer.log_start_offset = info.log_start_offset
-    if request.acks:
-        required = info.last_offset + 1
-        status = partition.ack_status(required, request.acks)
-        if status is None:
-            waiting.append((partition, required, answer))
-        else:
-            answer.error_code = status
+    if not request.acks:
+        return None
+    required = info.last_offset + 1
+    status = partition.ack_status(required, request.acks)
+    if status is None:
+        return partition, required
+    answer.error_code = status
+    return None
 
 
 def _validated(
@@ -132,16 +156,6 @@ def _validated(
         return batch, header
     packed = recompress(batch, rules.codec, max_decompressed=rules.current.max_decompressed)
     return packed, validate_batch(packed, rules.current, now_ms=now_ms)
-
-
-def _check_transaction(request: ProduceRequest) -> None:
-    # The bit in the batch decides, not the field of the request (CVE-2018-17196).
-    if request.transactional_id is None:
-        raise BrokerError(
-            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-            "a transactional batch in a request without transactional id",
-        )
-    raise BrokerError(ErrorCode.INVALID_TXN_STATE, "no transaction of this producer is open")
 
 
 def _not_here(ctx: RequestContext, topic_partition: TopicPartition) -> BrokerError:
@@ -218,4 +232,4 @@ def _wait(
     return deferred
 
 
-HANDLER = Handler(ApiKey.PRODUCE, (3, 11), handle_produce, advertised_min=0)
+HANDLER = Handler(ApiKey.PRODUCE, (3, 13), handle_produce, advertised_min=0)

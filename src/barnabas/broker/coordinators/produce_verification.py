@@ -1,0 +1,168 @@
+"""Verification of a produce request: which of its transactional batches may be appended.
+
+Most requests are answered in the turn of the loop they came in: the transaction has records in
+the partition already, or the coordinator is here and its log is committed at once. Else the
+request waits, with its connection, for the coordinator's answer.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, cast
+
+from barnabas.broker.coordinators.verification import Attempt
+from barnabas.broker.handler import Deferred, NoResponse, RequestContext, Result, encode_reply
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError, CorruptRecordError
+from barnabas.model.ids import TopicPartition
+from barnabas.net.connection_ports import ConnectionClosedError
+from barnabas.records.batch import BatchHeader, parse_header
+from barnabas.transactions.produce_errors import IMPLICIT_ADD_SINCE, verification_error
+from barnabas.transactions.requests import AddPartitions
+from barnabas.transactions.verification import VerificationToken
+from barnabas.wire.message import Message
+from barnabas.wire.messages.produce import ProduceRequest
+
+if TYPE_CHECKING:
+    from barnabas.broker.coordinators.verification import Verifications
+
+_API = "Produce"
+_IDS_FROM = 13
+
+
+class Verdicts:
+    """What was found out about the transactional batches of one request."""
+
+    __slots__ = ("_errors", "_tokens", "_verifications")
+
+    def __init__(self, verifications: "Verifications | None") -> None:
+        self._verifications = verifications
+        self._tokens: dict[TopicPartition, VerificationToken] = {}
+        self._errors: dict[TopicPartition, ErrorCode] = {}
+
+    def begin(self, attempt: Attempt) -> bool:
+        """Whether the coordinator must be asked about this batch."""
+        if self._verifications is None:
+            return False
+        token = self._verifications.begin(attempt)
+        if token is not None:
+            self._tokens[attempt.place] = token
+        return token is not None
+
+    def refuse(self, errors: Mapping[TopicPartition, ErrorCode]) -> None:
+        self._errors.update(errors)
+
+    def check_append(self, place: TopicPartition, header: BatchHeader) -> None:
+        """BrokerError unless this transactional batch may be appended now."""
+        if self._verifications is None:
+            raise BrokerError(
+                ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+                "a transactional batch in a request without transactional id",
+            )
+        code = self._errors.get(place, ErrorCode.NONE)
+        if code is not ErrorCode.NONE:
+            raise BrokerError(code)
+        self._verifications.check_append(_attempt(place, header), self._tokens.get(place))
+
+    def appended(self, place: TopicPartition, header: BatchHeader) -> None:
+        if self._verifications is not None:
+            self._verifications.appended(place, header.producer_id)
+
+
+NOT_VERIFIED = Verdicts(None)
+"""For requests without transactional id, whose batches must not be transactional."""
+
+Serve = Callable[[RequestContext, ProduceRequest, Verdicts], Result]
+
+
+class VerifiedProduce:
+    """One produce request of a transactional producer: asks, then serves."""
+
+    def __init__(self, ctx: RequestContext, request: ProduceRequest, serve: Serve) -> None:
+        self._ctx = ctx
+        self._request = request
+        self._serve = serve
+        self._verdicts = Verdicts(ctx.services.coordinators.verifications)
+        self._unanswered = 0
+        self._deferred: Deferred | None = None
+
+    def result(self) -> Result:
+        """What the handler returns: the response when nothing had to be waited for."""
+        questions = self._questions()
+        self._unanswered = len(questions)
+        for question in questions:
+            self._ctx.services.coordinators.questions.ask(question, self._answered)
+        if self._unanswered == 0:
+            return self._serve(self._ctx, self._request, self._verdicts)
+        self._deferred = self._ctx.defer()
+        return self._deferred
+
+    def _answered(self, errors: Mapping[TopicPartition, ErrorCode]) -> None:
+        version = self._ctx.version
+        self._verdicts.refuse(
+            {place: verification_error(_API, version, code) for place, code in errors.items()}
+        )
+        self._unanswered -= 1
+        if self._unanswered == 0 and self._deferred is not None:
+            self._serve_late(self._deferred)
+
+    def _serve_late(self, deferred: Deferred) -> None:
+        try:
+            result = self._serve(self._ctx, self._request, self._verdicts)
+        except ConnectionClosedError as refused:  # acks=0 and a failure
+            self._ctx.connection.refuse(refused.reason, refused.detail)
+            return
+        if isinstance(result, Deferred):
+            result.when_ready(lambda: deferred.complete(result.parts))
+        elif isinstance(result, NoResponse):
+            deferred.complete(None)
+        else:
+            deferred.complete(encode_reply(self._ctx.header, cast(Message, result)))
+
+    def _questions(self) -> list[AddPartitions]:
+        """One per producer, of which a request has one unless its client is strange."""
+        implicit = self._ctx.version >= IMPLICIT_ADD_SINCE[_API]
+        by_producer: dict[tuple[int, int], set[TopicPartition]] = {}
+        for attempt in self._attempts():
+            if self._verdicts.begin(attempt):
+                producer = attempt.producer_id, attempt.producer_epoch
+                by_producer.setdefault(producer, set()).add(attempt.place)
+        return [
+            AddPartitions(
+                self._request.transactional_id or "",
+                *producer,
+                frozenset(places),
+                verify_only=not implicit,
+                transaction_version=2 if implicit else 0,
+            )
+            for producer, places in by_producer.items()
+        ]
+
+    def _attempts(self) -> list[Attempt]:
+        """The transactional batches for partitions led here; the rest is refused later anyway."""
+        services = self._ctx.services
+        attempts = []
+        for topic in self._request.topic_data:
+            name: str | None = topic.name
+            if self._ctx.version >= _IDS_FROM:
+                name = services.metadata.topic_name(topic.topic_id)
+            if name is None:
+                continue
+            for data in topic.partition_data:
+                place = TopicPartition(name, data.index)
+                partition = services.replicas.partition(place)
+                header = _header(data.records)
+                if partition is not None and partition.is_leader and header is not None:
+                    attempts.append(_attempt(place, header))
+        return attempts
+
+
+def _attempt(place: TopicPartition, header: BatchHeader) -> Attempt:
+    return Attempt(place, header.producer_id, header.producer_epoch, header.base_sequence)
+
+
+def _header(records: memoryview | None) -> BatchHeader | None:
+    """The header of a transactional batch; None for others and for what is no batch."""
+    try:
+        header = parse_header(records) if records is not None else None
+    except CorruptRecordError:
+        return None
+    return header if header is not None and header.is_transactional else None

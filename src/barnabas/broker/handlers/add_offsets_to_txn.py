@@ -1,0 +1,51 @@
+"""AddOffsetsToTxn: the offsets of a group join a transaction.
+
+v2 PRODUCER_FENCED; v3 flexible; v4 an error for transactions that can only be aborted.
+"""
+
+from barnabas.broker.coordinators.answers import Answer, answer_transaction
+from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.topic_names import OFFSETS_TOPIC
+from barnabas.transactions.error_versions import client_error
+from barnabas.transactions.requests import AddPartitions, AddPartitionsReply
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.add_offsets_to_txn import (
+    AddOffsetsToTxnRequest,
+    AddOffsetsToTxnResponse,
+)
+
+_API = "AddOffsetsToTxn"
+
+
+def handle_add_offsets_to_txn(ctx: RequestContext, request: AddOffsetsToTxnRequest) -> Result:
+    topics = ctx.services.internal_topics
+    if not request.group_id:
+        return _failed(ErrorCode.INVALID_GROUP_ID)
+    if not topics.exists(OFFSETS_TOPIC):
+        # The group's place is not certain before its topic is there.
+        return _failed(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    place = topics.partition_of(OFFSETS_TOPIC, request.group_id)
+    adding = AddPartitions(
+        request.transactional_id,
+        request.producer_id,
+        request.producer_epoch,
+        frozenset({place}),
+    )
+
+    def encode(reply: AddPartitionsReply) -> AddOffsetsToTxnResponse:
+        return _failed(client_error(_API, ctx.version, reply.partitions[place]))
+
+    return answer_transaction(
+        ctx,
+        request.transactional_id,
+        lambda shard, now_ms, _new_id: shard.add_partitions(adding, now_ms),
+        Answer(ctx, encode, _failed),
+    )
+
+
+def _failed(code: ErrorCode) -> AddOffsetsToTxnResponse:
+    return AddOffsetsToTxnResponse(error_code=code)
+
+
+HANDLER = Handler(ApiKey.ADD_OFFSETS_TO_TXN, (0, 4), handle_add_offsets_to_txn)

@@ -1,0 +1,61 @@
+"""DescribeProducers: who writes to a partition, and which transactions are open there.
+
+The tool against transactions that nobody ends (KIP-664): compare with the coordinator's view, then
+abort by WriteTxnMarkers.
+"""
+
+from barnabas.broker.handler import Handler, RequestContext
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.ids import TopicPartition
+from barnabas.storage.producers.producer_state import ProducerEntry
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.describe_producers import (
+    DescribeProducersRequest,
+    DescribeProducersResponse,
+    PartitionResponse,
+    ProducerState,
+    TopicResponse,
+)
+
+
+def handle_describe_producers(
+    ctx: RequestContext, request: DescribeProducersRequest
+) -> DescribeProducersResponse:
+    return DescribeProducersResponse(
+        topics=[
+            TopicResponse(
+                topic.name,
+                [
+                    _describe(ctx, TopicPartition(topic.name, number))
+                    for number in topic.partition_indexes
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _describe(ctx: RequestContext, place: TopicPartition) -> PartitionResponse:
+    partition = ctx.services.replicas.partition(place)
+    log = ctx.services.logs.get(place)
+    if partition is None or log is None or not partition.is_leader:
+        code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if ctx.services.metadata.partition(place) is not None:
+            code = ErrorCode.NOT_LEADER_OR_FOLLOWER
+        return PartitionResponse(place.partition, code, code.explanation)
+    states = [_state(entry) for entry in log.producer_states()]
+    return PartitionResponse(place.partition, active_producers=states)
+
+
+def _state(entry: ProducerEntry) -> ProducerState:
+    return ProducerState(
+        entry.producer_id,
+        entry.epoch,
+        entry.last_sequence,
+        entry.last_timestamp,
+        entry.coordinator_epoch,
+        entry.txn_first_offset,
+    )
+
+
+HANDLER = Handler(ApiKey.DESCRIBE_PRODUCERS, (0, 0), handle_describe_producers)

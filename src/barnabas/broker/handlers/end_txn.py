@@ -1,0 +1,45 @@
+"""EndTxn: commit or abort a transaction.
+
+v2 PRODUCER_FENCED; v3 flexible; v4 an error for transactions that can only be aborted; v5 the epoch
+of the next transaction (transaction version 2, KIP-890).
+"""
+
+from barnabas.broker.coordinators.answers import Answer, answer_transaction
+from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.model.error_codes import ErrorCode
+from barnabas.transactions.error_versions import client_error
+from barnabas.transactions.requests import EndTxn, EndTxnReply
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
+
+_API = "EndTxn"
+_VERSION_2_FROM = 5
+
+
+def handle_end_txn(ctx: RequestContext, request: EndTxnRequest) -> Result:
+    ending = EndTxn(
+        request.transactional_id,
+        request.producer_id,
+        request.producer_epoch,
+        request.committed,
+        2 if ctx.version >= _VERSION_2_FROM else 0,
+    )
+
+    def encode(reply: EndTxnReply) -> EndTxnResponse:
+        if reply.error is not ErrorCode.NONE:
+            return _failed(client_error(_API, ctx.version, reply.error))
+        return EndTxnResponse(producer_id=reply.producer_id, producer_epoch=reply.producer_epoch)
+
+    return answer_transaction(
+        ctx,
+        request.transactional_id,
+        lambda shard, now_ms, new_id: shard.end_txn(ending, now_ms, new_id),
+        Answer(ctx, encode, _failed),
+    )
+
+
+def _failed(code: ErrorCode) -> EndTxnResponse:
+    return EndTxnResponse(error_code=code)
+
+
+HANDLER = Handler(ApiKey.END_TXN, (0, 5), handle_end_txn)

@@ -1,0 +1,160 @@
+"""TxnOffsetCommit: store offsets that become visible when the transaction commits.
+
+v2 leader epochs; v3 flexible, member and generation (KIP-447); v4 an error for transactions that
+can only be aborted; v5 the group's partition joins the transaction by this request (KIP-890).
+
+As with a produce, the first commit of a transaction is verified with its coordinator.
+"""
+
+from collections.abc import Mapping
+
+from barnabas.broker.coordinators.answers import Answer
+from barnabas.broker.coordinators.verification import Attempt
+from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.groups.replies import OffsetCommitReply
+from barnabas.groups.requests import OffsetToCommit, TxnOffsetCommitRequest
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.ids import TopicPartition
+from barnabas.model.records import NO_SEQUENCE
+from barnabas.model.topic_names import OFFSETS_TOPIC
+from barnabas.transactions.produce_errors import IMPLICIT_ADD_SINCE, verification_error
+from barnabas.transactions.requests import AddPartitions
+from barnabas.transactions.verification import VerificationToken
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest as WireRequest,
+)
+from barnabas.wire.messages.txn_offset_commit import (
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitResponsePartition,
+    TxnOffsetCommitResponseTopic,
+)
+
+_API = "TxnOffsetCommit"
+
+
+def handle_txn_offset_commit(ctx: RequestContext, request: WireRequest) -> Result:
+    return _Job(ctx, request).result()
+
+
+class _Job:
+    """One commit: verify, then store, in one turn of the loop or several."""
+
+    def __init__(self, ctx: RequestContext, request: WireRequest) -> None:
+        self._ctx = ctx
+        self._request = request
+        self._answer: Answer[OffsetCommitReply] = Answer(ctx, self._response, self._failed)
+        self._attempt = Attempt(
+            ctx.services.internal_topics.partition_of(OFFSETS_TOPIC, request.group_id),
+            request.producer_id,
+            request.producer_epoch,
+            NO_SEQUENCE,
+        )
+
+    def result(self) -> Result:
+        try:
+            self._begin()
+        except BrokerError as error:
+            self._answer.fail(error.code)
+        return self._answer.result()
+
+    def _begin(self) -> None:
+        services, request = self._ctx.services, self._request
+        if not request.group_id:
+            raise BrokerError(ErrorCode.INVALID_GROUP_ID)
+        services.groups.shard_of(request.group_id)  # else this is not the coordinator
+        token = services.coordinators.verifications.begin(self._attempt)
+        if token is None:
+            self._commit(None)
+            return
+        implicit = self._ctx.version >= IMPLICIT_ADD_SINCE[_API]
+        question = AddPartitions(
+            request.transactional_id,
+            request.producer_id,
+            request.producer_epoch,
+            frozenset({self._attempt.place}),
+            verify_only=not implicit,
+            transaction_version=2 if implicit else 0,
+        )
+
+        def answered(errors: Mapping[TopicPartition, ErrorCode]) -> None:
+            self._verified(token, errors[self._attempt.place])
+
+        services.coordinators.questions.ask(question, answered)
+
+    def _verified(self, token: VerificationToken, code: ErrorCode) -> None:
+        if code is not ErrorCode.NONE:
+            self._answer.fail(verification_error(_API, self._ctx.version, code))
+            return
+        try:
+            self._commit(token)
+        except BrokerError as error:
+            self._answer.fail(error.code)
+
+    def _commit(self, token: VerificationToken | None) -> None:
+        coordinators = self._ctx.services.coordinators
+        known_epoch = coordinators.producers.epoch(self._attempt.place, self._attempt.producer_id)
+        if self._attempt.producer_epoch < known_epoch:
+            raise BrokerError(ErrorCode.INVALID_PRODUCER_EPOCH)
+        coordinators.verifications.check_append(self._attempt, token)
+        committing = self._translate()
+        driver = coordinators.groups.shard_of(self._request.group_id)
+        driver.run(lambda shard, now_ms: shard.commit_txn_offsets(committing, now_ms), self._answer)
+        if coordinators.producers.transaction_open(*self._attempt[:3]):
+            coordinators.verifications.appended(self._attempt.place, self._attempt.producer_id)
+
+    def _translate(self) -> TxnOffsetCommitRequest:
+        request, metadata = self._request, self._ctx.services.metadata
+        offsets = tuple(
+            OffsetToCommit(
+                topic.name,
+                one.partition_index,
+                one.committed_offset,
+                one.committed_leader_epoch,
+                one.committed_metadata,
+            )
+            for topic in request.topics
+            if metadata.has_topic(topic.name)
+            for one in topic.partitions
+        )
+        return TxnOffsetCommitRequest(
+            request.group_id,
+            request.transactional_id,
+            request.producer_id,
+            request.producer_epoch,
+            offsets,
+            request.generation_id,
+            request.member_id,
+            request.group_instance_id,
+        )
+
+    # --- answers ---
+
+    def _response(self, reply: OffsetCommitReply) -> TxnOffsetCommitResponse:
+        return self._respond(dict(reply.partitions), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+
+    def _failed(self, code: ErrorCode) -> TxnOffsetCommitResponse:
+        return self._respond({}, code)
+
+    def _respond(
+        self, errors: Mapping[TopicPartition, ErrorCode], other: ErrorCode
+    ) -> TxnOffsetCommitResponse:
+        return TxnOffsetCommitResponse(
+            topics=[
+                TxnOffsetCommitResponseTopic(
+                    topic.name,
+                    [
+                        TxnOffsetCommitResponsePartition(
+                            one.partition_index,
+                            errors.get(TopicPartition(topic.name, one.partition_index), other),
+                        )
+                        for one in topic.partitions
+                    ],
+                )
+                for topic in self._request.topics
+            ]
+        )
+
+
+HANDLER = Handler(ApiKey.TXN_OFFSET_COMMIT, (0, 5), handle_txn_offset_commit)

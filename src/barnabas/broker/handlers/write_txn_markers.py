@@ -1,0 +1,89 @@
+"""WriteTxnMarkers: a coordinator, or an administrator, ends transactions in partitions led here.
+
+v1 flexible; v2 the transaction version, by which a repeated marker is told from a new one.
+"""
+
+from barnabas.broker.coordinators.answers import Answer
+from barnabas.broker.coordinators.marker_writer import EndOfTransaction, Results
+from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.model.ids import TopicPartition
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerPartitionResult,
+    WritableTxnMarkerResult,
+    WritableTxnMarkerTopicResult,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
+
+
+def handle_write_txn_markers(ctx: RequestContext, request: WriteTxnMarkersRequest) -> Result:
+    written: dict[int, Results] = {}
+
+    def encode(_: object) -> WriteTxnMarkersResponse:
+        return WriteTxnMarkersResponse(
+            [_result(marker, written[index]) for index, marker in enumerate(request.markers)]
+        )
+
+    answer: Answer[None] = Answer(ctx, encode, encode)
+
+    def write(index: int, marker: WritableTxnMarker) -> None:
+        def done(results: Results) -> None:
+            written[index] = results
+            if len(written) == len(request.markers):
+                answer.give(None)
+
+        services = ctx.services
+        services.coordinators.marker_writer.write(
+            _end(marker),
+            _places(marker),
+            services.produce_purgatory,
+            services.config["request.timeout.ms"],
+            done,
+        )
+
+    if not request.markers:
+        answer.give(None)
+    for index, marker in enumerate(request.markers):
+        write(index, marker)
+    return answer.result()
+
+
+def _end(marker: WritableTxnMarker) -> EndOfTransaction:
+    return EndOfTransaction(
+        marker.producer_id,
+        marker.producer_epoch,
+        marker.transaction_result,
+        marker.coordinator_epoch,
+        marker.transaction_version,
+    )
+
+
+def _places(marker: WritableTxnMarker) -> list[TopicPartition]:
+    return [
+        TopicPartition(topic.name, number)
+        for topic in marker.topics
+        for number in topic.partition_indexes
+    ]
+
+
+def _result(marker: WritableTxnMarker, results: Results) -> WritableTxnMarkerResult:
+    return WritableTxnMarkerResult(
+        marker.producer_id,
+        [
+            WritableTxnMarkerTopicResult(
+                topic.name,
+                [
+                    WritableTxnMarkerPartitionResult(
+                        number, results[TopicPartition(topic.name, number)]
+                    )
+                    for number in topic.partition_indexes
+                ],
+            )
+            for topic in marker.topics
+        ],
+    )
+
+
+HANDLER = Handler(ApiKey.WRITE_TXN_MARKERS, (1, 2), handle_write_txn_markers)
