@@ -74,6 +74,8 @@ class FakeBroker:
 
     def _metadata(self, command: UpdateMetadataCommand) -> None:
         self.live = {broker.broker_id for broker in command.live_brokers}
+        if command.is_full:
+            self.metadata.clear()
         for state in command.partitions:
             if state.leader == LEADER_DURING_DELETE:
                 self.metadata.pop(state.topic_partition, None)

@@ -25,7 +25,7 @@ class MetadataCache:
         """Take over a command; the topics that are gone by it."""
         self.controller_id = command.controller_id
         self._brokers = {broker.broker_id: broker for broker in command.live_brokers}
-        gone = set()
+        gone = self._forget_unnamed(command) if command.is_full else set()
         for state in command.partitions:
             if state.leader == LEADER_DURING_DELETE:
                 self._forget(state.topic_partition)
@@ -80,6 +80,16 @@ class MetadataCache:
         self._topics.setdefault(topic, {})[number] = state
         if any(state.topic_id):
             self._name(topic, state.topic_id)
+
+    def _forget_unnamed(self, command: Command) -> set[str]:
+        """What a full command does not name was deleted while nobody could tell us."""
+        named = {state.topic_partition for state in command.partitions}
+        known = [TopicPartition(t, p) for t, partitions in self._topics.items() for p in partitions]
+        before = set(self._topics)
+        for topic_partition in known:
+            if topic_partition not in named:
+                self._forget(topic_partition)
+        return before - self._topics.keys()
 
     def _forget(self, topic_partition: TopicPartition) -> None:
         partitions = self._topics.get(topic_partition.topic)

@@ -36,7 +36,7 @@ class ActiveController:
         self.brokers = BrokerChanges(reign, self.leaderships, self.deletion)
         self.topics = TopicChanges(reign, self.leaderships)
         self.preferred = PreferredLeaders(reign, self.leaderships)
-        self.reassignments = Reassignments(reign, self.leaderships, self.deletion)
+        self.reassignments = Reassignments(reign, self.leaderships)
         self.isr = IsrChanges(reign, self.reassignments.on_isr_changed)
         self.shutdown = ControlledShutdown(reign, self.leaderships)
         self.log_dirs = LogDirFailures(reign, self.brokers)
@@ -49,7 +49,7 @@ class ActiveController:
         await self.topics.load()
         context = reign.context
         context.leadership.update(await reign.states.read(context.partitions()))
-        reign.batch.update_metadata(context.partitions())
+        reign.batch.full_metadata(context.brokers)
         reign.flush()
         self._start_states()
         await self.brokers.replicas_came_online(context.replicas_on(context.brokers))

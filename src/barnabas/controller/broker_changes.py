@@ -64,7 +64,7 @@ class BrokerChanges:
         context, batch = self._reign.context, self._reign.batch
         self._admit(added)
         batch.update_metadata([])
-        batch.update_metadata(context.partitions(), added)
+        batch.full_metadata(added)
         await self.replicas_came_online(context.replicas_on(added))
         waiting = {tp.topic for tp, _ in context.replicas_on(added)}
         await self._deletion.resume(waiting & context.blocked_deletions)

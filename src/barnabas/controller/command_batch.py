@@ -31,6 +31,7 @@ class CommandBatch:
         self._controller_id = controller_id
         self._leader_and_isr: dict[BrokerId, _States] = {}
         self._metadata: dict[BrokerId, _States] = {}
+        self._full: set[BrokerId] = set()
         self._stop: dict[BrokerId, dict[TopicPartition, StopReplicaPartition]] = {}
 
     def leader_and_isr(
@@ -49,6 +50,12 @@ class CommandBatch:
         states = {tp: self._context.partition_state(tp) for tp in partitions}
         for broker_id in self._context.brokers if brokers is None else brokers:
             self._metadata.setdefault(broker_id, {}).update(states)
+
+    def full_metadata(self, brokers: Iterable[BrokerId]) -> None:
+        """Tell brokers everything; what they know beyond that they are to forget."""
+        told = list(brokers)
+        self.update_metadata(self._context.partitions(), told)
+        self._full.update(told)
 
     def stop_replica(self, broker_id: BrokerId, partition: TopicPartition, *, delete: bool) -> None:
         leadership = self._context.leadership.get(partition)
@@ -78,7 +85,8 @@ class CommandBatch:
         if metadata is not None:
             ids = {tp.topic: state.topic_id for tp, state in metadata.items()}
             states = tuple(metadata.values())
-            commands.append(UpdateMetadataCommand(*head, states, live, ids))
+            full = broker.broker_id in self._full
+            commands.append(UpdateMetadataCommand(*head, states, live, ids, full))
         stops = self._stop.get(broker.broker_id)
         if stops:
             commands.append(StopReplicaCommand(*head, tuple(stops.values())))

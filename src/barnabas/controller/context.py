@@ -82,7 +82,11 @@ class ControllerContext:
         return topic_partition.topic in self.topics_to_delete
 
     def reassigning(self) -> list[TopicPartition]:
-        return [tp for tp in self.partitions() if self.assignment(tp).is_reassigning]
+        return [
+            tp
+            for tp in self.partitions()
+            if self.assignment(tp).is_reassigning and not self.is_being_deleted(tp)
+        ]
 
     # Brokers and replicas
 

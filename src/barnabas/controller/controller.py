@@ -175,22 +175,25 @@ class Controller:
 
     def _on_error(self, error: Exception) -> None:
         match error:
+            case BrokerError():
+                _log.debug("a request was refused: %s", error)
             case ControllerMovedError():
                 _log.warning("broker %d: %s", self._broker_id, error)
                 self._step_down()
                 self._events.put("controller", self._look)
             case SessionLostError():
-                _log.info("an event was dropped with its session: %s", error)
+                _log.info("broker %d: %s", self._broker_id, error)
+                self._step_down()
             case ConnectionLossError():
                 # Whether the write happened is unknown, so the picture may be wrong: read again.
                 _log.warning("broker %d starts over: %s", self._broker_id, error)
-                self._events.put("start over", self._start_over)
-            case BrokerError():
-                _log.debug("a request was refused: %s", error)
+                self._events.put_first(self._start_over)
             case _:
-                _log.error("an event failed", exc_info=error)
+                _log.error("broker %d starts over", self._broker_id, exc_info=error)
+                self._events.put_first(self._start_over)
 
     async def _start_over(self) -> None:
+        await asyncio.sleep(self._config.retry_backoff_s)
         reign = self._reign
         if reign is None:
             await self._look()

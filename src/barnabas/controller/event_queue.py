@@ -33,6 +33,11 @@ class EventQueue:
         self._events.append((key, run))
         self._wake.set()
 
+    def put_first(self, run: Event) -> None:
+        """Before everything that waits: what must be repaired before anything else is done."""
+        self._events.appendleft((None, run))
+        self._wake.set()
+
     async def call(self, run: Callable[[], Awaitable[_Result]]) -> _Result:
         """Put a request and wait for its result or error."""
         result: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
@@ -74,3 +79,6 @@ class EventQueue:
                 await event()
             except Exception as error:  # noqa: BLE001 - the controller's top-level loop
                 self._on_error(error)
+            # An event need not have waited for anything; others on the loop must get their turn,
+            # among them whoever is about to call `pause`.
+            await asyncio.sleep(0)

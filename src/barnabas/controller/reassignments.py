@@ -17,7 +17,6 @@ from barnabas.controller.machines.reassignment import (
 )
 from barnabas.controller.machines.states import ReplicaStatus
 from barnabas.controller.reign import Reign
-from barnabas.controller.topic_deletion import TopicDeletion
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.model.replica_assignment import ReplicaAssignment, Replicas
@@ -31,10 +30,9 @@ _log = logging.getLogger(__name__)
 class Reassignments:
     """The part of the controller that changes assignments."""
 
-    def __init__(self, reign: Reign, leaderships: Leaderships, deletion: TopicDeletion) -> None:
+    def __init__(self, reign: Reign, leaderships: Leaderships) -> None:
         self._reign = reign
         self._leaderships = leaderships
-        self._deletion = deletion
 
     async def alter(
         self, targets: Mapping[TopicPartition, Replicas | None]
@@ -53,7 +51,7 @@ class Reassignments:
         """Carry on with what an earlier controller has begun."""
         context = self._reign.context
         for tp in context.reassigning():
-            if tp in context.leadership and not context.is_being_deleted(tp):
+            if tp in context.leadership:
                 await self._advance(tp, ())
 
     async def on_isr_changed(self, partitions: Collection[TopicPartition]) -> None:
@@ -118,8 +116,6 @@ class Reassignments:
         if finished and assignment.is_reassigning:
             await self._write_topic(tp.topic)
             _log.info("%s is now on brokers %s", tp, list(keep))
-            if tp.topic in context.blocked_deletions:
-                await self._deletion.resume([tp.topic])
 
     def _admit_newcomers(self, tp: TopicPartition, assignment: ReplicaAssignment) -> set[BrokerId]:
         context = self._reign.context

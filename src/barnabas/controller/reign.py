@@ -82,7 +82,8 @@ class Reign:
                 await run()
 
         if not self._ended:
-            self._events.put(key, unless_ended)
+            # Work of an earlier reign may still wait under the same key; it will do nothing.
+            self._events.put(f"{key} in {self.mandate.epoch}", unless_ended)
 
     def watch(self, key: str, run: Callable[[], Awaitable[None]]) -> Watch:
         """A watch that queues `run`."""

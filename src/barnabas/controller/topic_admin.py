@@ -92,6 +92,8 @@ class TopicAdmin:
                 await self._tree.set(paths.topic(name), grown.encode(), version)
             except BadVersionError:
                 continue
+            except NoNodeError as error:
+                raise _unknown(name) from error
             except NodeTooLargeError as error:
                 text = f"{len(grown.partitions)} partitions do not fit into one topic"
                 raise BrokerError(ErrorCode.INVALID_PARTITIONS, text) from error

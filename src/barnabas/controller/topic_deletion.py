@@ -3,7 +3,7 @@
 First everybody is told to forget the topic, then every replica to delete its log; when all have,
 the topic's nodes, its settings and the mark go. The mark stays until the end, so that the next
 controller carries on where this one stopped. A topic with a replica on a dead broker waits for
-that broker.
+that broker. A reassignment of the topic ends with it: all old and new replicas delete their logs.
 """
 
 import logging
@@ -40,11 +40,7 @@ class TopicDeletion:
             await self._remove_marks(marked)
             return
         await self._remove_marks(topic for topic in marked if topic not in context.assignments)
-        wanted = {topic for topic in marked if topic in context.assignments}
-        for topic in wanted - context.topics_to_delete:
-            context.topics_to_delete.add(topic)
-            if any(context.assignment(tp).is_reassigning for tp in context.partitions_of(topic)):
-                context.blocked_deletions.add(topic)
+        context.topics_to_delete.update(topic for topic in marked if topic in context.assignments)
         await self.resume()
 
     async def resume(self, unblocked: Iterable[str] = ()) -> None:

@@ -116,7 +116,9 @@ class StopReplicaCommand:
 class UpdateMetadataCommand:
     """What every broker answers in Metadata: who is alive and who leads what.
 
-    A partition whose leader is LEADER_DURING_DELETE is to be forgotten.
+    A partition whose leader is LEADER_DURING_DELETE is to be forgotten, and, when the command
+    `is_full`, every partition that it does not name: a broker that lost its session but not its
+    memory may have missed deletions.
     """
 
     controller_id: BrokerId
@@ -125,6 +127,7 @@ class UpdateMetadataCommand:
     partitions: tuple[PartitionState, ...]
     live_brokers: tuple[LiveBroker, ...]
     topic_ids: Mapping[str, Uuid] = field(default_factory=dict)
+    is_full: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """MetadataCache: what commands add, change and take away."""
 
+import dataclasses
+
 import pytest
 
 from barnabas.broker.metadata_cache import MetadataCache
@@ -70,3 +72,10 @@ def test_a_topic_created_anew_has_its_new_id_only(cache):
     cache.apply(command(state("a", 0, topic_id=other)))
     assert cache.topic_name(FIRST_ID) is None
     assert cache.topic_name(other) == "a"
+
+
+def test_a_full_command_takes_away_what_it_does_not_name(cache):
+    full = dataclasses.replace(command(state("a", 0)), is_full=True)
+    assert cache.apply(full) == {"b"}
+    assert cache.partition(TopicPartition("a", 0)).leader == 1
+    assert cache.partition(TopicPartition("a", 1)) is None

@@ -387,3 +387,29 @@ async def test_requests_queued_when_the_reign_ends_are_refused(cluster):
     with pytest.raises(BrokerError) as caught:
         await asyncio.wait_for(request, 5)
     assert caught.value.code is ErrorCode.NOT_CONTROLLER
+
+
+async def test_broker_that_missed_a_deletion_is_told_everything(cluster):
+    await cluster.start(1, 2)
+    await cluster.admin.create_topic("t", {0: (1,)})
+    await cluster.wait_for_leader("t", 1)
+    away = cluster.nodes[2].tree
+    await away.expire(reconnect=False)
+    await cluster.wait(lambda: cluster.broker(1).live == {1})
+    await cluster.admin.delete_topic("t")
+    await cluster.wait(lambda: gone(cluster, "t"))
+    assert T0 in cluster.broker(2).metadata
+    away.reconnect()
+    await cluster.wait(lambda: T0 not in cluster.broker(2).metadata)
+
+
+async def test_work_left_by_an_earlier_reign_does_not_swallow_the_next_ones(cluster):
+    await cluster.start(1)
+    tree = cluster.nodes[1].tree
+    cluster.nodes[1].controller._events.pause()
+    await cluster.admin.create_topic("t", {0: (1,)})
+    await asyncio.sleep(0)
+    await tree.expire()
+    await cluster.admin.create_topic("u", {0: (1,)})
+    await cluster.wait_for_leader("t", 1)
+    await cluster.wait_for_leader("u", 1)

@@ -147,13 +147,18 @@ async def test_growth_during_a_reassignment_is_kept(cluster):
     assert sorted((await cluster.topic("t")).partitions) == [0, 1]
 
 
-async def test_deletion_waits_for_a_reassignment(cluster):
+async def test_deletion_ends_a_reassignment(cluster):
     await cluster.start(1, 2)
     await topic_on(cluster, 1)
     await reassign(cluster, (2,))
     await cluster.admin.delete_topic("t")
-    await asyncio.sleep(0.02)
-    assert await cluster.tree.exists(paths.topic("t")) is not None
+
+    async def gone() -> bool:
+        return await cluster.tree.exists(paths.topic("t")) is None
+
+    await cluster.wait(gone)
+    assert cluster.broker(1).deleted == cluster.broker(2).deleted == [T0]
+    assert await cluster.active.controller.list_reassignments() == {}
 
 
 async def elect(cluster, kind, *partitions):

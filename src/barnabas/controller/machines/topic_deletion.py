@@ -22,7 +22,7 @@ class DeletionStep(enum.Enum):
 
 
 def next_step(replicas: Collection[ReplicaStatus], *, eligible: bool) -> DeletionStep:
-    """The step for one topic; `eligible` is false while a dead broker or a move blocks it."""
+    """The step for one topic; `eligible` is false while a dead broker blocks it."""
     if all(status is ReplicaStatus.DELETION_SUCCESSFUL for status in replicas):
         return DeletionStep.FINISH
     if ReplicaStatus.DELETION_STARTED in replicas or not eligible:
