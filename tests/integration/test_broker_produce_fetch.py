@@ -1,6 +1,7 @@
 """Produce, Fetch, ListOffsets and their neighbours over the wire."""
 
 import asyncio
+import logging
 import time
 
 import pytest
@@ -39,7 +40,7 @@ def values(answer):
     return [record.value for record in decode_records(answer.records, "t", 0).records]
 
 
-@pytest.mark.parametrize("version", range(3, 12))
+@pytest.mark.parametrize("version", range(3, 13))
 async def test_every_produce_version(peer, version):
     await create_topic(peer, "t")
     first = await produce(peer, "t", batch(b"a", b"b"), version=version)
@@ -67,6 +68,7 @@ async def test_without_acknowledgement_nothing_is_answered(peer):
 
 
 async def test_without_acknowledgement_an_error_closes(peer, caplog):
+    caplog.set_level(logging.INFO)
     peer.send(produce_request("missing", batch(b"a"), acks=0), 9)
     assert await peer.is_closed()
     assert "UNKNOWN_TOPIC_OR_PARTITION" in caplog.text

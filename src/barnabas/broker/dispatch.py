@@ -79,10 +79,12 @@ class Dispatcher:
             raise self._internal_error(header) from None
         return self._reply(context, result)
 
-    async def drain(self) -> None:
-        """Wait for the requests that are being served by tasks."""
+    async def drain(self, timeout_s: float = 5.0) -> None:
+        """Wait for the requests that are being served by tasks; cancel those that take long."""
         if self._tasks:
-            await asyncio.wait(self._tasks)
+            _, late = await asyncio.wait(self._tasks, timeout=timeout_s)
+            for task in late:
+                task.cancel()
 
     def _decode(self, header: RequestHeader, frame: memoryview, offset: int) -> Any:
         request_type = self._requests.get(header.api_key)

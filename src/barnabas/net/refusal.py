@@ -34,6 +34,10 @@ class Refusal(enum.Enum):
     INTERNAL = "internal"
 
 
+_QUIET = frozenset({Refusal.SLOW_PEER, Refusal.FAILED_UNACKNOWLEDGED})
+"""Ordinary life: nothing that an operator must look at."""
+
+
 class RefusalLog:
     """Counts and logs refusals of one listener; owned by its loop."""
 
@@ -44,8 +48,7 @@ class RefusalLog:
 
     def refused(self, reason: Refusal, peer: Address | None, detail: str) -> None:
         self.counts[reason] += 1
-        quiet = reason is Refusal.SLOW_PEER
-        log = self._log.info if quiet else self._log.warning
+        log = self._log.info if reason in _QUIET else self._log.warning
         where = f"{peer[0]}:{peer[1]}" if peer is not None else "-"
         line = "listener=%s peer=%s reason=%s detail=%s"
         log(reason.value, line, self._listener, where, reason.value, detail)

@@ -3,6 +3,7 @@
 v1 endpoint type; v2 fenced brokers, of which there are none without KRaft.
 """
 
+from barnabas.broker.authorized_operations import ALL_ON_CLUSTER, NOT_ASKED
 from barnabas.broker.handler import Handler, RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.wire.api_keys import ApiKey
@@ -34,6 +35,9 @@ def handle_describe_cluster(ctx: RequestContext, request: DescribeClusterRequest
         cluster_id=services.cluster_id,
         controller_id=services.metadata.controller_id,
         brokers=brokers,
+        cluster_authorized_operations=(
+            ALL_ON_CLUSTER if request.include_cluster_authorized_operations else NOT_ASKED
+        ),
     )
 
 

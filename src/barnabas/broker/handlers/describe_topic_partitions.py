@@ -4,6 +4,7 @@ An empty list asks for all topics. Topics come in order of their names; a page e
 `response_partition_limit` partitions, and the cursor names the first partition of the next.
 """
 
+from barnabas.broker.authorized_operations import ALL_ON_TOPIC
 from barnabas.broker.handler import Handler, RequestContext, Result
 from barnabas.model.control import PartitionState
 from barnabas.model.error_codes import ErrorCode
@@ -63,6 +64,7 @@ def _topic(
         metadata.topic_id(name) or ZERO_UUID,
         name in INTERNAL_TOPICS,
         [_partition(ctx, known[number]) for number in numbers[:limit]],
+        ALL_ON_TOPIC,
     )
     return topic, numbers[limit] if len(numbers) > limit else None
 

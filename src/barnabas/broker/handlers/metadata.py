@@ -7,6 +7,7 @@ v9 flexible; v10 topic ids; v12 topics asked for by id; v13 a top-level error.
 
 from collections.abc import Awaitable
 
+from barnabas.broker.authorized_operations import ALL_ON_CLUSTER, ALL_ON_TOPIC
 from barnabas.broker.handler import Handler, RequestContext, Result
 from barnabas.broker.topics import NewTopic
 from barnabas.model.control import PartitionState
@@ -41,12 +42,19 @@ def _answer(
     ctx: RequestContext, request: MetadataRequest, failed: dict[str, ErrorCode]
 ) -> MetadataResponse:
     services = ctx.services
-    return MetadataResponse(
+    response = MetadataResponse(
         brokers=_brokers(ctx),
         cluster_id=services.cluster_id,
         controller_id=services.metadata.controller_id,
         topics=[_topic(ctx, asked, failed) for asked in _asked(ctx, request)],
     )
+    if request.include_cluster_authorized_operations:
+        response.cluster_authorized_operations = ALL_ON_CLUSTER
+    if request.include_topic_authorized_operations:
+        for topic in response.topics:
+            if topic.error_code == 0:
+                topic.topic_authorized_operations = ALL_ON_TOPIC
+    return response
 
 
 def _asked(ctx: RequestContext, request: MetadataRequest) -> list[MetadataRequestTopic]:
