@@ -218,6 +218,7 @@ class LocalLog:
             return False
         for segment in task.sealed:
             segment.forget_indexes()
+            segment.release_if_closed()
         self._unflushed_sealed = [s for s in self._unflushed_sealed if s not in task.sealed]
         self._names_synced = max(self._names_synced, task.name_changes)
         self.recovery_point = max(self.recovery_point, task.end_offset)

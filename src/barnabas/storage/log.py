@@ -113,7 +113,6 @@ class Log:
         leader_epoch: int,
         now_ms: int,
         origin: AppendOrigin = AppendOrigin.CLIENT,
-        verification: object | None = None,
     ) -> AppendInfo:
         """Give one validated batch its offsets and write it; `batch` and `header` are changed.
 

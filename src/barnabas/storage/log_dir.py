@@ -37,6 +37,7 @@ class LogDir:
         self.path = path
         self.health = DirHealth(path)
         self.clean = False
+        self.log_count = 0
         self._offsets: dict[str, Offsets] = {}
         self._lock: FileLock | None = None
 

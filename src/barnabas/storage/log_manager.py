@@ -148,6 +148,7 @@ class LogManager:
         log.on_truncated = self._lower_checkpoints
         self._logs[log.topic_partition] = log
         self._dir_of[log.topic_partition] = directory
+        directory.log_count += 1
 
     def _lower_checkpoints(self, log: Log) -> None:
         """Make checkpoints follow a truncation at once.
@@ -226,11 +227,7 @@ class LogManager:
         candidates = self.online_dirs
         if not candidates:
             raise storage_error("every log directory is offline")
-        load = {id(directory): 0 for directory in candidates}
-        for directory in self._dir_of.values():
-            if id(directory) in load:
-                load[id(directory)] += 1
-        return min(candidates, key=lambda directory: load[id(directory)])
+        return min(candidates, key=lambda directory: directory.log_count)
 
     def update_config(self, topic: str, config: LogConfig) -> None:
         for log in self:
@@ -242,6 +239,7 @@ class LogManager:
         """Take a log out at once; its directory is renamed and removed after the delete delay."""
         log = self._logs.pop(partition)
         directory = self._dir_of.pop(partition)
+        directory.log_count -= 1
         log.abandon()
         target = directory.path / file_names.deleted_dir(partition, uuid.uuid4().hex)
         try:

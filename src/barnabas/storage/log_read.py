@@ -9,6 +9,7 @@ appends and of the ends of the latest reads are remembered, and a lookup that hi
 index: one header is read to make sure.
 """
 
+from collections import deque
 from typing import NamedTuple
 
 from barnabas.storage.file_slice import FileSlice
@@ -18,6 +19,7 @@ from barnabas.storage.segments.segment import Segment
 from barnabas.storage.segments.segment_list import SegmentList
 
 _REMEMBERED = 512
+_HELD_OPEN = 4
 
 
 class LogRead(NamedTuple):
@@ -41,10 +43,12 @@ class TimestampHit(NamedTuple):
 class LogReader:
     """Lookups over the segments of one log; loop-owned."""
 
-    __slots__ = ("_places", "_segments")
+    __slots__ = ("_held", "_places", "_segments")
 
     def __init__(self, segments: SegmentList) -> None:
         self._segments = segments
+        self._held: deque[Segment] = deque()
+        """Closed segments read of late: their files stay open, those of the others do not."""
         self._places: dict[int, tuple[Segment, int]] = {}
 
     def remember(self, offset: int, segment: Segment, position: int) -> None:
@@ -76,6 +80,8 @@ class LogReader:
         self.remember(next_offset, segment, end)
         size = end - first.position
         piece = FileSlice(segment.open_file(), first.position, size)
+        if segment.sealed:
+            self._hold(segment)
         return LogRead(piece, size, first.base_offset, next_offset)
 
     def locate(self, offset: int) -> tuple[Segment, Span] | None:
@@ -87,6 +93,12 @@ class LogReader:
             if span is not None:
                 return segment, span
         return self._search(offset)
+
+    def _hold(self, segment: Segment) -> None:
+        if segment not in self._held:
+            self._held.append(segment)
+            if len(self._held) > _HELD_OPEN:
+                self._held.popleft().release()
 
     def _search(self, offset: int) -> tuple[Segment, Span] | None:
         segment = self._segments.floor(offset) or self._segments.first

@@ -15,6 +15,7 @@ def first_at_or_after(
     for segment in segments:
         if segment.size and segment.largest_timestamp().timestamp >= timestamp:
             hit = _first_in(segment, timestamp, start_offset)
+            segment.release_if_closed()
             if hit is not None:
                 return hit
     return None
@@ -29,7 +30,9 @@ def greatest_timestamp(segments: SegmentList) -> TimestampHit | None:
     largest = segment.largest_timestamp()
     if largest.timestamp < 0:
         return None
-    return _record_with(segment, largest.timestamp, largest.offset)
+    hit = _record_with(segment, largest.timestamp, largest.offset)
+    segment.release_if_closed()
+    return hit
 
 
 def aborted_between(segments: SegmentList, start: int, end: int) -> list[AbortedTxn]:

@@ -30,7 +30,7 @@ from barnabas.storage.log_config import LogConfig
 from barnabas.storage.log_parts import LogParts
 from barnabas.storage.producers.producer_snapshot import SnapshotFiles
 from barnabas.storage.producers.producer_state import ProducerStates
-from barnabas.storage.producers.replay import replay_batch, replay_producers
+from barnabas.storage.producers.replay import remember_recent, replay_batch, replay_producers
 from barnabas.storage.segments.segment import MAX_RELATIVE_OFFSET, Segment
 from barnabas.storage.segments.segment_list import SegmentList
 from barnabas.storage.segments.verify import verified_batches
@@ -122,6 +122,7 @@ class _Opening:
         self._producers, start = self._snapshots.restore(self._end_offset)
         start = max(start, self._segments.first.base_offset)
         replay_producers(self._producers, self._segments, start, self._end_offset)
+        remember_recent(self._producers, self._segments.active)
         return True
 
     def _check_indexes(self, segment: Segment) -> None:
@@ -263,6 +264,8 @@ class _Opening:
         for segment in self._recovered:
             if segment is not self._segments.active:
                 segment.seal()
+        for segment in self._segments:
+            segment.release_if_closed()
         self._segments.active.activate()
 
     def _restart_at(self, offset: int) -> None:

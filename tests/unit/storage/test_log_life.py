@@ -18,7 +18,7 @@ from support.log_world import (
 )
 
 from barnabas.model.ids import TopicPartition, Uuid
-from barnabas.storage import LogConfig, LogManager
+from barnabas.storage import LogConfig, LogManager, OsFileSystem
 from barnabas.storage.errors import InconsistentMetaError, LogDirLockedError, StorageError
 from barnabas.testing.memory_fs import MemoryFileSystem
 from barnabas.testing.virtual_clock import VirtualClock
@@ -60,6 +60,53 @@ def test_a_clean_restart_finds_everything_and_scans_nothing():
     }
     assert (log.high_watermark, log.topic_id) == (high, TOPIC_ID)
     assert log.recovery_point == log.log_end_offset
+
+
+def test_retries_are_recognized_across_a_restart():
+    world = World()
+    ids = {"producer_id": 4, "producer_epoch": 1}
+    for number in range(8):
+        put(world.log, (b"p", b"%d" % number), base_sequence=number, **ids)
+    for log in (world.restart(), world.kill()):
+        for number in range(3, 8):
+            info = put(log, (b"p", b"%d" % number), base_sequence=number, **ids)
+            assert (info.first_offset, info.duplicate) == (number, True)
+    assert put(log, (b"p", b"8"), base_sequence=8, **ids).first_offset == 8
+
+
+def test_closed_segments_hold_no_descriptors(tmp_path):
+    manager = LogManager(OsFileSystem(), [tmp_path], VirtualClock())
+    manager.start()
+    config = LogConfig.from_values(values(**{"cleanup.policy": "compact,delete"}))
+    log = manager.get_or_create(TP, TOPIC_ID, config)
+    for number in range(60):
+        put(log, (b"k%d" % number, b"v" * 80), timestamp_ms=NOW + number)
+    log.update_high_watermark(60)
+    manager.release()
+    held = descriptors()
+
+    def extra() -> int:
+        return descriptors() - held
+
+    for clean in (False, True):
+        again = LogManager(OsFileSystem(), [tmp_path], VirtualClock(), config_for=lambda _: config)
+        again.start()
+        found = again.get(TP)
+        assert len(found.local.segments) == 30
+        again.run_retention(NOW)
+        found.offset_for_timestamp(NOW + 30)
+        found.max_timestamp_offset()
+        again.clean(NOW)
+        assert extra() <= 4, clean
+        contents(found)
+        assert extra() <= 8, clean
+        again.shutdown()
+        del again, found
+    log.abandon()
+
+
+def descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def test_the_marker_is_gone_while_running():

@@ -65,6 +65,8 @@ def make_plan(found: Candidate, now_ms: int, map_capacity: int) -> CleanPlan:
         for s in segments
         if s.base_offset < found.end_offset and s is not log.local.active
     ]
+    for source in sources:
+        source.segment.release_if_closed()
     start = segments.first.base_offset
     return CleanPlan(
         topic_partition=log.topic_partition,

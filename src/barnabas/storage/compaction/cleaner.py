@@ -208,6 +208,7 @@ def _force(cleaned: Segment) -> None:
     for file in [cleaned.open_file(), *cleaned.store_indexes(create_aborted=True)]:
         file.sync()
     cleaned.forget_indexes()
+    cleaned.release()
 
 
 def _batches(source: Source) -> Iterator[tuple[bytes, BatchHeader]]:

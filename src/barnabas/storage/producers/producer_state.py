@@ -97,6 +97,11 @@ class ProducerEntry:
             del self.batches[0]
         self.batches.append(batch)
 
+    def recall(self, batches: list[BatchMetadata]) -> None:
+        """Take over older batches found in the log, if they lead up to the one that is known."""
+        if self.batches and batches[-1].last_offset == self.batches[-1].last_offset:
+            self.batches = batches[-REMEMBERED_BATCHES:]
+
 
 class ProducerStates:
     """All producers of one partition; loop-owned.

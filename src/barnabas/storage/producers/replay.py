@@ -2,9 +2,16 @@
 
 from barnabas.records.batch import BatchHeader
 from barnabas.storage.append_info import end_marker_of
-from barnabas.storage.producers.producer_state import CompletedTxn, ProducerStates
+from barnabas.storage.producers.producer_state import (
+    BatchMetadata,
+    CompletedTxn,
+    ProducerStates,
+)
 from barnabas.storage.segments import batch_scan
+from barnabas.storage.segments.segment import Segment
 from barnabas.storage.segments.segment_list import SegmentList
+
+_RECENT_BYTES = 256 * 1024
 
 
 def replay_producers(
@@ -38,3 +45,27 @@ def replay_batch(
     if ended is not None:
         producers.complete(ended)
     return ended
+
+
+def remember_recent(producers: ProducerStates, segment: Segment) -> None:
+    """Fill the windows of remembered batches from the end of a log.
+
+    A snapshot keeps one batch per producer, but a client may retry any of its last five across a
+    restart of the broker; what stands in the last stretch of the log is remembered again.
+    """
+    if not producers.entries or not segment.size:
+        return
+    start = segment.offsets.floor_position(max(segment.size - _RECENT_BYTES, 0)).position
+    found: dict[int, list[BatchMetadata]] = {}
+    for _, header in batch_scan.walk(segment.open_file(), start, segment.size):
+        entry = producers.entries.get(header.producer_id)
+        if entry is not None and not header.is_control and header.producer_epoch == entry.epoch:
+            batch = BatchMetadata(
+                header.last_sequence,
+                header.last_offset,
+                header.last_offset_delta,
+                header.max_timestamp,
+            )
+            found.setdefault(header.producer_id, []).append(batch)
+    for producer_id, batches in found.items():
+        producers.entries[producer_id].recall(batches)

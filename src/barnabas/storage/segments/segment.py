@@ -134,6 +134,11 @@ class Segment:
         """Let the file go; slices that are being sent keep it open."""
         self._file = None
 
+    def release_if_closed(self) -> None:
+        """Let the file of a closed segment go: descriptors are scarcer than opens are slow."""
+        if self.sealed:
+            self.release()
+
     # Appends
 
     def write(self, data: Data) -> int:
@@ -215,7 +220,9 @@ class Segment:
     def largest_timestamp(self) -> TimestampOffset:
         """The greatest timestamp and its batch's last offset; (-1, base) where there is none."""
         if self._largest is None:
+            held = self._file
             self._largest = self._find_largest()
+            self._let_go(held)
         return self._largest
 
     def time_position(self, timestamp: int) -> int:
@@ -361,8 +368,16 @@ class Segment:
 
     def first_batch_timestamp(self) -> int:
         """The greatest timestamp of the first batch, -1 without one."""
+        held = self._file
         span = batch_scan.span_at(self.open_file(), 0, self.size) if self.size else None
-        return -1 if span is None else self._header(span).max_timestamp
+        found = -1 if span is None else self._header(span).max_timestamp
+        self._let_go(held)
+        return found
+
+    def _let_go(self, held: File | None) -> None:
+        """Do not hold a closed segment's file just because something was looked up in it."""
+        if self.sealed:
+            self._file = held
 
     def _header(self, span: Span) -> BatchHeader:
         for _, header in batch_scan.walk(self.open_file(), span.position, span.end):
