@@ -1,22 +1,31 @@
 """The ApiVersions answers, encoded once: they are derived from the list of handlers."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from barnabas.broker.features import Feature
 from barnabas.broker.handler import Handler
 from barnabas.model.error_codes import ErrorCode
 from barnabas.wire.api_keys import ApiKey
-from barnabas.wire.messages.api_versions import ApiVersion, ApiVersionsResponse
+from barnabas.wire.messages.api_versions import (
+    ApiVersion,
+    ApiVersionsResponse,
+    FinalizedFeatureKey,
+    SupportedFeatureKey,
+)
+
+# Clients of version 3 take a supported range that begins at 0 for an error (KAFKA-17011).
+_LEVEL_0_FROM = 4
 
 
 class ApiVersionsAnswers:
     """Bodies by version, and the ones for requests that are too new or malformed."""
 
-    def __init__(self, handlers: Iterable[Handler]) -> None:
+    def __init__(self, handlers: Iterable[Handler], features: Sequence[Feature] = ()) -> None:
         listed = sorted(handlers, key=lambda handler: handler.api)
         ranges = [ApiVersion(h.api, _advertised_min(h), h.versions[1]) for h in listed]
         own = next(item for item in ranges if item.api_key == ApiKey.API_VERSIONS)
         self._bodies = {
-            version: _encode(ApiVersionsResponse(0, ranges), version)
+            version: _encode(_with_features(ranges, features, version), version)
             for version in range(own.min_version, own.max_version + 1)
         }
         self._invalid = {
@@ -31,6 +40,23 @@ class ApiVersionsAnswers:
 
     def invalid(self, version: int) -> bytes:
         return self._invalid[version]
+
+
+def _with_features(
+    ranges: list[ApiVersion], features: Sequence[Feature], version: int
+) -> ApiVersionsResponse:
+    response = ApiVersionsResponse(0, ranges)
+    if version >= _LEVEL_0_FROM:
+        response.supported_features = [
+            SupportedFeatureKey(feature.name, 0, feature.max_level) for feature in features
+        ]
+    in_force = [feature for feature in features if feature.level > 0]
+    if in_force:
+        response.finalized_features_epoch = 0
+        response.finalized_features = [
+            FinalizedFeatureKey(feature.name, feature.level, feature.level) for feature in in_force
+        ]
+    return response
 
 
 def _advertised_min(handler: Handler) -> int:

@@ -24,6 +24,7 @@ from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.config_watch import ConfigWatch
 from barnabas.broker.coordinators.wiring import CoordinatorParts, Coordinators
 from barnabas.broker.dispatch import Dispatcher
+from barnabas.broker.features import features_of
 from barnabas.broker.fetch_sessions import FetchSessionCache
 from barnabas.broker.flusher import Flusher
 from barnabas.broker.handler import Interceptor
@@ -250,7 +251,7 @@ class Broker:
                 lambda: dice.randrange(1, 2**31),
                 max_slots=self.config["max.incremental.fetch.session.cache.slots"],
             ),
-            api_versions=ApiVersionsAnswers(HANDLERS),
+            api_versions=ApiVersionsAnswers(HANDLERS, features_of(self.config.values)),
             answers_own_address=self.config.advertised_listeners is None,
             coordinators=coordinators,
         )
