@@ -4,13 +4,22 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from barnabas.testing.broker import Broker
+    from barnabas.testing.external import ExternalKafka
+    from barnabas.testing.server import KafkaServer
 
-__all__ = ["Broker"]
+_HOMES = {
+    "Broker": "barnabas.testing.broker",
+    "ExternalKafka": "barnabas.testing.external",
+    "KafkaServer": "barnabas.testing.server",
+}
+
+__all__ = ["Broker", "ExternalKafka", "KafkaServer"]
 
 
 def __getattr__(name: str) -> object:
-    if name == "Broker":
-        from barnabas.testing.broker import Broker
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(name)
+    import importlib
 
-        return Broker
-    raise AttributeError(name)
+    return getattr(importlib.import_module(home), name)

@@ -1,0 +1,119 @@
+"""The response that says "no" to a request, for any API.
+
+A response repeats the shape of its request: topics in topics, partitions in partitions. So the
+answer is built from the request's own arrays, with the names and numbers copied and the error code
+put where Kafka puts it: errors of the whole request (a coordinator or controller that moved) on
+every level, all others on the innermost level there is.
+"""
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+from barnabas.model.error_codes import ErrorCode
+from barnabas.wire.message import Message, WireStruct
+from barnabas.wire.registry import response_class
+
+OF_THE_WHOLE_REQUEST = frozenset(
+    {
+        ErrorCode.NOT_CONTROLLER,
+        ErrorCode.NOT_COORDINATOR,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.UNKNOWN_MEMBER_ID,
+        ErrorCode.ILLEGAL_GENERATION,
+        ErrorCode.REBALANCE_IN_PROGRESS,
+        ErrorCode.FENCED_INSTANCE_ID,
+        ErrorCode.GROUP_AUTHORIZATION_FAILED,
+        ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+        ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
+        ErrorCode.INVALID_FETCH_SESSION_EPOCH,
+        ErrorCode.UNSUPPORTED_VERSION,
+        ErrorCode.INVALID_REQUEST,
+    }
+)
+
+_PARTITION_NAMES = ("partition_index", "partition", "index", "partition_id")
+_NOT_THE_ERROR = "topic_config_error_code"
+
+
+def error_response(request: Message, code: ErrorCode) -> Message:
+    """The response of the request's API in which everything failed with this code."""
+    response: Message = _mirror(request, response_class(request.API_KEY), code)
+    if not _codes(response):
+        _set_codes(response, code)
+    return response
+
+
+def _mirror(source: Any, kind: type[Any], code: ErrorCode) -> Any:
+    target = kind()
+    for name, value in _identity(source, target):
+        setattr(target, name, value)
+    inner = False
+    for name, element in _arrays(kind):
+        items = [_mirror(item, element, code) for item in _counterpart(source, name)]
+        setattr(target, name, items)
+        inner = inner or any(_codes(item) for item in items)
+    if code in OF_THE_WHOLE_REQUEST or not (inner or isinstance(target, Message)):
+        _set_codes(target, code)
+    return target
+
+
+def _identity(source: Any, target: Any) -> Iterator[tuple[str, Any]]:
+    """The fields by which an answer's item is told to be the request's."""
+    names = [spec[0] for spec in target.FIELDS if not spec[1].startswith("[")]
+    if not isinstance(source, WireStruct):
+        # A request that lists plain names or numbers: an answer's item has a field for it.
+        kind = "string" if isinstance(source, str) else "int32"
+        first = next((spec[0] for spec in target.FIELDS if spec[1] == kind), None)
+        if first is not None:
+            yield first, source
+        return
+    known = {spec[0] for spec in source.FIELDS}
+    for name in names:
+        if name in known:
+            yield name, getattr(source, name)
+        elif name in _PARTITION_NAMES:
+            same = next((other for other in _PARTITION_NAMES if other in known), None)
+            if same is not None:
+                yield name, getattr(source, same)
+
+
+def _arrays(kind: type[Any]) -> Iterator[tuple[str, type[Any]]]:
+    module = importlib.import_module(kind.__module__)
+    for name, type_name, *_ in kind.FIELDS:
+        element = getattr(module, type_name.strip("[]"), None)
+        if type_name.startswith("[") and element is not None:
+            yield name, element
+
+
+def _counterpart(source: Any, name: str) -> list[Any]:
+    """The request's array that an array of the response answers: of its name, or the first."""
+    if not isinstance(source, WireStruct):
+        return []
+    arrays = [spec[0] for spec in source.FIELDS if spec[1].startswith("[")]
+    if name in arrays and getattr(source, name):
+        return list(getattr(source, name))
+    return next((list(items) for other in arrays if (items := getattr(source, other))), [])
+
+
+def _code_fields(item: Any) -> list[str]:
+    return [
+        spec[0]
+        for spec in item.FIELDS
+        if spec[0].endswith("error_code") and spec[0] != _NOT_THE_ERROR
+    ]
+
+
+def _set_codes(item: Any, code: ErrorCode) -> None:
+    for name in _code_fields(item):
+        setattr(item, name, int(code))
+
+
+def _codes(item: Any) -> set[int]:
+    """All error codes other than none, at any depth."""
+    found = {getattr(item, name) for name in _code_fields(item)}
+    for name, _ in _arrays(type(item)):
+        for element in getattr(item, name) or ():
+            found |= _codes(element)
+    return found - {0}

@@ -1,0 +1,130 @@
+"""What a test wants of any Kafka, in process or elsewhere: topics, records in, records out."""
+
+import threading
+import uuid
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from barnabas.model.errors import DeadlineError
+from barnabas.model.record_metadata import RecordMetadata
+from barnabas.records.record import Record
+
+if TYPE_CHECKING:
+    from barnabas.admin import Admin
+    from barnabas.clients.producer import Producer
+
+PRODUCE_SECONDS = 30.0
+FETCH_BYTES = 8 * 1024 * 1024
+_LOOK_AGAIN_SECONDS = 0.02
+
+
+class KafkaServer:
+    """A cluster by its address. The clients behind the helpers are made when first needed."""
+
+    def __init__(self) -> None:
+        self._admin: Admin | None = None
+        self._producer: Producer | None = None
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """What a client's `bootstrap.servers` wants."""
+        raise NotImplementedError
+
+    @property
+    def admin(self) -> "Admin":
+        """An admin client of this cluster; closed with it."""
+        if self._admin is None:
+            from barnabas.admin import Admin
+
+            self._admin = Admin({"bootstrap.servers": self.bootstrap_servers})
+        return self._admin
+
+    def topic(
+        self,
+        name: str | None = None,
+        *,
+        partitions: int = 1,
+        config: Mapping[str, object] | None = None,
+    ) -> str:
+        """Create a topic, under a name that nobody else uses unless told; returns the name."""
+        chosen = name or unique_name("topic")
+        configs: dict[str, str | None] = {key: str(value) for key, value in (config or {}).items()}
+        self.admin.create_topic(chosen, partitions, configs=configs)
+        return chosen
+
+    def produce(
+        self,
+        topic: str,
+        *values: bytes | str | None,
+        key: bytes | str | None = None,
+        partition: int | None = None,
+        headers: Mapping[str, bytes] | None = None,
+    ) -> list[RecordMetadata]:
+        """Write records and wait until they are there; text goes as UTF-8."""
+        if self._producer is None:
+            from barnabas.clients.producer import Producer
+
+            self._producer = Producer({"bootstrap.servers": self.bootstrap_servers, "linger.ms": 0})
+        futures = [
+            self._producer.send(
+                topic, _bytes(value), _bytes(key), list((headers or {}).items()), partition
+            )
+            for value in values
+        ]
+        return [future.result(PRODUCE_SECONDS) for future in futures]
+
+    def records(
+        self,
+        topic: str,
+        *,
+        at_least: int = 0,
+        timeout: float = 10.0,
+        read_committed: bool = False,
+    ) -> list[Record]:
+        """Everything in a topic, by partition and offset; waits until there are `at_least`."""
+        pause, rounds = threading.Event(), int(timeout / _LOOK_AGAIN_SECONDS)
+        for _ in range(max(rounds, 1)):
+            found = self._read_all(topic, read_committed)
+            if len(found) >= at_least:
+                return found
+            pause.wait(_LOOK_AGAIN_SECONDS)
+        raise DeadlineError(
+            f"topic {topic!r} has {len(found)} records after {timeout:g} s, not {at_least}"
+        )
+
+    def close_clients(self) -> None:
+        """Close the clients behind the helpers; the next use makes new ones."""
+        producer, self._producer = self._producer, None
+        admin, self._admin = self._admin, None
+        if producer is not None:
+            producer.close(0)
+        if admin is not None:
+            admin.close()
+
+    def _read_all(self, topic: str, read_committed: bool) -> list[Record]:
+        from barnabas.clients.simple import SimpleConsumer
+
+        isolation = "read_committed" if read_committed else "read_uncommitted"
+        config = {"bootstrap.servers": self.bootstrap_servers, "isolation.level": isolation}
+        found: list[Record] = []
+        with SimpleConsumer(config) as consumer:
+            for partition in sorted(consumer.partitions(topic)):
+                offset = consumer.earliest_offset(topic, partition)
+                end = consumer.latest_offset(topic, partition)
+                while offset < end:
+                    batches = consumer.fetch(topic, partition, offset, FETCH_BYTES)
+                    records, following = batches.decode()
+                    found.extend(records)
+                    if following <= offset:
+                        break
+                    offset = following
+        return found
+
+
+def unique_name(prefix: str) -> str:
+    """A name that no other test, process or run uses."""
+    return f"{prefix}-{uuid.uuid4().hex[:16]}"
+
+
+def _bytes(value: bytes | str | None) -> bytes | None:
+    return value.encode() if isinstance(value, str) else value
