@@ -1,4 +1,8 @@
-"""Fixtures more than one test folder uses."""
+"""Fixtures more than one test folder uses.
+
+The product's own pytest plugin serves its tests too: `--kafka-external=host:port` runs what uses
+the `broker` fixture against another cluster.
+"""
 
 import itertools
 import os
@@ -9,12 +13,9 @@ _numbers = itertools.count()
 
 
 @pytest.fixture(scope="session")
-def broker():
+def broker(kafka_broker):
     """One real broker for the tests that share it; each test takes topics of its own."""
-    from barnabas.testing import Broker  # unit tests do without it
-
-    with Broker() as running:
-        yield running
+    return kafka_broker
 
 
 @pytest.fixture

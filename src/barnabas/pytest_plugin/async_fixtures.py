@@ -1,0 +1,48 @@
+"""The asyncio fixtures, for pytest-asyncio or, where that is not installed, anyio."""
+
+import importlib
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pytest
+
+from barnabas.pytest_plugin.fixtures import consumer_settings
+
+if TYPE_CHECKING:
+    from barnabas.admin import AsyncAdmin
+
+F = TypeVar("F", bound=Callable[..., Any])
+async_fixture: Callable[[F], Any]
+try:
+    # Its strict mode runs only async fixtures made by its own decorator.
+    from pytest_asyncio import fixture as async_fixture
+except ImportError:
+    async_fixture = pytest.fixture
+
+
+@async_fixture
+async def async_kafka_admin(kafka_bootstrap_servers: str) -> "AsyncIterator[AsyncAdmin]":
+    """An awaitable admin client."""
+    from barnabas.admin import AsyncAdmin
+
+    async with AsyncAdmin({"bootstrap.servers": kafka_bootstrap_servers}) as admin:
+        yield admin
+
+
+@async_fixture
+async def async_kafka_producer(kafka_bootstrap_servers: str) -> AsyncIterator[Any]:
+    """An awaitable producer."""
+    producer_type = importlib.import_module("barnabas.aio").Producer
+    settings = {"bootstrap.servers": kafka_bootstrap_servers, "linger.ms": 0}
+    async with producer_type(settings) as producer:
+        yield producer
+
+
+@async_fixture
+async def async_kafka_consumer(
+    kafka_bootstrap_servers: str, kafka_group: str
+) -> AsyncIterator[Any]:
+    """An awaitable consumer of a group of its own, from the earliest record on."""
+    consumer_type = importlib.import_module("barnabas.aio").Consumer
+    async with consumer_type(consumer_settings(kafka_bootstrap_servers, kafka_group)) as consumer:
+        yield consumer

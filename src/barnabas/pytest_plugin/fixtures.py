@@ -1,0 +1,145 @@
+"""The blocking fixtures. What they yield is closed, and their topics deleted, after the test."""
+
+import contextlib
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
+
+from barnabas.pytest_plugin.options import broker_scope, broker_settings, external_servers
+
+if TYPE_CHECKING:
+    from barnabas.admin import Admin
+    from barnabas.clients.producer import Producer
+    from barnabas.testing import KafkaServer
+
+
+class TopicFactory(Protocol):
+    """Makes topics that go when the test ends."""
+
+    def __call__(
+        self,
+        name: str | None = None,
+        *,
+        partitions: int = 1,
+        config: Mapping[str, object] | None = None,
+    ) -> str: ...
+
+
+@pytest.fixture(scope=broker_scope)  # type: ignore[arg-type]
+def kafka_broker(request: pytest.FixtureRequest) -> "Iterator[KafkaServer]":
+    """The Kafka of the tests: `barnabas.testing.Broker`, or the cluster of --kafka-external."""
+    servers = external_servers(request.config)
+    if servers is not None:
+        from barnabas.testing import ExternalKafka
+
+        external = ExternalKafka(servers)
+        yield external
+        external.close_clients()
+        return
+    from barnabas.testing import Broker
+
+    with Broker(broker_settings(request.config)) as broker:
+        yield broker
+
+
+@pytest.fixture(scope=broker_scope)  # type: ignore[arg-type]
+def kafka(kafka_broker: "KafkaServer") -> "KafkaServer":
+    """The same as `kafka_broker`."""
+    return kafka_broker
+
+
+@pytest.fixture(scope=broker_scope)  # type: ignore[arg-type]
+def kafka_bootstrap_servers(kafka_broker: "KafkaServer") -> str:
+    """host:port, for the `bootstrap.servers` of any client library."""
+    return kafka_broker.bootstrap_servers
+
+
+@pytest.fixture
+def kafka_topic_factory(kafka_broker: "KafkaServer") -> Iterator[TopicFactory]:
+    """`make(name=None, partitions=1, config=None) -> name`; the topics go after the test."""
+    made: list[str] = []
+
+    def make(
+        name: str | None = None,
+        *,
+        partitions: int = 1,
+        config: Mapping[str, object] | None = None,
+    ) -> str:
+        topic = kafka_broker.topic(name, partitions=partitions, config=config)
+        made.append(topic)
+        return topic
+
+    yield make
+    if made:
+        kafka_broker.admin.delete_topics(made)
+
+
+@pytest.fixture
+def kafka_topic(request: pytest.FixtureRequest, kafka_topic_factory: TopicFactory) -> str:
+    """The name of a new topic, shaped by `@pytest.mark.kafka(partitions=…, config=…)`."""
+    wanted: dict[str, Any] = {}
+    for mark in reversed(list(request.node.iter_markers("kafka"))):
+        wanted.update(mark.kwargs)
+    return kafka_topic_factory(**wanted)
+
+
+@pytest.fixture
+def kafka_group() -> str:
+    """A group id that no other test uses."""
+    from barnabas.testing.server import unique_name
+
+    return unique_name("group")
+
+
+@pytest.fixture
+def kafka_producer(kafka_bootstrap_servers: str) -> "Iterator[Producer]":
+    """A producer; what it was given is delivered when the test ends."""
+    from barnabas.clients.producer import Producer
+
+    with Producer({"bootstrap.servers": kafka_bootstrap_servers, "linger.ms": 0}) as producer:
+        yield producer
+
+
+@pytest.fixture
+def kafka_consumer_factory(
+    kafka_bootstrap_servers: str, kafka_group: str
+) -> Iterator[Callable[..., Any]]:
+    """`make(*topics, **config)`: a consumer from the earliest record on, subscribed if told."""
+    consumer_type = importlib.import_module("barnabas").Consumer
+    with contextlib.ExitStack() as stack:
+
+        def make(*topics: str, **config: object) -> Any:
+            settings = {**consumer_settings(kafka_bootstrap_servers, kafka_group), **config}
+            consumer = stack.enter_context(consumer_type(settings))
+            if topics:
+                consumer.subscribe(list(topics))
+            return consumer
+
+        yield make
+
+
+@pytest.fixture
+def kafka_consumer(kafka_consumer_factory: Callable[..., Any]) -> Any:
+    """A consumer of a group of its own, from the earliest record on; subscribe it to topics."""
+    return kafka_consumer_factory()
+
+
+@pytest.fixture
+def kafka_admin(kafka_bootstrap_servers: str) -> "Iterator[Admin]":
+    """An admin client."""
+    from barnabas.admin import Admin
+
+    with Admin({"bootstrap.servers": kafka_bootstrap_servers}) as admin:
+        yield admin
+
+
+def consumer_settings(bootstrap_servers: str, group: str) -> dict[str, object]:
+    """What a test's consumer wants: everything from the start, committed when asked to."""
+    return {
+        "bootstrap.servers": bootstrap_servers,
+        "group.id": group,
+        "auto.offset.reset": "earliest",
+        "enable.auto.commit": False,
+    }
