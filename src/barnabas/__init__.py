@@ -6,6 +6,7 @@ The public names are imported on first use: a script that only produces never lo
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from barnabas.admin import Admin
     from barnabas.clients.producer import Producer, SendFuture
     from barnabas.clients.simple import SimpleConsumer
     from barnabas.model.error_codes import ErrorCode
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Admin": "barnabas.admin",
     "BarnabasError": "barnabas.model.errors",
     "BrokerError": "barnabas.model.errors",
     "ConfigError": "barnabas.model.errors",
@@ -34,6 +36,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Admin",
     "BarnabasError",
     "BrokerError",
     "ConfigError",
