@@ -21,7 +21,7 @@ from barnabas.controller.topic_changes import TopicChanges
 from barnabas.controller.topic_deletion import TopicDeletion
 from barnabas.model.control import ControlReply, LeaderAndIsrCommand, StopReplicaCommand
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.ids import BrokerId
+from barnabas.model.ids import BrokerId, TopicPartition
 
 _log = logging.getLogger(__name__)
 
@@ -52,6 +52,7 @@ class ActiveController:
         reign.batch.full_metadata(context.brokers)
         reign.flush()
         self._start_states()
+        await self.leaderships.begin_anew(self._returned_unseen())
         await self.brokers.replicas_came_online(context.replicas_on(context.brokers))
         await self._resume_what_was_asked_for()
 
@@ -78,6 +79,24 @@ class ActiveController:
                 online = context.is_online(tp, broker_id)
                 found = ReplicaStatus.ONLINE if online else ReplicaStatus.OFFLINE
                 context.start_replica((tp, broker_id), found)
+
+    def _returned_unseen(self) -> dict[TopicPartition, set[BrokerId]]:
+        """Members whose registration is younger than the state that calls them in sync.
+
+        They restarted while nobody reigned, perhaps without the end of their logs. Leading again
+        in the same epoch, such a broker could put other records where its followers have those it
+        lost, and no epoch would tell them apart. A lone replica has nobody to disagree with.
+        """
+        context, changed_at = self._reign.context, self._reign.states.changed_at
+        returned: dict[TopicPartition, set[BrokerId]] = {}
+        for tp, leadership in context.leadership.items():
+            if len(context.assignment(tp).replicas) == 1 or context.is_being_deleted(tp):
+                continue
+            for member in leadership.isr:
+                broker = context.brokers.get(member)
+                if broker is not None and broker.broker_epoch > changed_at[tp]:
+                    returned.setdefault(tp, set()).add(member)
+        return returned
 
     def _on_reply(self, broker_id: BrokerId, command: Command, reply: ControlReply) -> None:
         if reply.error is not ErrorCode.NONE:

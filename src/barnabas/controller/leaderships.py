@@ -6,7 +6,7 @@ was an endless loop on a stale version).
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 
 from barnabas.controller.context import Replica
 from barnabas.controller.machines.election import (
@@ -15,6 +15,7 @@ from barnabas.controller.machines.election import (
     ElectionKind,
     LeaderAndIsr,
     elect,
+    elect_after_absence,
     elect_reassigned,
     first_leadership,
 )
@@ -101,6 +102,18 @@ class Leaderships:
             errors[tp] = ErrorCode.INVALID_UPDATE_VERSION
         self._log_failures(errors, kind)
         return errors
+
+    async def begin_anew(self, returned: Mapping[TopicPartition, Set[BrokerId]]) -> None:
+        """New epochs for partitions whose named members restarted unseen."""
+        context = self._reign.context
+
+        def decide(tp: TopicPartition, current: LeaderAndIsr) -> LeaderAndIsr | None:
+            ballot = context.ballot(tp, ElectionKind.OFFLINE, unclean_allowed=False)
+            outcome = elect_after_absence(ballot, current.leader, returned[tp])
+            return None if outcome is None else current.elected(outcome)
+
+        done, _ = await self._change(list(returned), decide)
+        self._went_online(done)
 
     async def remove_from_isr(self, replicas: Iterable[Replica]) -> None:
         """Replicas went away: take them out of leadership and in-sync sets, move to OFFLINE."""

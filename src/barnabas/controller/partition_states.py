@@ -43,6 +43,8 @@ class PartitionStates:
         self._tree = tree
         self._fenced = fenced
         self._controller_epoch = controller_epoch
+        self.changed_at: dict[TopicPartition, int] = {}
+        """The transaction that last wrote a state, for those that were read."""
 
     async def read(
         self, partitions: Iterable[TopicPartition]
@@ -106,4 +108,5 @@ class PartitionStates:
         except NoNodeError:
             return None
         node = PartitionStateNode.decode(data)
+        self.changed_at[topic_partition] = stat.mzxid
         return LeaderAndIsr(node.leader, node.leader_epoch, node.isr, stat.version, node.recovery)

@@ -413,3 +413,22 @@ async def test_work_left_by_an_earlier_reign_does_not_swallow_the_next_ones(clus
     await cluster.admin.create_topic("u", {0: (1,)})
     await cluster.wait_for_leader("t", 1)
     await cluster.wait_for_leader("u", 1)
+
+
+async def test_leader_that_restarted_unseen_gets_a_new_epoch(cluster):
+    await cluster.start(1, 2, 3)
+    await cluster.admin.create_topic("t", {0: (2, 3)})
+    await cluster.admin.create_topic("lone", {0: (3,)})
+    await cluster.wait_for_leader("t", 2)
+    await cluster.wait_for_leader("lone", 3)
+    before = await cluster.state("t")
+    everyone = list(cluster.nodes)
+    for broker_id in everyone:
+        await cluster.nodes[broker_id].controller.stop()
+    for broker_id in everyone:
+        await cluster.kill(broker_id)
+    await cluster.start(2, 3)
+    await cluster.wait_for_leader("t", 2)
+    after = await cluster.state("t")
+    assert after.leader_epoch > before.leader_epoch
+    assert (await cluster.state("lone")).leader_epoch == 0  # it can contradict nobody

@@ -8,6 +8,7 @@ from barnabas.controller.machines.election import (
     ElectionKind,
     LeaderAndIsr,
     elect,
+    elect_after_absence,
     first_leadership,
 )
 from barnabas.model.control import LeaderRecoveryState
@@ -114,3 +115,22 @@ def test_leaving_replica_takes_its_leadership_along():
 
 def test_last_member_stays_in_the_set():
     assert LeaderAndIsr(1, 7, (1,), 4).without(1) == LeaderAndIsr(-1, 8, (1,), 4)
+
+
+# Members that restarted while no controller saw it
+
+
+@pytest.mark.parametrize(
+    ("isr", "online", "returned", "expected"),
+    [
+        ((1, 2, 3), {1, 2, 3}, {2}, Elected(1, (1, 3))),  # who stayed keeps the partition
+        ((1, 2, 3), {1, 2, 3}, {1}, Elected(2, (2, 3))),
+        ((1, 2, 3), {1, 2, 3}, {1, 2, 3}, Elected(1, (1, 2, 3))),  # nobody is better than another
+        ((1, 2), {1}, {1}, Elected(1, (1,))),  # the other one is not there at all
+        ((2, 3), {3}, {3}, Elected(3, (3,))),
+        ((1,), set(), set(), None),
+    ],
+)
+def test_after_an_unseen_absence(isr, online, returned, expected):
+    ballot = Ballot((1, 2, 3), isr, frozenset(online))
+    assert elect_after_absence(ballot, 1, frozenset(returned)) == expected

@@ -126,6 +126,20 @@ def elect_reassigned(ballot: Ballot) -> Elected | None:
     return Elected(leader, ballot.isr) if leader is not None else None
 
 
+def elect_after_absence(
+    ballot: Ballot, leader: BrokerId, returned: Set[BrokerId]
+) -> Elected | None:
+    """A new epoch for a partition with members that restarted while no controller saw it.
+
+    Those that stayed keep the partition, those that returned catch up and join again. When nobody
+    stayed, all that are online keep their place: there is nobody better.
+    """
+    online = tuple(r for r in ballot.isr if r in ballot.online)
+    isr = tuple(r for r in online if r not in returned) or online
+    winner = leader if leader in isr else _first(ballot.replicas, frozenset(isr))
+    return Elected(winner, isr) if winner is not None else None
+
+
 def first_leadership(replicas: Replicas, online: Set[BrokerId]) -> LeaderAndIsr | None:
     """Leadership of a new partition: all online replicas are in sync, the first one leads."""
     isr = tuple(r for r in replicas if r in online)
