@@ -7,10 +7,12 @@ Exit codes: 0 done, 1 the operation failed, 2 wrong usage, 3 a check failed, 130
 """
 
 import argparse
+import gc
 import importlib
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from barnabas.model.errors import BarnabasError, ConfigError
 
@@ -39,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     command = COMMANDS.get(name)
     if command is None:
         return _without_command(arguments)
-    module = importlib.import_module(command.module)
+    module = _load(command.module)
     parser = argparse.ArgumentParser(f"barnabas {name}", description=module.__doc__)
     module.add_arguments(parser)
     try:
@@ -50,6 +52,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _say(f"barnabas {name}: {error}", FAILED)
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _load(name: str) -> Any:
+    """Import a subcommand. Nothing that imports make is garbage: looking for some takes time."""
+    gc.disable()
+    try:
+        return importlib.import_module(name)
+    finally:
+        gc.enable()
 
 
 def _without_command(arguments: list[str]) -> int:
