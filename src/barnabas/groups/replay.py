@@ -5,7 +5,6 @@ tombstones may speak of what is unknown: both are fine. Kinds of records that ar
 are passed over: newer brokers may have written them.
 """
 
-from dataclasses import replace
 from typing import Any
 
 from barnabas.groups.classic.group import ClassicGroup
@@ -188,8 +187,7 @@ def _consumer_member(group: ConsumerGroup, member_id: str, value: Any) -> None:
         )
     member = group.members.get(member_id, ConsumerMember(member_id))
     group.put_member(
-        replace(
-            member,
+        member._replace(
             instance_id=value.instance_id,
             rack_id=value.rack_id,
             client_id=value.client_id,
@@ -208,8 +206,7 @@ def _current_assignment(group: ConsumerGroup, member_id: str, value: Any) -> Non
     if value is None:
         if member is not None:
             group.put_member(
-                replace(
-                    member,
+                member._replace(
                     member_epoch=LEAVE_EPOCH,
                     previous_member_epoch=LEAVE_EPOCH,
                     assigned=NO_PARTITIONS,
@@ -218,8 +215,7 @@ def _current_assignment(group: ConsumerGroup, member_id: str, value: Any) -> Non
             )
         return
     group.put_member(
-        replace(
-            member or ConsumerMember(member_id),
+        (member or ConsumerMember(member_id))._replace(
             member_epoch=value.member_epoch,
             previous_member_epoch=value.previous_member_epoch,
             state=MemberState.of(value.state),

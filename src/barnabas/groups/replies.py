@@ -1,6 +1,5 @@
 """What the group coordinator answers, free of wire versions; handlers translate."""
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from barnabas.groups.requests import NO_GENERATION, NO_LEADER_EPOCH, OwnedPartitions
@@ -16,8 +15,7 @@ class JoinedMember(NamedTuple):
     metadata: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class JoinGroupReply:
+class JoinGroupReply(NamedTuple):
     """`protocol_name` None is sent as "" before v7."""
 
     error_code: ErrorCode
@@ -30,8 +28,7 @@ class JoinGroupReply:
     members: tuple[JoinedMember, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SyncGroupReply:
+class SyncGroupReply(NamedTuple):
     """`assignment` is opaque bytes of the leader; empty when it gave none."""
 
     error_code: ErrorCode
@@ -40,8 +37,7 @@ class SyncGroupReply:
     assignment: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class HeartbeatReply:
+class HeartbeatReply(NamedTuple):
     """REBALANCE_IN_PROGRESS tells the member to rejoin."""
 
     error_code: ErrorCode
@@ -55,16 +51,14 @@ class LeftMember(NamedTuple):
     error_code: ErrorCode
 
 
-@dataclass(frozen=True, slots=True)
-class LeaveGroupReply:
+class LeaveGroupReply(NamedTuple):
     """Before v3 the handler sends the one member's code as the top-level one."""
 
     error_code: ErrorCode
     members: tuple[LeftMember, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ConsumerGroupHeartbeatReply:
+class ConsumerGroupHeartbeatReply(NamedTuple):
     """`assignment` None means "unchanged"; an empty tuple means "own nothing"."""
 
     error_code: ErrorCode
@@ -75,8 +69,7 @@ class ConsumerGroupHeartbeatReply:
     assignment: tuple[OwnedPartitions, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetCommitReply:
+class OffsetCommitReply(NamedTuple):
     """One code per partition, for OffsetCommit, TxnOffsetCommit; in the request's order."""
 
     partitions: tuple[tuple[TopicPartition, ErrorCode], ...]
@@ -92,8 +85,7 @@ class FetchedOffset(NamedTuple):
     error_code: ErrorCode = ErrorCode.NONE
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetFetchReply:
+class OffsetFetchReply(NamedTuple):
     """The offsets of one group; `error_code` other than NONE comes without any."""
 
     group_id: str
@@ -101,23 +93,20 @@ class OffsetFetchReply:
     offsets: tuple[FetchedOffset, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetDeleteReply:
+class OffsetDeleteReply(NamedTuple):
     """One code per partition, unless the whole request was refused."""
 
     error_code: ErrorCode
     partitions: tuple[tuple[TopicPartition, ErrorCode], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteGroupsReply:
+class DeleteGroupsReply(NamedTuple):
     """One code per group, in the request's order."""
 
     results: tuple[tuple[str, ErrorCode], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ListedGroup:
+class ListedGroup(NamedTuple):
     """`state` and `group_type` in the words ListGroups uses: "Stable", "classic"."""
 
     group_id: str
@@ -126,8 +115,7 @@ class ListedGroup:
     group_type: str
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedMember:
+class DescribedMember(NamedTuple):
     """A member of a classic group; subscription and assignment are opaque bytes."""
 
     member_id: str
@@ -138,8 +126,7 @@ class DescribedMember:
     assignment: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedGroup:
+class DescribedGroup(NamedTuple):
     """A classic group for DescribeGroups; an unknown group is "Dead" with GROUP_ID_NOT_FOUND."""
 
     group_id: str
@@ -158,8 +145,7 @@ class NamedPartitions(NamedTuple):
     owned: OwnedPartitions
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedConsumerMember:
+class DescribedConsumerMember(NamedTuple):
     """A member of a KIP-848 group: what it owns, and what it should come to own."""
 
     member_id: str
@@ -175,8 +161,7 @@ class DescribedConsumerMember:
     member_type: int = 1  # 0: classic protocol, 1: consumer protocol
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedConsumerGroup:
+class DescribedConsumerGroup(NamedTuple):
     """A KIP-848 group for ConsumerGroupDescribe."""
 
     group_id: str
@@ -186,7 +171,7 @@ class DescribedConsumerGroup:
     group_epoch: int = 0
     assignment_epoch: int = 0
     assignor_name: str = ""
-    members: tuple[DescribedConsumerMember, ...] = field(default=())
+    members: tuple[DescribedConsumerMember, ...] = ()
 
 
 Reply = (

@@ -4,7 +4,6 @@ Handlers translate wire messages into these. Where a wire version changes behavi
 carries a named flag instead of the version number.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from barnabas.model.ids import TopicPartition, Uuid
@@ -21,8 +20,7 @@ class Protocol(NamedTuple):
     metadata: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class JoinGroupRequest:
+class JoinGroupRequest(NamedTuple):
     """Join or rejoin a classic group."""
 
     group_id: str
@@ -39,8 +37,7 @@ class JoinGroupRequest:
     can_skip_assignment: bool = False  # v9+ (KIP-814)
 
 
-@dataclass(frozen=True, slots=True)
-class SyncGroupRequest:
+class SyncGroupRequest(NamedTuple):
     """Give (leader) and receive the assignment of a generation."""
 
     group_id: str
@@ -52,8 +49,7 @@ class SyncGroupRequest:
     assignments: tuple[tuple[str, bytes], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class HeartbeatRequest:
+class HeartbeatRequest(NamedTuple):
     """A classic member says that it lives."""
 
     group_id: str
@@ -70,8 +66,7 @@ class LeavingMember(NamedTuple):
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LeaveGroupRequest:
+class LeaveGroupRequest(NamedTuple):
     """One member (before v3) or several leave."""
 
     group_id: str
@@ -90,8 +85,7 @@ class OwnedPartitions(NamedTuple):
     partitions: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ConsumerGroupHeartbeatRequest:
+class ConsumerGroupHeartbeatRequest(NamedTuple):
     """The one request of the KIP-848 protocol. None means "as in the last heartbeat"."""
 
     group_id: str
@@ -119,8 +113,7 @@ class OffsetToCommit(NamedTuple):
     metadata: str | None = ""
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetCommitRequest:
+class OffsetCommitRequest(NamedTuple):
     """Store offsets. `generation_id` is the member epoch in a KIP-848 group."""
 
     group_id: str
@@ -132,8 +125,7 @@ class OffsetCommitRequest:
     member_epochs_supported: bool = True  # v9+: the client understands STALE_MEMBER_EPOCH
 
 
-@dataclass(frozen=True, slots=True)
-class TxnOffsetCommitRequest:
+class TxnOffsetCommitRequest(NamedTuple):
     """Store offsets that become visible when the transaction commits."""
 
     group_id: str
@@ -146,8 +138,7 @@ class TxnOffsetCommitRequest:
     group_instance_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetFetchRequest:
+class OffsetFetchRequest(NamedTuple):
     """Read the offsets of one group; `partitions` None means all of them."""
 
     group_id: str
@@ -157,8 +148,7 @@ class OffsetFetchRequest:
     member_epoch: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetDeleteRequest:
+class OffsetDeleteRequest(NamedTuple):
     """Forget offsets of topics the group is not subscribed to."""
 
     group_id: str

@@ -5,8 +5,6 @@ member towards its target; SyncGroup fetches what it may own; Heartbeat tells wh
 Nothing is parked: the coordinator assigns, so nobody waits for a leader.
 """
 
-from dataclasses import replace
-
 from barnabas.groups.consumer import conversion, removal
 from barnabas.groups.consumer.draft import ConsumerDraft
 from barnabas.groups.consumer.group import ConsumerGroup
@@ -91,8 +89,7 @@ def _move(
         subscription = decode_subscription(request.protocols[0].metadata)
     except ProtocolError as error:
         raise BrokerError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, str(error)) from error
-    updated = replace(
-        before,
+    updated = before._replace(
         instance_id=request.group_instance_id,
         rack_id=subscription.rack_id if subscription.rack_id is not None else before.rack_id,
         rebalance_timeout_ms=request.rebalance_timeout_ms,
@@ -159,7 +156,7 @@ def _settle_with_downgrade(
             return
         conversion.publish_classic(step, groups, group, classic)
         reply = _join_reply(member)
-        step.outcome.reply = replace(reply, generation_id=classic.generation_id)
+        step.outcome.reply = reply._replace(generation_id=classic.generation_id)
 
     step.write([*draft.records, *classic_records], settled)
 

@@ -6,7 +6,7 @@ dropped and nothing has happened.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from barnabas.groups import records
 from barnabas.groups.consumer.group import ConsumerGroup, ResolvedRegex, TopicMetadata
@@ -76,7 +76,7 @@ class ConsumerDraft:
     def replace_member(self, old: ConsumerMember, new_id: str) -> ConsumerMember:
         """A static member gets a new id; target and partitions go with it."""
         target = self.group.target_of(old.member_id)
-        new = replace(old, member_id=new_id, member_epoch=0, previous_member_epoch=0)
+        new = old._replace(member_id=new_id, member_epoch=0, previous_member_epoch=0)
         self.remove_member(old.member_id)
         self.put_member(new)
         self.put_target(new_id, target)

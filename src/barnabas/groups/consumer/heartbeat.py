@@ -4,8 +4,6 @@ A heartbeat updates the member, then the group's epoch and target if that change
 others, then moves the member towards its target. All of it goes into the log as one batch.
 """
 
-from dataclasses import replace
-
 from barnabas.groups.consumer import conversion, removal, subscription, target
 from barnabas.groups.consumer.draft import ConsumerDraft
 from barnabas.groups.consumer.group import ConsumerGroup
@@ -212,8 +210,7 @@ def _updated(member: ConsumerMember, request: ConsumerGroupHeartbeatRequest) -> 
     """The member with what this heartbeat told anew."""
     names, timeout = request.subscribed_topic_names, request.rebalance_timeout_ms
     regex, assignor = request.subscribed_topic_regex, request.server_assignor
-    return replace(
-        member,
+    return member._replace(
         instance_id=request.instance_id if request.instance_id is not None else member.instance_id,
         rack_id=request.rack_id if request.rack_id is not None else member.rack_id,
         rebalance_timeout_ms=timeout if timeout != -1 else member.rebalance_timeout_ms,

@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from barnabas.groups.requests import OwnedPartitions, Protocol
 from barnabas.model.ids import Uuid
@@ -32,16 +32,14 @@ class MemberState(enum.IntEnum):
         return cls(number) if number in (0, 1, 2) else cls.UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class ClassicMetadata:
+class ClassicMetadata(NamedTuple):
     """What a member that still speaks the classic protocol said when it joined."""
 
     session_timeout_ms: int
     protocols: tuple[Protocol, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ConsumerMember:
+class ConsumerMember(NamedTuple):
     """`assigned` is what the member owns or was offered; `pending_revocation` what it must
     give up first. No partition is in either of two members at once."""
 
@@ -58,8 +56,8 @@ class ConsumerMember:
     subscribed_topic_regex: str = ""
     server_assignor: str | None = None
     classic: ClassicMetadata | None = None
-    assigned: Partitions = field(default_factory=dict)
-    pending_revocation: Partitions = field(default_factory=dict)
+    assigned: Partitions = NO_PARTITIONS
+    pending_revocation: Partitions = NO_PARTITIONS
 
     @property
     def uses_classic_protocol(self) -> bool:

@@ -5,8 +5,6 @@ target's epoch when it has nothing left to give up, so a member epoch proves tha
 revoked; a partition is free once no other member holds it. That keeps one owner per partition.
 """
 
-from dataclasses import replace
-
 from barnabas.groups.consumer.group import ConsumerGroup
 from barnabas.groups.consumer.member import (
     NO_PARTITIONS,
@@ -60,8 +58,7 @@ def _advance(
     kept = _intersection(member.assigned, target)
     to_revoke = _difference(member.assigned, kept)
     if to_revoke and _still_owns(owned, to_revoke):
-        return replace(
-            member,
+        return member._replace(
             state=MemberState.UNREVOKED_PARTITIONS,
             member_epoch=epoch,
             previous_member_epoch=member.member_epoch,
@@ -70,8 +67,7 @@ def _advance(
         )
     free, others_hold_some = _free(group, member, _difference(target, kept))
     state = MemberState.UNRELEASED_PARTITIONS if others_hold_some else MemberState.STABLE
-    return replace(
-        member,
+    return member._replace(
         state=state,
         member_epoch=group.target_epoch,
         previous_member_epoch=member.member_epoch,

@@ -5,7 +5,6 @@ back into a classic one if the migration policy lets it.
 """
 
 import logging
-from dataclasses import replace
 
 from barnabas.groups.consumer import conversion
 from barnabas.groups.consumer.draft import ConsumerDraft
@@ -68,7 +67,7 @@ def _leave_for_a_while(
     """It keeps its partitions until its session ends or a successor takes its instance id."""
     draft = ConsumerDraft(group)
     draft.put_current_assignment(
-        replace(member, member_epoch=LEAVE_STATIC_EPOCH, pending_revocation=NO_PARTITIONS)
+        member._replace(member_epoch=LEAVE_STATIC_EPOCH, pending_revocation=NO_PARTITIONS)
     )
 
     def settled(code: ErrorCode) -> None:

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 from support.group_driver import GroupDriver, consumer_request, image, owned_of, topic_id
 
@@ -119,7 +117,7 @@ def test_invalid_requests(change, code):
 
 def test_join_without_any_subscription():
     driver = GroupDriver()
-    bare = replace(consumer_request("a", 0), subscribed_topic_names=None)
+    bare = consumer_request("a", 0)._replace(subscribed_topic_names=None)
     outcome = driver.shard.consumer_group_heartbeat(bare, 0)
     assert outcome.reply.error_code is E.INVALID_REQUEST
 
@@ -239,8 +237,8 @@ def test_expiry_that_could_not_be_stored_is_tried_again():
 
 def test_regular_expression():
     driver = GroupDriver(topics=image(orders_eu=1, orders_us=1, other=1, __consumer_offsets=50))
-    request = replace(
-        consumer_request("a"), subscribed_topic_names=None, subscribed_topic_regex=".*_.*"
+    request = consumer_request("a")._replace(
+        subscribed_topic_names=None, subscribed_topic_regex=".*_.*"
     )
     reply = driver.run(driver.shard.consumer_group_heartbeat(request, driver.now_ms)).reply
     assert set(owned_of(reply)) == {"orders_eu", "orders_us"}

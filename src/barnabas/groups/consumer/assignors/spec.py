@@ -1,14 +1,13 @@
 """What an assignor is given and gives."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from barnabas.groups.consumer.member import Partitions
 from barnabas.model.ids import Uuid
 
 
-@dataclass(frozen=True, slots=True)
-class MemberSpec:
+class MemberSpec(NamedTuple):
     """A member to be assigned: subscribed topics, and what it was last assigned."""
 
     topics: frozenset[Uuid]
@@ -16,8 +15,7 @@ class MemberSpec:
     previous: Partitions
 
 
-@dataclass(frozen=True, slots=True)
-class GroupSpec:
+class GroupSpec(NamedTuple):
     """Members by id, and the partition count of every subscribed topic that exists."""
 
     members: Mapping[str, MemberSpec]
