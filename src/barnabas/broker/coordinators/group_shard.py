@@ -6,14 +6,13 @@ See `barnabas.groups.outcome` for what is owed to a shard.
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from barnabas.broker.coordinators.commit_gate import CallSoon, CommitGate
 from barnabas.broker.coordinators.log_writer import NOBODY, BatchOwner, append_records
 from barnabas.broker.coordinators.steady_clock import SteadyClock
 from barnabas.broker.coordinators.timers import Timers
 from barnabas.broker.purgatory import Schedule
-from barnabas.groups.coordinator import GroupCoordinatorShard
 from barnabas.groups.outcome import CoordinatorRecord, Outcome, SetTimer, TimerKey
 from barnabas.groups.replies import Reply
 from barnabas.groups.step import membership_error
@@ -21,6 +20,9 @@ from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.replication.partition import Partition
+
+if TYPE_CHECKING:
+    from barnabas.groups.coordinator import GroupCoordinatorShard
 
 _logger = logging.getLogger("barnabas.broker")
 
@@ -36,7 +38,7 @@ class GroupAnswer(Protocol):
     def fail(self, code: ErrorCode) -> None: ...
 
 
-Step = Callable[[GroupCoordinatorShard, int], Outcome]
+Step = Callable[["GroupCoordinatorShard", int], Outcome]
 """One operation of the shard, at a time."""
 
 
@@ -60,7 +62,7 @@ class GroupShardDriver:
     """
 
     def __init__(
-        self, shard: GroupCoordinatorShard, partition: Partition, settings: GroupSettings
+        self, shard: "GroupCoordinatorShard", partition: Partition, settings: GroupSettings
     ) -> None:
         self.shard = shard
         self._partition = partition
