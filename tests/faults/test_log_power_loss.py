@@ -102,6 +102,22 @@ def test_with_a_flush_before_each_acknowledgement_nothing_is_lost():
         story.check()
 
 
+def test_a_clean_stop_survives_the_plug():
+    for seed in range(200):
+        story = Story(seed)
+        story.run(story.dice.randint(1, 20))
+        txn = {"producer_id": 3, "producer_epoch": 0, "transactional": True}
+        put(story.world.log, (b"t", b"aborted"), base_sequence=0, epoch=99, **txn)
+        end_txn(story.world.log, 3, commit=False)
+        story.world.commit_all()
+        expected = committed(story.world.log)
+        story.world.stop()
+        story.lose_power()
+        assert story.world.manager.dirs[0].clean
+        assert committed(story.world.log) == expected == story.written
+        assert story.world.log.last_stable_offset == story.world.log.log_end_offset
+
+
 def test_compaction_loses_nothing():
     for seed in range(100):
         dice = Random(seed)

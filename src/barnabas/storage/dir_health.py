@@ -4,8 +4,9 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from barnabas.model.errors import BrokerError
-from barnabas.storage.errors import is_passing, storage_error
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError, CorruptRecordError
+from barnabas.storage.errors import CorruptFileError, is_passing, storage_error
 
 _log = logging.getLogger(__name__)
 
@@ -46,6 +47,12 @@ class DirHealth:
         if not is_passing(error):
             self.fail(error)
         return storage_error(error)
+
+    def judge_read(self, error: OSError | CorruptRecordError | CorruptFileError) -> BrokerError:
+        """The same for reads, which may also find what is no batch and no index."""
+        if isinstance(error, OSError):
+            return self.judge(error)
+        return BrokerError(ErrorCode.CORRUPT_MESSAGE, str(error))
 
     def check(self) -> None:
         """Raise KAFKA_STORAGE_ERROR once the directory has failed."""

@@ -1,6 +1,9 @@
 """When a log must be forced to disk, and the bookkeeping around its flush tasks."""
 
+from collections.abc import Iterable
+
 from barnabas.storage.errors import storage_error
+from barnabas.storage.filesystem import File
 from barnabas.storage.flush_task import FlushTask
 from barnabas.storage.log_parts import LogParts
 
@@ -64,8 +67,10 @@ class Flushing:
         if not self._local.finish_flush(task):
             self.rolled = True
 
-    def flush(self) -> None:
+    def flush(self, also: Iterable[File] = ()) -> None:
+        """Flush here and now, and force these files with the rest."""
         task = self.begin()
         if task is not None:
+            task.files += also
             task.run()
             self.finish(task)

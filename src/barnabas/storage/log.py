@@ -18,10 +18,10 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
 from barnabas.records.batch import BatchHeader, assign_offsets, stamp_log_append_time
 from barnabas.records.control import EndMarker
-from barnabas.storage import retention
+from barnabas.storage import upkeep
 from barnabas.storage.append_info import AppendInfo, AppendOrigin, end_marker_of, follower_batches
 from barnabas.storage.compaction.cleaner import CleanResult
-from barnabas.storage.errors import storage_error
+from barnabas.storage.errors import CorruptFileError, storage_error
 from barnabas.storage.files import file_names
 from barnabas.storage.flush_task import FlushTask
 from barnabas.storage.flushing import Flushing
@@ -30,9 +30,10 @@ from barnabas.storage.log_config import LogConfig
 from barnabas.storage.log_parts import LogParts
 from barnabas.storage.log_read import LogRead, TimestampHit
 from barnabas.storage.lookups import aborted_between, first_at_or_after, greatest_timestamp
-from barnabas.storage.producers.producer_state import BatchMetadata, ProducerEntry, ProducerStates
-from barnabas.storage.producers.replay import replay_producers
+from barnabas.storage.producers.producer_state import BatchMetadata, ProducerEntry
 from barnabas.storage.segments.segment import MAX_RELATIVE_OFFSET
+
+_READ_ERRORS = (OSError, CorruptRecordError, CorruptFileError)
 
 
 class Log:
@@ -47,8 +48,10 @@ class Log:
         self.epochs = parts.epochs
         self.producers = parts.producers
         self.health = parts.health
-        self._snapshots = parts.snapshots
+        self.snapshots = parts.snapshots
         self._flushing = Flushing(parts)
+        self._touched = False
+        """Whether there is anything a clean stop must write."""
         self.last_flush_ms = 0
         self.cleaned_offset = -1
         """Where the last compaction pass ended."""
@@ -198,6 +201,7 @@ class Log:
         local.log_end_offset = last + 1
         local.reader.remember(header.base_offset, segment, position)
         self._flushing.unflushed_records += header.records_count
+        self._touched = True
         if header.producer_id < 0:
             return
         if marker is not None:
@@ -249,22 +253,32 @@ class Log:
             return LogRead(None, 0, offset, offset)
         try:
             return self.local.reader.read(offset, max_bytes, bound, min_one_batch)
-        except OSError as error:
-            raise self.health.judge(error) from error
-        except CorruptRecordError as error:
-            raise BrokerError(ErrorCode.CORRUPT_MESSAGE, str(error)) from error
+        except _READ_ERRORS as error:
+            raise self.health.judge_read(error) from error
 
     def offset_for_timestamp(self, timestamp: int) -> TimestampHit | None:
         """The first record at or after a time."""
-        return first_at_or_after(self.local.segments, timestamp, self.log_start_offset)
+        self._check_open()
+        try:
+            return first_at_or_after(self.local.segments, timestamp, self.log_start_offset)
+        except _READ_ERRORS as error:
+            raise self.health.judge_read(error) from error
 
     def max_timestamp_offset(self) -> TimestampHit | None:
         """The record with the greatest timestamp, the first of them if there are several."""
-        return greatest_timestamp(self.local.segments)
+        self._check_open()
+        try:
+            return greatest_timestamp(self.local.segments)
+        except _READ_ERRORS as error:
+            raise self.health.judge_read(error) from error
 
     def aborted_transactions(self, start: int, end_exclusive: int) -> list[AbortedTxn]:
         """Aborted transactions that touch [start, end_exclusive), by first offset."""
-        return aborted_between(self.local.segments, start, end_exclusive)
+        self._check_open()
+        try:
+            return aborted_between(self.local.segments, start, end_exclusive)
+        except _READ_ERRORS as error:
+            raise self.health.judge_read(error) from error
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
         """(largest epoch at or below `epoch`, its end offset); (-1, -1) when unknown."""
@@ -300,50 +314,19 @@ class Log:
         """Drop everything from `offset` on; False when the log ends there or before."""
         self._check_open()
         if offset >= self.log_end_offset:
-            # An epoch in which this replica led and wrote nothing begins at the end. It must go
-            # also when nothing else does, or its next leader would call it diverged for ever.
-            self.epochs.truncate_from_end(self.log_end_offset)
             return False
         if offset < self.local.segments.first.base_offset:
             self.truncate_fully_and_start_at(offset)
-            return True
-        try:
-            self.local.truncate_to(offset)
-            end = self.log_end_offset
-            self.epochs.truncate_from_end(end)
-            self.epochs.store()
-            self._snapshots.remove_above(end)
-        except OSError as error:
-            raise self.health.judge(error) from error
-        self.log_start_offset = min(self.log_start_offset, end)
-        self.cleaned_offset = min(self.cleaned_offset, end)
-        self.producers = self._rebuilt_producers()
-        self.update_high_watermark(self.high_watermark)
+        else:
+            upkeep.truncate(self, offset)
         self.on_truncated(self)
         return True
 
     def truncate_fully_and_start_at(self, offset: int, *, now_ms: int = 0) -> None:
         """Drop everything; the log is empty and goes on at `offset`."""
         self._check_open()
-        try:
-            self.local.truncate_fully(offset, now_ms)
-            self.epochs.clear()
-            self.epochs.store()
-            self._snapshots.clear()
-        except OSError as error:
-            raise self.health.judge(error) from error
-        self.producers.clear()
-        self.log_start_offset = offset
-        self.cleaned_offset = -1
-        self.update_high_watermark(offset)
+        upkeep.start_over(self, offset, now_ms)
         self.on_truncated(self)
-
-    def _rebuilt_producers(self) -> ProducerStates:
-        producers, start = self._snapshots.restore(self.log_end_offset)
-        start = max(start, self.local.segments.first.base_offset)
-        replay_producers(producers, self.local.segments, start, self.log_end_offset)
-        producers.on_high_watermark(min(self.high_watermark, self.log_end_offset))
-        return producers
 
     # Rolling and flushing
 
@@ -357,8 +340,13 @@ class Log:
             raise self.health.judge(error) from error
 
     def _roll(self, base_offset: int, now_ms: int) -> None:
-        self._snapshots.take(base_offset, self.producers)
+        self.snapshots.take(base_offset, self.producers)
         self.local.roll(base_offset, now_ms)
+        self.request_flush()
+
+    def request_flush(self) -> None:
+        """Ask for a flush soon: something old enough to be durable is not."""
+        self._touched = True
         self._flushing.rolled = True
 
     def begin_flush(self) -> FlushTask | None:
@@ -379,38 +367,12 @@ class Log:
     def delete_old_segments(self, now_ms: int) -> int:
         """Remove segments that retention by time, size or log start no longer holds."""
         self._check_open()
-        expired = retention.expired_segments(self, now_ms)
-        if not expired:
-            return 0
-        try:
-            if expired[-1] is self.local.active:
-                self._roll(self.log_end_offset, now_ms)
-            for segment in expired:
-                self.local.remove_segments([segment])
-        except OSError as error:
-            raise self.health.judge(error) from error
-        first = self.local.segments.first.base_offset
-        self.log_start_offset = max(self.log_start_offset, first)
-        self.epochs.truncate_from_start(self.log_start_offset)
-        kept = {segment.base_offset for segment in self.local.segments}
-        self._snapshots.keep(o for o in self._snapshots.offsets if o in kept or o > first)
-        return len(expired)
+        return upkeep.delete_expired(self, now_ms)
 
     def replace_segments(self, result: CleanResult) -> bool:
         """Put a finished cleaning pass in place; False when the log has changed meanwhile."""
         self._check_open()
-        if result.plan.generation != self.local.generation:
-            return False
-        try:
-            for group in result.groups:
-                self.local.replace_segments(group.replaced, group.cleaned)
-            kept = {segment.base_offset for segment in self.local.segments}
-            active = self.local.active.base_offset
-            self._snapshots.keep(o for o in self._snapshots.offsets if o in kept or o > active)
-        except OSError as error:
-            self.health.fail(error)
-            raise storage_error(error) from error
-        return True
+        return upkeep.replace_cleaned(self, result)
 
     def purge_deleted(self, monotonic_ms: int) -> int:
         """Unlink segments whose delay has passed."""
@@ -419,16 +381,16 @@ class Log:
     def moved(self, directory: Path) -> None:
         """Follow a rename of the partition's directory."""
         self.local.moved(directory)
-        self._snapshots.directory = directory
+        self.snapshots.directory = directory
         self.epochs.moved(directory / file_names.EPOCH_CHECKPOINT)
 
     def close(self) -> None:
-        """Flush, leave a producer snapshot at the end, and let the files go."""
-        if not self.health.failed:
-            self._snapshots.take(self.log_end_offset, self.producers)
-            self.local.active.store_indexes()
+        """Make everything durable, leave a producer snapshot at the end, let the files go."""
+        if not self.health.failed and self._touched:
+            self.snapshots.take(self.log_end_offset, self.producers)
+            self.request_flush()
+            self._flushing.flush(also=self.local.active.store_indexes())
             self.epochs.store()
-            self.flush()
         self.abandon()
 
     def abandon(self) -> None:

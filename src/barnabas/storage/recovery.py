@@ -240,13 +240,13 @@ class _Opening:
         start = max(params.log_start_offset, self._segments.first.base_offset)
         local.log_end_offset = end
         local.jitter_ms = params.jitter_ms
-        local.recovery_point = end if params.clean else min(params.recovery_point, end)
+        local.recovery_point = min(params.recovery_point, end) if self._recovered else end
         local.mark_unflushed(s for s in self._recovered if s is not self._segments.active)
         self._epochs.truncate_from_end(end)
         self._epochs.truncate_from_start(start)
         high_watermark = max(start, min(params.high_watermark, end))
         self._producers.on_high_watermark(high_watermark)
-        return Log(
+        log = Log(
             LogParts(
                 params.topic_partition,
                 params.topic_id,
@@ -259,6 +259,9 @@ class _Opening:
                 high_watermark,
             )
         )
+        if log.unflushed:
+            log.request_flush()
+        return log
 
     def _settle_segments(self) -> None:
         for segment in self._recovered:

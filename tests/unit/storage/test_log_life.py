@@ -458,6 +458,16 @@ def test_a_pass_is_dropped_when_the_log_was_truncated_meanwhile():
     assert not [name for name in world.fs.list_dir(LOG_DIR) if "cleaned" in name]
 
 
+def test_a_pass_that_finds_no_room_is_put_off():
+    world = compacted()
+    world.fs.fail("pwrite", errno.ENOSPC, name="cleaned")
+    assert not world.manager.clean(NOW, force=True)
+    assert not [name for name in world.fs.list_dir(LOG_DIR) if "cleaned" in name]
+    assert world.manager.begin_clean(NOW + 14_999, force=True) is None
+    assert world.manager.clean(NOW + 15_000, force=True)
+    assert world.manager.offline_dirs == []
+
+
 def test_a_pass_over_a_deleted_partition_is_dropped():
     world = compacted()
     task = world.manager.begin_clean(NOW, force=True)

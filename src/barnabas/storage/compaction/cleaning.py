@@ -7,7 +7,7 @@ cleaner that dies of one bad log lets every disk fill up (KAFKA-5413, KAFKA-7215
 import logging
 from collections.abc import Iterable
 
-from barnabas.model.errors import BarnabasError, CorruptRecordError
+from barnabas.model.errors import CorruptRecordError
 from barnabas.model.ids import TopicPartition
 from barnabas.storage.compaction.candidates import Candidate, candidate, make_plan
 from barnabas.storage.compaction.cleaner import CleanPlan, CleanResult, clean, discard
@@ -17,6 +17,7 @@ from barnabas.storage.log import Log
 
 _log = logging.getLogger(__name__)
 
+_BACK_OFF_MS = 15_000
 DEFAULT_DEDUPE_BUFFER_BYTES = 128 * 1024 * 1024
 
 
@@ -29,12 +30,12 @@ class CleanTask:
         self.log = log
         self.plan = plan
         self.result: CleanResult | None = None
-        self.error: OSError | BarnabasError | ValueError | None = None
+        self.error: Exception | None = None
 
     def run(self) -> None:
         try:
             self.result = clean(self.plan)
-        except (OSError, BarnabasError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001 - whatever a bad log does, it stays its own matter
             self.error = error
 
 
@@ -44,6 +45,7 @@ class Cleaning:
     def __init__(self, dedupe_buffer_bytes: int = DEFAULT_DEDUPE_BUFFER_BYTES) -> None:
         self._map_capacity = max(dedupe_buffer_bytes // ENTRY_BYTES, 1)
         self.uncleanable: set[TopicPartition] = set()
+        self._put_off: dict[TopicPartition, int] = {}
         self._running: CleanTask | None = None
 
     def begin(self, logs: Iterable[Log], now_ms: int, *, force: bool = False) -> CleanTask | None:
@@ -71,6 +73,8 @@ class Cleaning:
             return None
         if log.topic_partition in self.uncleanable:
             return None
+        if now_ms < self._put_off.get(log.topic_partition, now_ms):
+            return None
         try:
             return candidate(log, now_ms)
         except (OSError, CorruptRecordError) as error:
@@ -80,12 +84,14 @@ class Cleaning:
     def finish(self, task: CleanTask) -> bool:
         """Put a finished pass in place; False when it came to nothing."""
         self._running = None
+        self._put_off.pop(task.log.topic_partition, None)
         if task.error is not None:
-            self._failed(task.log, task.error)
+            self._failed(task, task.error)
             return False
         if task.result is None:
             return False
         if not task.log.replace_segments(task.result):
+            self._try_later(task)
             discard(task.result)
             return False
         task.log.cleaned_offset = task.result.end_offset
@@ -96,11 +102,15 @@ class Cleaning:
         if self._running is task:
             self._running = None
 
-    def _failed(self, log: Log, error: OSError | BarnabasError | ValueError) -> None:
+    def _failed(self, task: CleanTask, error: Exception) -> None:
         if isinstance(error, OSError) and is_passing(error):
-            _log.warning("cleaning %s is put off: %s", log.topic_partition, error)
+            _log.warning("cleaning %s is put off: %s", task.log.topic_partition, error)
+            self._try_later(task)
         else:
-            self._set_aside(log, error)
+            self._set_aside(task.log, error)
+
+    def _try_later(self, task: CleanTask) -> None:
+        self._put_off[task.log.topic_partition] = task.plan.now_ms + _BACK_OFF_MS
 
     def _set_aside(self, log: Log, error: Exception) -> None:
         self.uncleanable.add(log.topic_partition)
