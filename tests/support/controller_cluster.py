@@ -111,9 +111,11 @@ class FakeChannels:
 class Node:
     """One broker process: session, registration, controller."""
 
-    def __init__(self, cluster: "ControllerCluster", broker_id: BrokerId, rack: str | None) -> None:
+    def __init__(
+        self, cluster: "ControllerCluster", tree, broker_id: BrokerId, rack: str | None
+    ) -> None:
         self.broker_id = broker_id
-        self.tree = cluster.open_session()
+        self.tree = tree
         endpoint = Endpoint("PLAINTEXT", f"host-{broker_id}", 9092)
         node = BrokerNode((endpoint,), rack)
         self.registration = BrokerRegistration(self.tree, broker_id, lambda: node, wait_s=5)
@@ -132,25 +134,32 @@ class Node:
 
 
 class ControllerCluster:
-    """Nodes come and go; `wait` waits for what they come to."""
+    """Nodes come and go; `wait` waits for what they come to.
 
-    def __init__(self, config: ControllerConfig = QUIET, open_session: Callable | None = None):
+    On an embedded tree of its own, unless `connect` opens sessions elsewhere.
+    """
+
+    def __init__(self, config: ControllerConfig = QUIET, connect: Callable | None = None):
         self.config = config
         self.store = EmbeddedStore(SystemClock())
-        self.open_session = open_session or self.store.session
+        self._connect = connect
         self.channels = FakeChannels()
         self.nodes: dict[BrokerId, Node] = {}
-        self.tree = self.open_session()
-        self.admin = TopicAdmin(self.tree)
+
+    async def open_session(self):
+        return await self._connect() if self._connect else self.store.session()
 
     async def start(self, *broker_ids: int, racks: dict[int, str] | None = None) -> None:
+        self.tree = await self.open_session()
+        self.admin = TopicAdmin(self.tree)
         await ensure_roots(self.tree)
         for broker_id in broker_ids:
             await self.add(broker_id, (racks or {}).get(broker_id))
 
     async def add(self, broker_id: int, rack: str | None = None) -> Node:
         self.channels.brokers[broker_id] = FakeBroker(broker_id)
-        node = self.nodes[broker_id] = Node(self, broker_id, rack)
+        node = Node(self, await self.open_session(), broker_id, rack)
+        self.nodes[broker_id] = node
         await node.start()
         return node
 
@@ -164,6 +173,8 @@ class ControllerCluster:
     async def close(self) -> None:
         for node in self.nodes.values():
             await node.controller.stop()
+            await node.tree.close()
+        await self.tree.close()
         await self.store.close()
 
     def broker(self, broker_id: int) -> FakeBroker:

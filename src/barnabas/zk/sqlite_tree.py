@@ -129,7 +129,7 @@ class EmbeddedStore:
         except sqlite3.Error as error:
             _log.error("the metadata tree could not be written: %s", error)
             failure = ConnectionLossError(f"the metadata tree could not be written: {error}")
-            outcomes = [(answer, failure) for answer, _ in outcomes]
+            outcomes = [(write.answer, failure if write.ops else []) for write in batch]
             staged = self._stage_ends_alone(batch)
         staged.commit_to(self._nodes)
         self._fire(staged)

@@ -83,7 +83,7 @@ class ZooKeeperServer:
     async def launch(self) -> None:
         """Start the process only: the members of an ensemble wait for each other."""
         java, jars = find_java(), find_jars()
-        self._port = self._port or _free_port(self._config.host)
+        self._port = _reserve_port(self._config.host, self._port)
         config_file = self._prepare()
         main = _QUORUM if self._config.members else _STANDALONE
         log = (self._config.data_dir / "zookeeper.log").open("ab")
@@ -197,8 +197,16 @@ async def _four_letter_word(host: str, port: int, word: bytes) -> bytes:
             await writer.wait_closed()
 
 
-def _free_port(host: str) -> int:
+def _reserve_port(host: str, port: int) -> int:
+    """A port that can be listened on: the given one, or with 0 any.
+
+    Checked beforehand, because whoever holds it would answer in place of the server that failed.
+    """
     with socket.socket() as probe:
-        probe.bind((host, 0))
-        port: int = probe.getsockname()[1]
-        return port
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise LocalError(f"ZooKeeper cannot listen on {host}:{port}: {error}") from error
+        free: int = probe.getsockname()[1]
+        return free
