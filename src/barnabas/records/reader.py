@@ -144,6 +144,13 @@ class FetchDecoder:
             del out[max_records:]
         return out
 
+    def take_batch(self) -> list[Record]:
+        """All records of the next batch that has any to show; [] when nothing is left."""
+        out, self._surplus = self._surplus, []
+        while not out and self._decode_next(out):
+            pass
+        return out
+
     def take_columns(self, columns: ArrowColumns, max_records: int = _UNLIMITED) -> None:
         """As `take`, whole batches into Arrow buffers; may pass `max_records` by one batch."""
         columns.reserve(self._end - self._pos)

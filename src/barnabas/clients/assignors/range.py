@@ -1,0 +1,39 @@
+"""Range: each topic's partitions in consecutive runs, the first members taking one more.
+
+Topics with as many partitions give the same numbers to the same members, so joined streams meet.
+Racks (KIP-881) are not considered.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from barnabas.clients.assignors.port import Assignment, MemberSubscription, in_order, subscribers
+from barnabas.model.ids import TopicPartition
+
+
+class RangeAssignor:
+    """See the module."""
+
+    name = "range"
+    cooperative = False
+
+    def user_data(self, owned: Sequence[TopicPartition], generation: int) -> bytes | None:
+        return None
+
+    def assign(
+        self, partitions: Mapping[str, int], members: Sequence[MemberSubscription]
+    ) -> Assignment:
+        ordered = in_order(members)
+        assignment: Assignment = {member.member_id: [] for member in members}
+        for topic, count in sorted(partitions.items()):
+            takers = subscribers(topic, ordered)
+            if not takers:
+                continue
+            each, more = divmod(count, len(takers))
+            start = 0
+            for index, member in enumerate(takers):
+                end = start + each + (1 if index < more else 0)
+                assignment[member.member_id].extend(
+                    TopicPartition(topic, number) for number in range(start, end)
+                )
+                start = end
+        return assignment

@@ -1,0 +1,267 @@
+"""One consumer behind both façades: its parts, wired, and the steps that live on the loop.
+
+Threads: everything runs on the loop that made it, except what says otherwise. The polling thread
+calls `begin_poll`, the `take_` methods and `end_poll` directly; nothing there waits for the loop.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import TYPE_CHECKING
+
+from barnabas.clients._core.client import KafkaClient
+from barnabas.clients.group.decoding import Deserialization
+from barnabas.clients.group.fetching.buffer import FetchBuffer
+from barnabas.clients.group.fetching.fetcher import Fetcher
+from barnabas.clients.group.membership.actions import Membership, Step, StepKind
+from barnabas.clients.group.membership.classic import ClassicMember
+from barnabas.clients.group.membership.driver import MembershipDriver
+from barnabas.clients.group.positions.keeper import PositionKeeper
+from barnabas.clients.group.positions.offset_requests import OffsetAndTimestamp
+from barnabas.clients.group.positions.subscription import SubscriptionState
+from barnabas.clients.group.settings import ConsumerSettings
+from barnabas.model.errors import BarnabasError, ClosedError, DeadlineError
+from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
+from barnabas.model.ids import TopicPartition
+from barnabas.records.record import Record
+from barnabas.runtime.clock import SystemClock
+
+if TYPE_CHECKING:
+    import pyarrow
+
+logger = logging.getLogger(__name__)
+
+Records = dict[TopicPartition, list[Record]]
+
+
+class ConsumerCore:
+    """Made on the event loop that owns it. `ring` may be called on any thread."""
+
+    def __init__(self, settings: ConsumerSettings, ring: Callable[[], None]) -> None:
+        self.settings = settings
+        self.subscription = SubscriptionState()
+        self.buffer = FetchBuffer(self.subscription)
+        self._ring = ring
+        self._loop = asyncio.get_running_loop()
+        self._clock = SystemClock()
+        self.client = KafkaClient(settings.client)
+        self.client.allow_auto_create(settings.auto_create_topics)
+        parts = (settings, self.client, self.subscription, self.buffer, self._clock)
+        self.fetcher = Fetcher(*parts)
+        self.keeper = PositionKeeper(*parts)
+        self.offsets = self.keeper.offsets
+        self.driver = self._make_driver()
+        self._deserialization = Deserialization(settings)
+        self._positioned = asyncio.Event()
+        self._wake_due = False
+        self._next_auto_commit_ms = 0
+        self._wire()
+        runs = [self.fetcher.run(), self.keeper.run()]
+        if self.driver is not None:
+            runs.append(self.driver.run())
+        self._tasks = [self._loop.create_task(run) for run in runs]
+
+    def _make_driver(self) -> MembershipDriver | None:
+        if self.settings.group is None:
+            return None
+        member: Membership = ClassicMember(
+            self.settings.group, self.settings.client.retry_backoff_ms
+        )
+        parts = (self.settings, self.client, self.subscription, member, self._clock)
+        return MembershipDriver(*parts)
+
+    def _wire(self) -> None:
+        self.buffer.on_data = self._ring
+        self.buffer.on_room = self.wake
+        self.fetcher.on_out_of_range = self.keeper.out_of_range
+        self.keeper.on_position = self._position_found
+        self.offsets.member = self.group_metadata
+        if self.driver is not None:
+            self.driver.on_step = self._ring
+
+    def _position_found(self) -> None:
+        self.fetcher.wake()
+        self._positioned.set()
+
+    # -- from the polling thread ---------------------------------------------------------------
+
+    def wake(self) -> None:
+        """From any thread: something changed that the loop should look at."""
+        if self._wake_due:
+            return
+        self._wake_due = True
+        try:
+            self._loop.call_soon_threadsafe(self._wake_parts)
+        except RuntimeError:
+            raise ClosedError("the consumer is closed") from None
+
+    def begin_poll(self) -> Mapping[TopicPartition, OffsetAndMetadata] | None:
+        """The application polls: what it got before counts as processed.
+
+        Returns the offsets to commit now, when an automatic commit is due.
+        """
+        now_ms = self._clock.monotonic_ms()
+        if self.driver is not None:
+            first = not self.driver.polls.last_ms
+            self.driver.polls.last_ms = now_ms
+            self.driver.polls.polling = True
+            if first:
+                self.wake()
+        if not self.settings.auto_commit or now_ms < self._next_auto_commit_ms:
+            return None
+        first = self._next_auto_commit_ms == 0
+        self._next_auto_commit_ms = now_ms + self.settings.auto_commit_interval_ms
+        return None if first else self.subscription.consumed()
+
+    def end_poll(self) -> None:
+        if self.driver is not None:
+            self.driver.polls.last_ms = self._clock.monotonic_ms()
+            self.driver.polls.polling = False
+
+    def take_records(self, max_records: int) -> Records:
+        return self._deserialization.apply(self.buffer.take(max_records), self.subscription)
+
+    def take_arrow(self) -> "pyarrow.RecordBatch | None":
+        return self.buffer.take_arrow()
+
+    def raise_failures(self) -> None:
+        """What the application must hear of, when there is nothing to give it."""
+        if self.driver is not None and self.driver.member.fatal is not None:
+            raise self.driver.member.fatal
+        self.buffer.raise_failure()
+
+    @property
+    def step(self) -> Step | None:
+        """What the polling thread has to do for the group."""
+        return None if self.driver is None else self.driver.step
+
+    def commit_before(self, step: Step) -> Mapping[TopicPartition, OffsetAndMetadata]:
+        """Offsets to commit before a step: all before a rebalance, on revocation what goes."""
+        if not self.settings.auto_commit or step.kind in (StepKind.LOST, StepKind.ASSIGN):
+            return {}
+        consumed = self.subscription.consumed()
+        if step.kind is StepKind.REVOKE:
+            return {place: at for place, at in consumed.items() if place in step.partitions}
+        return consumed
+
+    def apply_step(self, step: Step) -> None:
+        """Change what is assigned; after the listener for what goes, before it for what comes."""
+        held = self.subscription.assigned()
+        if step.kind is StepKind.ASSIGN:
+            self.subscription.replace_assignment([*held, *sorted(step.partitions)])
+        elif step.partitions:
+            left = [place for place in held if place not in step.partitions]
+            self.subscription.replace_assignment(left)
+
+    def listener_call(self, step: Step) -> Callable[[], object] | None:
+        """The application's listener for a step, ready to be called."""
+        listener = self.subscription.listener
+        if listener is None or (step.kind is not StepKind.ASSIGN and not step.partitions):
+            return None
+        names = {StepKind.ASSIGN: "on_partitions_assigned", StepKind.LOST: "on_partitions_lost"}
+        name = names.get(step.kind, "on_partitions_revoked")
+        method = getattr(listener, name, None)
+        if method is None and step.kind is StepKind.LOST:
+            method = getattr(listener, "on_partitions_revoked", None)
+        partitions = sorted(step.partitions)
+        return None if method is None else lambda: method(partitions)
+
+    def step_done(self, step: Step) -> None:
+        """From the polling thread: the step was run."""
+        assert self.driver is not None
+        self.driver.step = None
+        self._loop.call_soon_threadsafe(self.driver.step_done, step)
+        self.wake()
+
+    # -- on the loop ---------------------------------------------------------------------------
+
+    def group_metadata(self) -> GroupMetadata | None:
+        if self.driver is None or self.settings.group is None:
+            return None
+        if self.subscription.uses_group:
+            return self.driver.member.group
+        return GroupMetadata(self.settings.group.group_id)
+
+    async def commit(
+        self, offsets: Mapping[TopicPartition, OffsetAndMetadata], timeout_s: float
+    ) -> None:
+        await self.offsets.commit(offsets, self._loop.time() + timeout_s)
+        self._tell_committed(offsets)
+
+    async def commit_once(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
+        await self.offsets.commit_once(offsets)
+        self._tell_committed(offsets)
+
+    async def commit_quietly(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
+        """An automatic commit: a failure is logged, the next one covers it."""
+        try:
+            await self.commit_once(offsets)
+        except BarnabasError as error:
+            logger.warning("automatic commit failed: %s", error)
+
+    async def committed(
+        self, places: Collection[TopicPartition], timeout_s: float
+    ) -> dict[TopicPartition, OffsetAndMetadata | None]:
+        return await self.offsets.committed(places, self._loop.time() + timeout_s)
+
+    async def find_offsets(
+        self, timestamps: Mapping[TopicPartition, int], timeout_s: float
+    ) -> dict[TopicPartition, OffsetAndTimestamp]:
+        return await self.offsets.find(timestamps, self._loop.time() + timeout_s)
+
+    async def partitions_for(self, topic: str, timeout_s: float) -> list[int]:
+        return await self.client.partitions(topic, self._loop.time() + timeout_s)
+
+    async def position(self, place: TopicPartition, timeout_s: float) -> int:
+        """The position, waited for while it is being found out."""
+        state = self.subscription.require(place)
+        self.keeper.wake()
+        try:
+            async with asyncio.timeout(timeout_s):
+                while not state.has_position:
+                    self.buffer.raise_failure()
+                    self._positioned.clear()
+                    await self._until_soon(self._positioned.wait())
+        except TimeoutError:
+            raise DeadlineError(f"{place}: no position within {timeout_s:g} s") from None
+        return state.offset
+
+    async def unsubscribe(self) -> None:
+        if self.driver is not None:
+            await self.driver.leave("unsubscribed")
+
+    async def close(self, timeout_s: float) -> None:
+        """End everything; nobody polls any more."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                if self.driver is not None and self.subscription.uses_group:
+                    await self.driver.leave("the consumer was closed")
+        except TimeoutError:
+            logger.warning("closing took more than %g s: the group was not told", timeout_s)
+        finally:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+            if self.driver is not None:
+                await self.driver.close()
+            await self.keeper.close()
+            await self.fetcher.close()
+            await self.client.close()
+
+    def _wake_parts(self) -> None:
+        self._wake_due = False
+        self.fetcher.wake()
+        self.keeper.wake()
+        if self.driver is not None:
+            self.driver.wake()
+
+    def _tell_committed(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
+        for interceptor in self.settings.interceptors:
+            interceptor.on_commit(offsets)
+
+    async def _until_soon(self, wait: Awaitable[object]) -> None:
+        try:
+            async with asyncio.timeout(0.1):
+                await wait
+        except TimeoutError:
+            pass

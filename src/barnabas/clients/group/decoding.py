@@ -1,0 +1,64 @@
+"""Keys and values through the application's deserializers, and records through its interceptors."""
+
+from barnabas.clients.group.positions.subscription import SubscriptionState
+from barnabas.clients.group.settings import ConsumerSettings, Deserializer
+from barnabas.model.errors import BarnabasError
+from barnabas.model.ids import TopicPartition
+from barnabas.records.record import Record
+
+
+class DeserializationError(BarnabasError):
+    """A key or value that the deserializer refuses; `seek()` past `offset` to go on."""
+
+    def __init__(self, partition: TopicPartition, offset: int, cause: Exception) -> None:
+        super().__init__(f"{partition} at offset {offset}: {cause!r}")
+        self.partition = partition
+        self.offset = offset
+
+
+class Deserialization:
+    """Does nothing, at no cost, where neither deserializers nor interceptors are set."""
+
+    def __init__(self, settings: ConsumerSettings) -> None:
+        self._key = settings.key_deserializer
+        self._value = settings.value_deserializer
+        self._interceptors = settings.interceptors
+
+    def apply(
+        self, taken: dict[TopicPartition, list[Record]], subscription: SubscriptionState
+    ) -> dict[TopicPartition, list[Record]]:
+        """The same records, deserialized. The first that fails raises, after those before it."""
+        if self._key is not None or self._value is not None:
+            taken = self._deserialize(taken, subscription)
+        for interceptor in self._interceptors:
+            taken = interceptor.on_consume(taken) if taken else taken
+        return taken
+
+    def _deserialize(
+        self, taken: dict[TopicPartition, list[Record]], subscription: SubscriptionState
+    ) -> dict[TopicPartition, list[Record]]:
+        done: dict[TopicPartition, list[Record]] = {}
+        failure: DeserializationError | None = None
+        for place, records in taken.items():
+            good: list[Record] = []
+            for record in records:
+                try:
+                    good.append(self._one(record))
+                except Exception as error:  # noqa: BLE001 - a deserializer may raise anything
+                    failure = DeserializationError(place, record.offset, error)
+                    offset = record.offset
+                    # It stays the next record to be read, until the application seeks past it.
+                    subscription.change([place], lambda state, at=offset: state.move_to(at))  # type: ignore[misc]
+                    break
+            if good:
+                done[place] = good
+        if failure is not None and not done:
+            raise failure
+        return done
+
+    def _one(self, record: Record) -> Record:
+        return record.replace(_apply(self._key, record.key), _apply(self._value, record.value))
+
+
+def _apply(deserializer: Deserializer | None, data: bytes | None) -> object:
+    return data if deserializer is None or data is None else deserializer(data)

@@ -1,0 +1,1 @@
+"""Getting batches from brokers ahead of the application."""

@@ -1,0 +1,240 @@
+"""Fetched batches between the loop that fetches and the thread that polls.
+
+The loop puts pieces in; the polling thread takes records out, decoding them itself and outside of
+the lock. A piece is void when its partition's stamp has moved on; a paused partition's pieces
+stay where they are. Order within a partition is the order of fetching.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from struct import Struct
+from typing import TYPE_CHECKING
+
+from barnabas.clients.group.positions.partition_state import PartitionState
+from barnabas.clients.group.positions.subscription import SubscriptionState
+from barnabas.model.errors import BarnabasError, CorruptRecordError
+from barnabas.model.ids import TopicPartition
+from barnabas.records.batch import LOG_OVERHEAD, MAGIC, MAGIC_OFFSET
+from barnabas.records.reader import FetchDecoder
+from barnabas.records.record import Record
+
+if TYPE_CHECKING:
+    import pyarrow
+
+ARROW_BATCH_BYTES = 1024 * 1024
+"""Small pieces are joined until an Arrow batch has about this size."""
+
+_unpack_head = Struct(">qi").unpack_from
+_unpack_last_delta = Struct(">i").unpack_from
+LAST_DELTA_OFFSET = 23
+
+
+def end_offset(data: memoryview, fetch_offset: int) -> int:
+    """The offset after the last whole batch: where to fetch next. Only headers are looked at."""
+    position, size, end = 0, len(data), fetch_offset
+    while position + LOG_OVERHEAD + MAGIC_OFFSET < size:
+        base, length = _unpack_head(data, position)
+        following = position + LOG_OVERHEAD + length
+        if length <= 0 or following > size:
+            break
+        last = base
+        if data[position + MAGIC_OFFSET] == MAGIC and length > LAST_DELTA_OFFSET:
+            last += _unpack_last_delta(data, position + LAST_DELTA_OFFSET)[0]
+        end = max(end, last + 1)
+        position = following
+    return end
+
+
+class Piece:
+    """One partition's part of one fetch response, decoded batch by batch as it is taken."""
+
+    __slots__ = ("_index", "_records", "decoder", "size", "stamp", "state")
+
+    def __init__(self, state: PartitionState, stamp: int, decoder: FetchDecoder, size: int) -> None:
+        self.state = state
+        self.stamp = stamp
+        self.decoder = decoder
+        self.size = size
+        self._records: list[Record] = []
+        self._index = 0
+
+    @property
+    def valid(self) -> bool:
+        return self.stamp == self.state.stamp
+
+    @property
+    def position(self) -> int:
+        """The offset after all that was taken."""
+        if self._index < len(self._records):
+            return self._records[self._index].offset
+        return self.decoder.next_offset
+
+    def take(self, count: int) -> list[Record]:
+        """Up to `count` records; fewer only when the piece is used up, or before a corrupt batch.
+
+        A corrupt batch raises when it is the first to be taken.
+        """
+        out = self._from_batch(count)
+        while len(out) < count:
+            try:
+                self._records, self._index = self.decoder.take_batch(), 0
+            except CorruptRecordError:
+                if not out:
+                    raise
+                break
+            if not self._records:
+                break
+            more = self._from_batch(count - len(out))
+            if out:
+                out.extend(more)
+            else:
+                out = more
+        return out
+
+    def _from_batch(self, count: int) -> list[Record]:
+        """Records of the batch decoded last."""
+        records, start = self._records, self._index
+        if start == 0 and len(records) <= count:
+            self._records = []
+            return records
+        self._index = start + count
+        return records[start : start + count]
+
+    def take_rest(self) -> list[Record]:
+        """What is left of a batch that was taken in part."""
+        rest, self._records, self._index = self._records[self._index :], [], 0
+        return rest
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Something the application must hear of from poll(); void with its partition's stamp."""
+
+    state: PartitionState
+    stamp: int
+    error: BarnabasError
+
+
+class FetchBuffer:
+    """Pieces in order of arrival. `on_data` and `on_room` are called outside the lock."""
+
+    def __init__(self, subscription: SubscriptionState) -> None:
+        self.on_data: Callable[[], None] = lambda: None
+        self.on_room: Callable[[], None] = lambda: None
+        self._lock = subscription.lock
+        self._pieces: deque[Piece] = deque()
+        self._failures: deque[Failure] = deque()
+        self.total_bytes = 0
+
+    # -- the loop's side -----------------------------------------------------------------------
+
+    def put(self, piece: Piece, fetched_to: int) -> None:
+        """Add a piece that ends before the offset `fetched_to`; ignored when void."""
+        with self._lock:
+            if not piece.valid:
+                return
+            piece.state.fetch_offset = fetched_to
+            piece.state.buffered_bytes += piece.size
+            self.total_bytes += piece.size
+            self._pieces.append(piece)
+
+    def fail(self, state: PartitionState, stamp: int, error: BarnabasError) -> None:
+        with self._lock:
+            if state.stamp == stamp:
+                self._failures.append(Failure(state, stamp, error))
+        self.on_data()
+
+    # -- the polling thread's side -------------------------------------------------------------
+
+    @property
+    def ready(self) -> bool:
+        """Whether something may be there to take or to raise."""
+        return bool(self._pieces or self._failures)
+
+    def take(self, max_records: int) -> dict[TopicPartition, list[Record]]:
+        """Records of the oldest pieces; an error only when there are no records before it."""
+        taken: dict[TopicPartition, list[Record]] = {}
+        left = max_records
+        while left > 0:
+            piece = self._next()
+            if piece is None:
+                break
+            try:
+                records = piece.take(left)
+            except CorruptRecordError as error:
+                if taken:
+                    break
+                raise CorruptRecordError(f"{piece.state.partition}: {error}") from error
+            self._moved(piece, used_up=len(records) < left and piece.decoder.exhausted)
+            left -= len(records)
+            if records:
+                place = piece.state.partition
+                if place in taken:
+                    taken[place].extend(records)
+                else:
+                    taken[place] = records
+        return taken
+
+    def take_arrow(self) -> "pyarrow.RecordBatch | None":
+        """The oldest pieces whole, as one Arrow batch; None when there is nothing."""
+        from barnabas.clients.group.fetching.arrow_pieces import join_batches, piece_to_batches
+
+        batches: list[pyarrow.RecordBatch] = []
+        size = 0
+        while size < ARROW_BATCH_BYTES:
+            piece = self._next()
+            if piece is None:
+                break
+            try:
+                found = piece_to_batches(piece)
+            except CorruptRecordError:
+                if batches:
+                    break
+                raise
+            used_up = piece.decoder.exhausted
+            self._moved(piece, used_up=used_up)
+            size += piece.size
+            batches.extend(batch for batch in found if batch.num_rows)
+            if not used_up:
+                break
+        return join_batches(batches)
+
+    def raise_failure(self) -> None:
+        """Raise the oldest failure that still stands."""
+        with self._lock:
+            while self._failures:
+                failure = self._failures.popleft()
+                if failure.stamp == failure.state.stamp:
+                    raise failure.error
+
+    def _next(self) -> Piece | None:
+        """The oldest piece that may be taken from; void ones are dropped on the way."""
+        with self._lock:
+            while self._pieces and not self._pieces[0].valid:
+                self.total_bytes -= self._pieces.popleft().size
+            for piece in self._pieces:
+                if piece.valid and not piece.state.paused:
+                    return piece
+            return None
+
+    def _moved(self, piece: Piece, *, used_up: bool) -> None:
+        """Records were taken: the position moves, and a piece that is used up goes."""
+        state = piece.state
+        with self._lock:
+            if piece.valid:
+                state.offset = piece.position
+                state.epoch = max(state.epoch, piece.decoder.last_leader_epoch)
+            if used_up:
+                self._drop(piece)
+        if used_up:
+            self.on_room()
+
+    def _drop(self, piece: Piece) -> None:
+        if self._pieces and self._pieces[0] is piece:
+            self._pieces.popleft()
+        else:
+            self._pieces.remove(piece)
+        self.total_bytes -= piece.size
+        if piece.valid:
+            piece.state.buffered_bytes -= piece.size

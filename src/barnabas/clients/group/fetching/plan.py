@@ -1,0 +1,148 @@
+"""Which partitions to fetch from which broker now, and the request that says so. Pure.
+
+A partition is fetched while less than its share is buffered, so that the network and the
+application work at the same time; no more than one request per broker is under way.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from barnabas.clients.group.fetching.session import FetchTarget, SessionRequest
+from barnabas.clients.group.positions.partition_state import PartitionState, Phase
+from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.model.records import IsolationLevel
+from barnabas.wire.messages.fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    ForgottenTopic,
+)
+
+LAST_FETCH_BY_NAME = 12
+"""The last version of Fetch that names topics; later ones need topic ids."""
+
+HURRIED_WAIT_MS = 20
+"""How long a broker may wait while some of its partitions rest on a full buffer."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """The settings a plan goes by."""
+
+    min_bytes: int
+    max_bytes: int
+    max_wait_ms: int
+    partition_max_bytes: int
+    isolation: IsolationLevel
+    rack: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a partition is read: its leader, and the epoch and topic id that go with it."""
+
+    node_id: int
+    leader_epoch: int
+    topic_id: Uuid
+
+
+@dataclass(slots=True)
+class NodePlan:
+    """The partitions to fetch from one broker; `hurried` when others there have to wait."""
+
+    targets: dict[TopicPartition, FetchTarget]
+    states: dict[TopicPartition, tuple[PartitionState, int]]
+    hurried: bool = False
+
+
+@dataclass(slots=True)
+class FetchPlan:
+    """What to do now, and when to look again."""
+
+    nodes: dict[int, NodePlan]
+    leaderless: list[PartitionState]
+    next_look_ms: int
+
+
+def plan_fetches(
+    states: Iterable[PartitionState],
+    locate: Callable[[TopicPartition], Place | None],
+    limits: FetchLimits,
+    room: bool,
+    now_ms: int,
+) -> FetchPlan:
+    """Divide what can be fetched among brokers. `room`: whether the whole buffer has any."""
+    plan = FetchPlan({}, [], now_ms + limits.max_wait_ms)
+    for state in states:
+        if state.phase is not Phase.FETCHING or state.paused:
+            continue
+        if state.retry_at_ms > now_ms:
+            plan.next_look_ms = min(plan.next_look_ms, state.retry_at_ms)
+            continue
+        place = locate(state.partition)
+        if place is None:
+            plan.leaderless.append(state)
+            continue
+        node = plan.nodes.setdefault(_read_from(state, place, now_ms), NodePlan({}, {}))
+        if not room or state.buffered_bytes >= limits.partition_max_bytes:
+            node.hurried = True
+        else:
+            node.states[state.partition] = (state, state.stamp)
+            node.targets[state.partition] = FetchTarget(
+                place.topic_id, state.fetch_offset, place.leader_epoch, limits.partition_max_bytes
+            )
+    plan.nodes = {node_id: node for node_id, node in plan.nodes.items() if node.targets}
+    return plan
+
+
+def _read_from(state: PartitionState, place: Place, now_ms: int) -> int:
+    """The leader, or the replica it told us to prefer (KIP-392) while that holds."""
+    if state.preferred_replica >= 0:
+        if now_ms < state.preferred_until_ms:
+            return state.preferred_replica
+        state.preferred_replica = -1
+    return place.node_id
+
+
+def fetch_request(session: SessionRequest, limits: FetchLimits, hurried: bool) -> FetchRequest:
+    """The request for one broker."""
+    topics: dict[tuple[str, Uuid], list[FetchPartition]] = {}
+    for place, target in session.targets.items():
+        topics.setdefault((place.topic, target.topic_id), []).append(
+            FetchPartition(
+                partition=place.partition,
+                current_leader_epoch=target.leader_epoch,
+                fetch_offset=target.offset,
+                partition_max_bytes=target.max_bytes,
+            )
+        )
+    forgotten: dict[tuple[str, Uuid], list[int]] = {}
+    for place, topic_id in session.forgotten.items():
+        forgotten.setdefault((place.topic, topic_id), []).append(place.partition)
+    wait_ms = min(limits.max_wait_ms, HURRIED_WAIT_MS) if hurried else limits.max_wait_ms
+    return FetchRequest(
+        max_wait_ms=wait_ms,
+        min_bytes=limits.min_bytes,
+        max_bytes=limits.max_bytes,
+        isolation_level=limits.isolation,
+        session_id=session.session_id,
+        session_epoch=session.epoch,
+        topics=[
+            FetchTopic(topic=topic, topic_id=topic_id, partitions=items)
+            for (topic, topic_id), items in topics.items()
+        ],
+        forgotten_topics_data=[
+            ForgottenTopic(topic=topic, topic_id=topic_id, partitions=numbers)
+            for (topic, topic_id), numbers in forgotten.items()
+        ],
+        rack_id=limits.rack,
+    )
+
+
+def closing_request(session_id: int) -> FetchRequest:
+    """Ends a session, so that the broker need not remember it."""
+    return FetchRequest(max_wait_ms=0, min_bytes=0, session_id=session_id, session_epoch=-1)
+
+
+def fetch_version(newest: int, by_id: bool) -> int:
+    return newest if by_id else min(newest, LAST_FETCH_BY_NAME)

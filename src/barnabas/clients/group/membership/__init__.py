@@ -1,0 +1,1 @@
+"""Being a member of a group: the classic protocol and KIP-848, as state machines."""

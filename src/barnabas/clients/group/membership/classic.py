@@ -1,0 +1,418 @@
+"""A member of a classic group as a state machine, asked by `poll(now)`. Pure.
+
+Strategy: one object owns member id and generation, and changes them only on an answer to its own
+request. A retriable error never resets them (KAFKA-13214); an answer to a request of an older
+generation is ignored (KAFKA-8104). Joining goes through a step in the polling thread: offsets are
+committed and partitions given up at a poll boundary, where everything returned was processed.
+"""
+
+import enum
+import logging
+from collections.abc import Mapping
+
+from barnabas.clients.assignors.port import Assignor
+from barnabas.clients.group.membership.actions import Action, Divide, Send, Step, StepKind
+from barnabas.clients.group.membership.classic_messages import (
+    decode_assignment,
+    decode_subscription,
+    encode_subscription,
+    heartbeat_request,
+    join_request,
+    leave_request,
+    sync_request,
+)
+from barnabas.clients.group.settings import GroupSettings
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BarnabasError, BrokerError, ProtocolError
+from barnabas.model.group_metadata import GroupMetadata
+from barnabas.model.ids import TopicPartition
+from barnabas.wire.message import Message
+from barnabas.wire.messages.heartbeat import HeartbeatResponse
+from barnabas.wire.messages.join_group import JoinGroupResponse
+from barnabas.wire.messages.sync_group import SyncGroupResponse
+
+logger = logging.getLogger(__name__)
+
+NO_GENERATION = -1
+JOIN_SLACK_MS = 5_000
+FOREVER_MS = 3_600_000
+Places = frozenset[TopicPartition]
+NOTHING: Places = frozenset()
+
+
+class State(enum.Enum):
+    """Where the member is.
+
+    IDLE: not subscribed. UNJOINED: will join at the next poll(). PREPARING: the polling thread
+    gives up what it must. READY: JoinGroup is next. JOINING, DIVIDING, SYNCING: it, the division
+    by the leader, and SyncGroup are under way. REVOKING, LOSING, ASSIGNING: the polling thread
+    takes in the result. STABLE: heartbeats only.
+    """
+
+    IDLE = "idle"
+    UNJOINED = "unjoined"
+    PREPARING = "preparing"
+    READY = "ready"
+    JOINING = "joining"
+    DIVIDING = "dividing"
+    SYNC_DUE = "sync due"
+    SYNCING = "syncing"
+    LOSING = "losing"
+    REVOKING = "revoking"
+    ASSIGNING = "assigning"
+    STABLE = "stable"
+
+
+BEATING = frozenset({State.PREPARING, State.REVOKING, State.ASSIGNING, State.STABLE})
+"""States in which heartbeats go out: the broker knows the member, nothing of it is awaited."""
+
+FATAL = frozenset(
+    {
+        ErrorCode.FENCED_INSTANCE_ID,
+        ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+        ErrorCode.INVALID_SESSION_TIMEOUT,
+        ErrorCode.INVALID_GROUP_ID,
+        ErrorCode.GROUP_AUTHORIZATION_FAILED,
+        ErrorCode.GROUP_MAX_SIZE_REACHED,
+        ErrorCode.UNSUPPORTED_VERSION,
+    }
+)
+OUT = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION})
+
+
+class ClassicMember:
+    """See the module. Owned by the client's event loop."""
+
+    def __init__(self, settings: GroupSettings, retry_backoff_ms: int) -> None:
+        self._settings = settings
+        self._backoff_ms = retry_backoff_ms
+        self._state = State.IDLE
+        self._member_id = ""
+        self._generation = NO_GENERATION
+        self._topics: frozenset[str] = frozenset()
+        self._owned: Places = NOTHING
+        self._assigned: Places = NOTHING
+        self._remembered: tuple[Places, int] = (NOTHING, NO_GENERATION)
+        self._assignor: Assignor = settings.assignors[0]
+        self._join: JoinGroupResponse | None = None
+        self._sync: Message | None = None
+        self._in_flight = False
+        self._open_step: Step | None = None
+        self._retry_at_ms = 0
+        self._heartbeat_at_ms = 0
+        self._reason = "first join"
+        self._began_ms = 0
+        self._again: str | None = None
+        self._counts: Mapping[str, int] = {}
+        self.fatal: BarnabasError | None = None
+
+    # -- what others ask -----------------------------------------------------------------------
+
+    @property
+    def group(self) -> GroupMetadata:
+        return GroupMetadata(
+            self._settings.group_id,
+            self._generation,
+            self._member_id if self._generation >= 0 else "",
+            self._settings.instance_id,
+        )
+
+    @property
+    def state(self) -> State:
+        return self._state
+
+    @property
+    def settled(self) -> bool:
+        return self._state in (State.STABLE, State.IDLE)
+
+    @property
+    def divided(self) -> Mapping[str, int]:
+        """The partition counts this member divided as leader; empty for others."""
+        return self._counts
+
+    def subscribe(self, topics: frozenset[str], pattern: str | None) -> None:
+        if self._state is State.IDLE:
+            self._state = State.UNJOINED
+            self._reason = "first join"
+        elif topics != self._topics:
+            self.rejoin("the subscription changed")
+        self._topics = topics
+
+    def rejoin(self, reason: str) -> None:
+        if self._state is State.STABLE:
+            self._begin(reason)
+        elif self._state not in (State.IDLE, State.UNJOINED):
+            self._again = reason
+
+    # -- asking --------------------------------------------------------------------------------
+
+    def poll(self, now_ms: int) -> Action | None:
+        action: Action | None = self._next_step(now_ms)
+        if self.fatal is not None or self._in_flight:
+            return action
+        if action is None and now_ms >= self._retry_at_ms:
+            action = self._next_request(now_ms)
+        if isinstance(action, Send | Divide):
+            self._in_flight = True
+        return action
+
+    def next_poll_ms(self, now_ms: int) -> int:
+        if self.fatal is not None or self._in_flight:
+            return now_ms + FOREVER_MS
+        if self._state in BEATING:
+            return max(self._heartbeat_at_ms, self._retry_at_ms)
+        return max(self._retry_at_ms, now_ms) if self._retry_at_ms > now_ms else now_ms + FOREVER_MS
+
+    def _next_step(self, now_ms: int) -> Step | None:
+        if self._open_step is not None:
+            return None
+        if self._state is State.LOSING and not self._owned:
+            self._state = State.UNJOINED
+        match self._state:
+            case State.UNJOINED if self.fatal is None and not self._in_flight:
+                self._began_ms = now_ms
+                self._state = State.PREPARING
+                return self._step(StepKind.PREPARE, self._to_give_up())
+            case State.LOSING:
+                return self._step(StepKind.LOST, self._owned)
+            case State.REVOKING:
+                return self._step(StepKind.REVOKE, self._owned - self._assigned)
+            case State.ASSIGNING:
+                return self._step(StepKind.ASSIGN, self._assigned - self._owned)
+        return None
+
+    def _next_request(self, now_ms: int) -> Send | Divide | None:
+        settings = self._settings
+        if self._state is State.READY:
+            self._state = State.JOINING
+            request = join_request(settings, self._member_id, self._protocols(), self._reason)
+            return Send(request, settings.max_poll_interval_ms + JOIN_SLACK_MS)
+        if self._state is State.DIVIDING:
+            return Divide(self._wanted_topics())
+        if self._state is State.SYNC_DUE and self._sync is not None:
+            self._state = State.SYNCING
+            return Send(self._sync, settings.max_poll_interval_ms + JOIN_SLACK_MS)
+        beating = self._state in BEATING and self._generation >= 0
+        if beating and now_ms >= self._heartbeat_at_ms:
+            self._heartbeat_at_ms = now_ms + settings.heartbeat_interval_ms
+            return Send(heartbeat_request(self.group))
+        return None
+
+    def _step(self, kind: StepKind, partitions: Places) -> Step:
+        self._open_step = Step(kind, partitions)
+        return self._open_step
+
+    def _to_give_up(self) -> Places:
+        """Before joining: everything, unless every assignor that may be chosen is cooperative."""
+        if not all(assignor.cooperative for assignor in self._settings.assignors):
+            return self._owned
+        return frozenset(place for place in self._owned if place.topic not in self._topics)
+
+    def _protocols(self) -> dict[str, bytes]:
+        remembered, generation = self._remembered
+        owned = sorted(self._owned)
+        return {
+            assignor.name: encode_subscription(
+                self._topics,
+                owned,
+                generation,
+                assignor.user_data(sorted(remembered), generation),
+                self._settings.rack,
+            )
+            for assignor in self._settings.assignors
+        }
+
+    # -- steps of the polling thread -----------------------------------------------------------
+
+    def step_done(self, step: Step, now_ms: int) -> None:
+        if step is not self._open_step:
+            return
+        self._open_step = None
+        self._owned = (
+            self._assigned if step.kind is StepKind.ASSIGN else self._owned - step.partitions
+        )
+        if self._state is State.LOSING and step.kind is not StepKind.LOST:
+            return  # Thrown out meanwhile: what is owned now goes next.
+        match step.kind:
+            case StepKind.PREPARE:
+                self._state = State.READY
+            case StepKind.LOST:
+                self._remembered = (NOTHING, NO_GENERATION)
+                self._state = State.UNJOINED
+            case StepKind.REVOKE:
+                self._again = "partitions were given up"
+                self._state = State.ASSIGNING
+            case StepKind.ASSIGN:
+                self._settle(now_ms, step.partitions)
+
+    def _settle(self, now_ms: int, added: Places) -> None:
+        self._remembered = (self._assigned, self._generation)
+        self._state = State.STABLE
+        logger.info(
+            "group %s: member %s in generation %d by %s, %s: %d partitions (%d new), %d ms",
+            self._settings.group_id,
+            self._settings.instance_id or self._member_id,
+            self._generation,
+            self._assignor.name,
+            self._reason,
+            len(self._assigned),
+            len(added),
+            now_ms - self._began_ms,
+        )
+        if self._again is not None:
+            reason, self._again = self._again, None
+            self._begin(reason)
+
+    # -- answers -------------------------------------------------------------------------------
+
+    def answered(self, response: Message, now_ms: int) -> None:
+        self._in_flight = False
+        if isinstance(response, JoinGroupResponse):
+            self._joined(response, now_ms)
+        elif isinstance(response, SyncGroupResponse):
+            self._synced(response, now_ms)
+        elif isinstance(response, HeartbeatResponse):
+            self._heard(ErrorCode.of(response.error_code), now_ms)
+
+    def failed(self, error: BarnabasError, now_ms: int) -> None:
+        """No answer: the member id and the generation stay good until somebody says otherwise."""
+        self._in_flight = False
+        self._retry_at_ms = now_ms + self._backoff_ms
+        if isinstance(error, BrokerError) and error.code in FATAL:
+            self._give_up(error.code, error.message)
+        elif self._state in (State.JOINING, State.SYNCING, State.DIVIDING):
+            self._state = State.READY
+
+    def _joined(self, response: JoinGroupResponse, now_ms: int) -> None:
+        code = ErrorCode.of(response.error_code)
+        if code is not ErrorCode.NONE:
+            self._join_refused(code, response, now_ms)
+            return
+        self._member_id = response.member_id
+        self._generation = response.generation_id
+        self._heartbeat_at_ms = now_ms + self._settings.heartbeat_interval_ms
+        self._join = response
+        self._counts = {}
+        chosen = [a for a in self._settings.assignors if a.name == response.protocol_name]
+        if not chosen:
+            self._give_up(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, response.protocol_name or "")
+            return
+        self._assignor = chosen[0]
+        leads = response.leader == response.member_id and bool(response.members)
+        if leads and not response.skip_assignment:
+            self._state = State.DIVIDING
+        else:
+            self._sync = sync_request(self.group, self._assignor.name, {})
+            self._state = State.SYNC_DUE
+
+    def _join_refused(self, code: ErrorCode, response: JoinGroupResponse, now_ms: int) -> None:
+        self._state = State.READY
+        if code is ErrorCode.MEMBER_ID_REQUIRED:
+            self._member_id = response.member_id
+        elif code in OUT:
+            self._thrown_out(code.name, now_ms)
+        elif code in FATAL or (not code.retriable and code is not ErrorCode.REBALANCE_IN_PROGRESS):
+            self._give_up(code)
+        else:
+            self._retry_at_ms = now_ms + self._backoff_ms
+
+    def _wanted_topics(self) -> frozenset[str]:
+        assert self._join is not None
+        members = (decode_subscription(member) for member in self._join.members)
+        return frozenset(topic for member in members for topic in member.topics)
+
+    def divide(self, counts: Mapping[str, int], now_ms: int) -> None:
+        self._in_flight = False
+        if self._state is not State.DIVIDING or self._join is None:
+            return
+        members = [decode_subscription(member) for member in self._join.members]
+        self._counts = dict(counts)
+        assignment = self._assignor.assign(counts, members)
+        self._sync = sync_request(self.group, self._assignor.name, assignment)
+        self._state = State.SYNC_DUE
+
+    def _synced(self, response: SyncGroupResponse, now_ms: int) -> None:
+        code = ErrorCode.of(response.error_code)
+        self._state = State.READY
+        if code is ErrorCode.NONE:
+            self._take(bytes(response.assignment), now_ms)
+        elif code is ErrorCode.REBALANCE_IN_PROGRESS:
+            self._reason = "the group rebalanced again"
+        elif code in OUT:
+            self._thrown_out(code.name, now_ms)
+        elif code in FATAL or not code.retriable:
+            self._give_up(code)
+        else:
+            self._retry_at_ms = now_ms + self._backoff_ms
+
+    def _take(self, data: bytes, now_ms: int) -> None:
+        try:
+            self._assigned = decode_assignment(data)
+        except ProtocolError as error:
+            self._retry_at_ms = now_ms + self._backoff_ms
+            logger.warning("group %s: an assignment is unreadable: %s", self.group.group_id, error)
+            return
+        self._heartbeat_at_ms = now_ms + self._settings.heartbeat_interval_ms
+        self._state = State.REVOKING if self._owned - self._assigned else State.ASSIGNING
+
+    def _heard(self, code: ErrorCode, now_ms: int) -> None:
+        if code is ErrorCode.NONE or self._state not in BEATING:
+            return
+        if code is ErrorCode.REBALANCE_IN_PROGRESS:
+            if self._state is not State.PREPARING:
+                self.rejoin("the group is rebalancing")
+        elif code in OUT:
+            self._thrown_out(code.name, now_ms)
+        elif code in FATAL:
+            self._give_up(code)
+        else:
+            self._heartbeat_at_ms = now_ms + self._backoff_ms
+
+    # -- endings -------------------------------------------------------------------------------
+
+    def overdue(self, now_ms: int) -> Message | None:
+        request = self._leave_request("max.poll.interval.ms was exceeded")
+        logger.warning(
+            "group %s: no poll() within max.poll.interval.ms (%d ms), leaving the group",
+            self._settings.group_id,
+            self._settings.max_poll_interval_ms,
+        )
+        self._thrown_out("max.poll.interval.ms was exceeded", now_ms)
+        return request
+
+    def leave(self, reason: str) -> Message | None:
+        request = self._leave_request(reason)
+        self._state, self._open_step, self._in_flight = State.IDLE, None, False
+        self._member_id, self._generation = "", NO_GENERATION
+        self._owned, self._remembered = NOTHING, (NOTHING, NO_GENERATION)
+        self._again, self.fatal = None, None
+        self._retry_at_ms = 0
+        return request
+
+    def _leave_request(self, reason: str) -> Message | None:
+        if self._state is State.IDLE or not self._member_id:
+            return None
+        if self._settings.instance_id is not None:
+            # A static member keeps its place until its session ends (KIP-345).
+            return None
+        identity = GroupMetadata(self._settings.group_id, self._generation, self._member_id)
+        return leave_request(identity, reason)
+
+    def _begin(self, reason: str) -> None:
+        self._reason = reason
+        self._state = State.UNJOINED
+
+    def _thrown_out(self, reason: str, now_ms: int) -> None:
+        """The group goes on without this member: begin anew, without what it had."""
+        self._member_id, self._generation = "", NO_GENERATION
+        self._again = None
+        self._reason = f"began anew after {reason}"
+        self._began_ms = now_ms
+        self._retry_at_ms = now_ms
+        self._state = State.LOSING
+
+    def _give_up(self, code: ErrorCode, message: str | None = None) -> None:
+        self.fatal = BrokerError(
+            code, f"group {self._settings.group_id!r}: {message or code.explanation}"
+        )
+        self._state = State.LOSING

@@ -1,0 +1,159 @@
+"""The classic protocol's requests, and the bytes members exchange through the coordinator. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+
+from barnabas.clients.assignors.port import Assignment, MemberSubscription
+from barnabas.clients.group.settings import GroupSettings
+from barnabas.model.errors import ProtocolError
+from barnabas.model.group_metadata import GroupMetadata
+from barnabas.model.ids import TopicPartition
+from barnabas.wire.messages.consumer_protocol_assignment import ConsumerProtocolAssignment
+from barnabas.wire.messages.consumer_protocol_assignment import (
+    TopicPartition as AssignedTopic,
+)
+from barnabas.wire.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
+from barnabas.wire.messages.consumer_protocol_subscription import TopicPartition as OwnedTopic
+from barnabas.wire.messages.heartbeat import HeartbeatRequest
+from barnabas.wire.messages.join_group import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+    JoinGroupResponseMember,
+)
+from barnabas.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
+from barnabas.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+
+PROTOCOL_TYPE = "consumer"
+SUBSCRIPTION_VERSION = 3
+ASSIGNMENT_VERSION = 3
+
+
+def _by_topic(places: Iterable[TopicPartition]) -> list[tuple[str, list[int]]]:
+    return [
+        (topic, [place.partition for place in found])
+        for topic, found in groupby(sorted(places), lambda place: place.topic)
+    ]
+
+
+def encode_subscription(
+    topics: Iterable[str],
+    owned: Sequence[TopicPartition],
+    generation: int,
+    user_data: bytes | None,
+    rack: str,
+) -> bytes:
+    """What a member tells the group's leader; begins with its version."""
+    message = ConsumerProtocolSubscription(
+        topics=sorted(topics),
+        user_data=user_data,
+        owned_partitions=[
+            OwnedTopic(topic=topic, partitions=numbers) for topic, numbers in _by_topic(owned)
+        ],
+        generation_id=generation,
+        rack_id=rack or None,
+    )
+    return _versioned(SUBSCRIPTION_VERSION, message.encode(SUBSCRIPTION_VERSION))
+
+
+def decode_subscription(member: JoinGroupResponseMember) -> MemberSubscription:
+    version, body = _split(member.metadata)
+    known = min(version, SUBSCRIPTION_VERSION)
+    found = ConsumerProtocolSubscription.decode(body, known)
+    return MemberSubscription(
+        member.member_id,
+        frozenset(found.topics),
+        member.group_instance_id,
+        tuple(
+            TopicPartition(item.topic, number)
+            for item in found.owned_partitions
+            for number in item.partitions
+        ),
+        found.generation_id,
+        found.user_data,
+        found.rack_id,
+    )
+
+
+def encode_assignment(places: Iterable[TopicPartition]) -> bytes:
+    message = ConsumerProtocolAssignment(
+        assigned_partitions=[
+            AssignedTopic(topic=topic, partitions=numbers) for topic, numbers in _by_topic(places)
+        ]
+    )
+    return _versioned(ASSIGNMENT_VERSION, message.encode(ASSIGNMENT_VERSION))
+
+
+def decode_assignment(data: bytes) -> frozenset[TopicPartition]:
+    """What a leader gave this member; an empty answer is an empty assignment."""
+    if not data:
+        return frozenset()
+    version, body = _split(data)
+    found = ConsumerProtocolAssignment.decode(body, min(version, ASSIGNMENT_VERSION))
+    return frozenset(
+        TopicPartition(item.topic, number)
+        for item in found.assigned_partitions
+        for number in item.partitions
+    )
+
+
+def _versioned(version: int, parts: Iterable[object]) -> bytes:
+    return version.to_bytes(2, "big") + b"".join(bytes(part) for part in parts)  # type: ignore[call-overload]
+
+
+def _split(data: bytes) -> tuple[int, memoryview]:
+    version = int.from_bytes(data[:2], "big", signed=True)
+    if len(data) < 2 or version < 0:
+        raise ProtocolError("a member's metadata does not begin with a version")
+    return version, memoryview(data)[2:]
+
+
+def join_request(
+    settings: GroupSettings, member_id: str, protocols: Mapping[str, bytes], reason: str
+) -> JoinGroupRequest:
+    return JoinGroupRequest(
+        group_id=settings.group_id,
+        session_timeout_ms=settings.session_timeout_ms,
+        rebalance_timeout_ms=settings.max_poll_interval_ms,
+        member_id=member_id,
+        group_instance_id=settings.instance_id,
+        protocol_type=PROTOCOL_TYPE,
+        protocols=[
+            JoinGroupRequestProtocol(name=name, metadata=data) for name, data in protocols.items()
+        ],
+        reason=reason[:255],
+    )
+
+
+def sync_request(
+    group: GroupMetadata, protocol_name: str, assignment: Assignment
+) -> SyncGroupRequest:
+    return SyncGroupRequest(
+        group_id=group.group_id,
+        generation_id=group.generation_id,
+        member_id=group.member_id,
+        group_instance_id=group.group_instance_id,
+        protocol_type=PROTOCOL_TYPE,
+        protocol_name=protocol_name,
+        assignments=[
+            SyncGroupRequestAssignment(member_id=member_id, assignment=encode_assignment(places))
+            for member_id, places in assignment.items()
+        ],
+    )
+
+
+def heartbeat_request(group: GroupMetadata) -> HeartbeatRequest:
+    return HeartbeatRequest(
+        group_id=group.group_id,
+        generation_id=group.generation_id,
+        member_id=group.member_id,
+        group_instance_id=group.group_instance_id,
+    )
+
+
+def leave_request(group: GroupMetadata, reason: str) -> LeaveGroupRequest:
+    identity = MemberIdentity(
+        member_id=group.member_id,
+        group_instance_id=group.group_instance_id,
+        reason=reason[:255],
+    )
+    return LeaveGroupRequest(group_id=group.group_id, member_id=group.member_id, members=[identity])

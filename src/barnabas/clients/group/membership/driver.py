@@ -1,0 +1,231 @@
+"""The loop around a membership machine: sends what it asks for, hands steps to the polling thread.
+
+Runs as one task on the client's loop, so heartbeats go out whatever the application does. What it
+does not do: decide anything about generations or assignments; that is the machine's.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from barnabas.clients._core.client import GROUP, KafkaClient
+from barnabas.clients.group.background import BackgroundWork
+from barnabas.clients.group.membership.actions import Action, Divide, Membership, Send, Step
+from barnabas.clients.group.positions.subscription import SubscriptionKind, SubscriptionState
+from barnabas.clients.group.settings import ConsumerSettings, GroupSettings
+from barnabas.model.clock import Clock
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError
+from barnabas.wire.message import Message
+
+logger = logging.getLogger(__name__)
+
+LEAVE_SECONDS = 5.0
+LOOK_MS = 1000
+COORDINATOR_GONE = frozenset({ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_NOT_AVAILABLE})
+
+
+class PollClock:
+    """When the application polled last; written by its thread, read by the loop."""
+
+    __slots__ = ("last_ms", "polling")
+
+    def __init__(self) -> None:
+        self.polling = False
+        self.last_ms = 0
+
+    def overdue(self, limit_ms: int, now_ms: int) -> bool:
+        return not self.polling and now_ms - self.last_ms > limit_ms
+
+
+class MembershipDriver:
+    """Owned by the client's event loop. `step` is read by the polling thread."""
+
+    def __init__(
+        self,
+        settings: ConsumerSettings,
+        client: KafkaClient,
+        subscription: SubscriptionState,
+        member: Membership,
+        clock: Clock,
+    ) -> None:
+        assert settings.group is not None
+        self.member = member
+        self.polls = PollClock()
+        self.step: Step | None = None
+        self.on_step: Callable[[], None] = lambda: None
+        self._settings = settings
+        self._group: GroupSettings = settings.group
+        self._client = client
+        self._subscription = subscription
+        self._clock = clock
+        self._woken = asyncio.Event()
+        self._sending: asyncio.Task[None] | None = None
+        self._seen = (-1, -1)
+        self._looked_up = -1
+        self._work = BackgroundWork(self._woken.set, settings.client.retry_backoff_ms / 1000)
+        self._divided: dict[str, int] = {}
+
+    async def run(self) -> None:
+        """Until cancelled. Idle while the application has not subscribed and polled."""
+        while True:
+            self._woken.clear()
+            self._step(self._clock.monotonic_ms())
+            now_ms = self._clock.monotonic_ms()
+            wait_ms = min(self.member.next_poll_ms(now_ms) - now_ms, LOOK_MS)
+            try:
+                async with asyncio.timeout(max(wait_ms, 1) / 1000):
+                    await self._woken.wait()
+            except TimeoutError:
+                pass
+
+    def wake(self) -> None:
+        self._woken.set()
+
+    def step_done(self, step: Step) -> None:
+        """On the loop: the polling thread has run a step."""
+        if self.step is step:
+            self.step = None
+        self.member.step_done(step, self._clock.monotonic_ms())
+        self._woken.set()
+
+    async def leave(self, reason: str) -> None:
+        """End the membership, telling the coordinator where that is due."""
+        self.step = None
+        self._divided = {}
+        self._seen = (-1, -1)
+        request = self.member.leave(reason)
+        await self._stop_sending()
+        if request is not None:
+            await self._say_goodbye(request)
+
+    async def close(self) -> None:
+        await self._work.close()
+        await self._stop_sending()
+
+    # -- one round -----------------------------------------------------------------------------
+
+    def _step(self, now_ms: int) -> None:
+        if not self._subscription.uses_group or not self.polls.last_ms:
+            return
+        if self._looked_up != self._subscription.generation or self._client.metadata_is_stale:
+            self._work.start("metadata", self._look_up)
+        if self._looked_up < 0:
+            return
+        self._follow_metadata()
+        if self.polls.overdue(self._group.max_poll_interval_ms, now_ms) and self._is_member():
+            self._overdue(now_ms)
+        while True:
+            action = self.member.poll(self._clock.monotonic_ms())
+            if action is None:
+                break
+            self._act(action)
+        if self.member.fatal is not None:
+            self.on_step()
+
+    def _act(self, action: Action) -> None:
+        match action:
+            case Step():
+                self.step = action
+                self.on_step()
+            case Send() | Divide():
+                loop = asyncio.get_running_loop()
+                self._sending = loop.create_task(self._perform(action))
+
+    def _is_member(self) -> bool:
+        return self.member.group.generation_id >= 0
+
+    def _overdue(self, now_ms: int) -> None:
+        request = self.member.overdue(now_ms)
+        if request is not None:
+            self._sending = asyncio.get_running_loop().create_task(self._say_goodbye(request))
+
+    async def _look_up(self) -> None:
+        """Metadata of what is subscribed, before anything is made of it."""
+        generation = self._subscription.generation
+        if self._subscription.kind is SubscriptionKind.PATTERN:
+            self._client.interests = None
+        await self._client.refresh(self._subscription.topics)
+        self._looked_up = generation
+
+    def _follow_metadata(self) -> None:
+        """Tell the machine what is subscribed now, and of changes that call for a rebalance."""
+        seen = (self._subscription.generation, self._client.metadata.generation)
+        if seen == self._seen or self._looked_up != self._subscription.generation:
+            return
+        self._seen = seen
+        if self._subscription.kind is SubscriptionKind.PATTERN:
+            self._subscription.matched(self._matching())
+        self.member.subscribe(self._subscription.topics, self._pattern())
+        if self._divided and self._counts(frozenset(self._divided)) != self._divided:
+            self._divided = {}
+            self.member.rejoin("the partitions of a topic changed")
+
+    def _pattern(self) -> str | None:
+        pattern = self._subscription.pattern
+        return None if pattern is None else pattern.pattern
+
+    def _matching(self) -> list[str]:
+        pattern = self._subscription.pattern
+        assert pattern is not None
+        return [
+            name
+            for name, topic in self._client.metadata.topics.items()
+            if pattern.fullmatch(name)
+            and topic.partitions
+            and not (topic.internal and self._settings.exclude_internal)
+        ]
+
+    # -- requests ------------------------------------------------------------------------------
+
+    async def _perform(self, action: Send | Divide) -> None:
+        try:
+            if isinstance(action, Divide):
+                await self._divide(action)
+            else:
+                response = await self._send(action)
+                self._check_coordinator(response)
+                self.member.answered(response, self._clock.monotonic_ms())
+        except BarnabasError as error:
+            logger.debug("group %s: %s", self._group.group_id, error)
+            if isinstance(error, UnavailableError):
+                self._client.forget_coordinator(GROUP, self._group.group_id)
+            self.member.failed(error, self._clock.monotonic_ms())
+        self._woken.set()
+
+    async def _send(self, action: Send) -> Message:
+        timeout_s = None if action.timeout_ms is None else action.timeout_ms / 1000
+        response: Message = await self._client.send_to_coordinator(
+            GROUP, self._group.group_id, action.request, timeout_s=timeout_s
+        )
+        return response
+
+    def _check_coordinator(self, response: Message) -> None:
+        code = ErrorCode.of(getattr(response, "error_code", 0))
+        if code in COORDINATOR_GONE:
+            self._client.forget_coordinator(GROUP, self._group.group_id)
+            raise BrokerError(code)
+
+    async def _divide(self, action: Divide) -> None:
+        await self._client.refresh(action.topics)
+        self._divided = self._counts(action.topics)
+        self.member.divide(self._divided, self._clock.monotonic_ms())
+
+    def _counts(self, topics: frozenset[str]) -> dict[str, int]:
+        found = {topic: self._client.metadata.partition_count(topic) for topic in topics}
+        return {topic: count or 0 for topic, count in found.items()}
+
+    async def _say_goodbye(self, request: Message) -> None:
+        try:
+            async with asyncio.timeout(LEAVE_SECONDS):
+                # A connection of its own: the usual one may be waiting for a rebalance.
+                node_id = await self._client.coordinator(GROUP, self._group.group_id)
+                await self._client.send(node_id, request, purpose="leave")
+        except (BarnabasError, TimeoutError) as error:
+            logger.debug("group %s: leaving: %s", self._group.group_id, error)
+
+    async def _stop_sending(self) -> None:
+        if self._sending is not None:
+            self._sending.cancel()
+            await asyncio.gather(self._sending, return_exceptions=True)
+            self._sending = None

@@ -1,0 +1,1 @@
+"""Ways of consuming that are easy to get wrong by hand."""

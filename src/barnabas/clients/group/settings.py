@@ -1,0 +1,136 @@
+"""The consumer's settings, typed, with what contradicts itself refused at construction."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from barnabas.clients._core.options import ClientOptions
+from barnabas.clients.assignors.port import Assignor
+from barnabas.clients.assignors.registry import resolve_assignors
+from barnabas.clients.group.fetching.plan import FetchLimits
+from barnabas.clients.group.positions.offset_reset import OffsetReset, parse_reset
+from barnabas.model.config_keys.consumer import CONSUMER_KEYS
+from barnabas.model.errors import ConfigError
+from barnabas.model.records import IsolationLevel
+
+Deserializer = Callable[[bytes], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSettings:
+    """What membership needs to know; only where there is a group.id."""
+
+    group_id: str
+    instance_id: str | None
+    protocol: str
+    remote_assignor: str | None
+    assignors: tuple[Assignor, ...]
+    session_timeout_ms: int
+    heartbeat_interval_ms: int
+    max_poll_interval_ms: int
+    rack: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerSettings:
+    """What the parts of a consumer need to know."""
+
+    client: ClientOptions
+    group: GroupSettings | None
+    fetch_limits: FetchLimits
+    reset: OffsetReset
+    auto_commit: bool
+    auto_commit_interval_ms: int
+    max_poll_records: int
+    check_crcs: bool
+    max_decompressed: int
+    request_timeout_s: float
+    api_timeout_s: float
+    auto_create_topics: bool
+    exclude_internal: bool
+    key_deserializer: Deserializer | None
+    value_deserializer: Deserializer | None
+    interceptors: tuple[Any, ...]
+
+    @property
+    def committed_only(self) -> bool:
+        return self.fetch_limits.isolation is IsolationLevel.READ_COMMITTED
+
+    @classmethod
+    def parse(cls, config: Mapping[str, object]) -> "ConsumerSettings":
+        """From a user's configuration; ConfigError names what is wrong."""
+        values = CONSUMER_KEYS.parse(config)
+        given = {CONSUMER_KEYS.key(name).name for name in config}
+        _check(values, given)
+        return cls(
+            client=ClientOptions.from_values(values),
+            group=_group(values),
+            fetch_limits=_fetch_limits(values),
+            reset=parse_reset(values["auto.offset.reset"]),
+            # Without a group there is nowhere to commit to.
+            auto_commit=values["enable.auto.commit"] and values["group.id"] is not None,
+            auto_commit_interval_ms=values["auto.commit.interval.ms"],
+            max_poll_records=values["max.poll.records"],
+            check_crcs=values["check.crcs"],
+            max_decompressed=values["max.decompressed.batch.bytes"],
+            request_timeout_s=values["request.timeout.ms"] / 1000,
+            api_timeout_s=values["default.api.timeout.ms"] / 1000,
+            auto_create_topics=values["allow.auto.create.topics"],
+            exclude_internal=values["exclude.internal.topics"],
+            key_deserializer=_callable(values, "key.deserializer"),
+            value_deserializer=_callable(values, "value.deserializer"),
+            interceptors=tuple(values["interceptor.classes"]),
+        )
+
+
+def _fetch_limits(values: Mapping[str, Any]) -> FetchLimits:
+    committed = values["isolation.level"] == "read_committed"
+    return FetchLimits(
+        min_bytes=values["fetch.min.bytes"],
+        max_bytes=values["fetch.max.bytes"],
+        max_wait_ms=values["fetch.max.wait.ms"],
+        partition_max_bytes=values["max.partition.fetch.bytes"],
+        isolation=IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED,
+        rack=values["client.rack"],
+    )
+
+
+def _group(values: Mapping[str, Any]) -> GroupSettings | None:
+    if values["group.id"] is None:
+        return None
+    return GroupSettings(
+        group_id=values["group.id"],
+        instance_id=values["group.instance.id"],
+        protocol=values["group.protocol"],
+        remote_assignor=values["group.remote.assignor"],
+        assignors=tuple(resolve_assignors(values["partition.assignment.strategy"])),
+        session_timeout_ms=values["session.timeout.ms"],
+        heartbeat_interval_ms=values["heartbeat.interval.ms"],
+        max_poll_interval_ms=values["max.poll.interval.ms"],
+        rack=values["client.rack"],
+    )
+
+
+def _check(values: Mapping[str, Any], given: set[str]) -> None:
+    if values["group.id"] == "":
+        raise ConfigError("group.id: must not be empty")
+    for name in ("enable.auto.commit", "group.instance.id"):
+        if values["group.id"] is None and name in given and values[name]:
+            raise ConfigError(f"{name} needs group.id")
+    if values["heartbeat.interval.ms"] >= values["session.timeout.ms"]:
+        raise ConfigError("heartbeat.interval.ms must be less than session.timeout.ms")
+    if values["group.protocol"] == "consumer":
+        own = {"session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy"}
+        for name in sorted(own & given):
+            raise ConfigError(f"{name} is the broker's to decide with group.protocol=consumer")
+    elif "group.remote.assignor" in given:
+        raise ConfigError("group.remote.assignor needs group.protocol=consumer")
+    if values["fetch.max.wait.ms"] >= values["request.timeout.ms"]:
+        raise ConfigError("fetch.max.wait.ms must be less than request.timeout.ms")
+
+
+def _callable(values: Mapping[str, Any], name: str) -> Deserializer | None:
+    given = values[name]
+    if given is not None and not callable(given):
+        raise ConfigError(f"{name}={given!r}: must be a callable that takes bytes")
+    return given  # type: ignore[no-any-return]
