@@ -185,7 +185,7 @@ class World:
             ends = {(log.log_end_offset, log.high_watermark) for log in logs}
             if len(ends) != 1 or len(set(ends.pop())) != 1:
                 return False
-            if any(log.values() != logs[0].values() for log in logs):
+            if any(log.entries != logs[0].entries for log in logs):
                 raise InvariantError(f"seed {self.seed}: replicas of {tp} differ")
         return True
 

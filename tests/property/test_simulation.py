@@ -1,0 +1,50 @@
+"""300 seeds of the simulated cluster: invariants after each step, convergence after healing.
+
+To replay a seed:  PYTHONHASHSEED=0 PYTHONPATH=tests python -m support.simulation SEED SEED+1
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+SEEDS = 300
+CHUNK = 25
+
+
+def run_seeds(first, last, *options):
+    """The results of these seeds, each a dict."""
+    done = subprocess.run(
+        [sys.executable, "-m", "support.simulation", str(first), str(last), *options],
+        env={**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": str(TESTS)},
+        stdout=subprocess.PIPE,
+        timeout=110,
+        check=False,
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
+def test_seeds(first):
+    results = run_seeds(first, first + CHUNK)
+    assert [result for result in results if not result["ok"]] == []
+    assert len(results) == CHUNK
+    # Nothing is proved by a quiet run.
+    assert sum(result["acknowledged"] for result in results) > 20 * CHUNK
+    assert sum(result["leader_changes"] for result in results) > 4 * CHUNK
+    assert sum(sum(result["faults"].values()) for result in results) > 20 * CHUNK
+    assert sum(result["refused"] for result in results) > CHUNK
+
+
+@pytest.mark.parametrize("rules", ["BEFORE_KIP_101", "BEFORE_KIP_966"])
+def test_the_simulation_finds_known_bugs(rules):
+    results = run_seeds(0, 30, "--rules", rules)
+    assert any("InvariantError" in result.get("error", "") for result in results)
+
+
+def test_a_seed_is_one_history():
+    assert run_seeds(7, 8) == run_seeds(7, 8)
