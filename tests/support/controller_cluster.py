@@ -156,8 +156,9 @@ class ControllerCluster:
         for broker_id in broker_ids:
             await self.add(broker_id, (racks or {}).get(broker_id))
 
-    async def add(self, broker_id: int, rack: str | None = None) -> Node:
+    async def add(self, broker_id: int, rack: str | None = None, failing_disk=()) -> Node:
         self.channels.brokers[broker_id] = FakeBroker(broker_id)
+        self.broker(broker_id).failing_disk.update(failing_disk)
         node = Node(self, await self.open_session(), broker_id, rack)
         self.nodes[broker_id] = node
         await node.start()

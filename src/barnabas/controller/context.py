@@ -116,6 +116,12 @@ class ControllerContext:
             for broker_id in self.assignment(topic_partition).replicas
         ]
 
+    def trust_again(self, replica: Replica) -> None:
+        """A replica that declined, or whose disk failed, is to be tried once more."""
+        if replica in self.failed_replicas:
+            self.failed_replicas.remove(replica)
+            self.move_replica(replica, ReplicaStatus.ONLINE)
+
     def has_online_leader(self, topic_partition: TopicPartition) -> bool:
         leadership = self.leadership.get(topic_partition)
         return leadership is not None and self.is_online(topic_partition, leadership.leader)
@@ -126,12 +132,14 @@ class ControllerContext:
         """What an election of this partition looks at."""
         assignment = self.assignment(topic_partition)
         moving = kind is ElectionKind.REASSIGN
+        online = self.online_replicas(topic_partition)
         return Ballot(
             assignment.target if moving else assignment.replicas,
             self.leadership[topic_partition].isr,
-            self.online_replicas(topic_partition),
+            online,
             self.shutting_down,
             unclean_allowed,
+            self.brokers.keys() - online,
         )
 
     # States

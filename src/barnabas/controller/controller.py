@@ -91,9 +91,9 @@ class Controller:
         self._tree.add_session_listener(self._on_session)
         loop = asyncio.get_running_loop()
         self._tasks.append(loop.create_task(self._events.run()))
-        await self._events.call(self._look)
         if self._config.auto_leader_rebalance_enable:
             self._tasks.append(loop.create_task(self._rebalance_from_time_to_time()))
+        await self._events.call(self._look)
 
     async def stop(self) -> None:
         """Stop without giving up the session: closing that lets the next controller in."""

@@ -97,6 +97,8 @@ class Leaderships:
             return current.elected(outcome)
 
         done, conflicts = await self._change(partitions, decide)
+        for tp, elected in done.items():
+            self._reign.context.trust_again((tp, elected.leader))
         self._went_online(done)
         for tp in conflicts:
             errors[tp] = ErrorCode.INVALID_UPDATE_VERSION

@@ -55,6 +55,14 @@ def test_unclean_by_request_needs_no_setting():
     assert elect(ElectionKind.UNCLEAN, given) == Elected(2, (2,), unclean=True)
 
 
+def test_unclean_by_request_turns_at_last_to_those_that_declined():
+    declined = Ballot((1, 2), (1,), frozenset(), declining=frozenset({1, 2}))
+    assert elect(ElectionKind.UNCLEAN, declined) == Elected(1, (1,), unclean=True)
+    assert elect(ElectionKind.OFFLINE, declined) is None
+    other_is_up = Ballot((1, 2), (1,), frozenset({2}), declining=frozenset({1}))
+    assert elect(ElectionKind.UNCLEAN, other_is_up) == Elected(2, (2,), unclean=True)
+
+
 @pytest.mark.parametrize(
     ("given", "expected"),
     [

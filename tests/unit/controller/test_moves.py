@@ -227,6 +227,27 @@ async def test_unclean_election_by_request(cluster):
     await cluster.wait_for_leader("t", 2)
 
 
+async def test_replica_that_declines_to_lead_does_so_when_an_operator_says_so(cluster):
+    await cluster.start(3, 1, 2)
+    await topic_on(cluster, 1, 2)
+    await cluster.kill(2)
+    await cluster.wait(lambda: isr_is(cluster, (1,)))
+    await cluster.kill(1)
+    await cluster.wait_for_leader("t", -1)
+    await cluster.add(1, failing_disk={T0})
+    await cluster.wait(lambda: T0 in cluster.broker(1).metadata)
+    await cluster.wait_for_leader("t", -1)
+    assert await elect(cluster, ElectionKind.OFFLINE, T0) != {T0: NONE}
+    cluster.broker(1).failing_disk.clear()
+    assert await elect(cluster, ElectionKind.UNCLEAN, T0) == {T0: NONE}
+    await cluster.wait_for_leader("t", 1)
+    assert cluster.broker(1).roles[T0].recovering
+
+
+async def isr_is(cluster, isr) -> bool:
+    return (await cluster.state("t")).isr == isr
+
+
 async def shut_down(cluster, broker_id):
     epoch = cluster.nodes[broker_id].registration.broker_epoch
     return await cluster.active.controller.controlled_shutdown(broker_id, epoch)

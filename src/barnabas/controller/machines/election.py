@@ -72,13 +72,18 @@ class Elected:
 
 @dataclass(frozen=True, slots=True)
 class Ballot:
-    """What an election looks at. `online` are the replicas on live brokers and healthy disks."""
+    """What an election looks at.
+
+    `online` are the replicas on live brokers that serve them; `declining` those on live brokers
+    that do not, because a disk failed or the end of the log may be lost.
+    """
 
     replicas: Replicas
     isr: Replicas
     online: Set[BrokerId]
     shutting_down: Set[BrokerId] = frozenset()
     unclean_allowed: bool = False
+    declining: Set[BrokerId] = frozenset()
 
 
 def elect(kind: ElectionKind, ballot: Ballot) -> Elected | None:
@@ -87,7 +92,7 @@ def elect(kind: ElectionKind, ballot: Ballot) -> Elected | None:
         case ElectionKind.OFFLINE:
             return elect_offline(ballot)
         case ElectionKind.UNCLEAN:
-            return elect_offline(replace(ballot, unclean_allowed=True))
+            return elect_unclean(ballot)
         case ElectionKind.PREFERRED:
             return elect_preferred(ballot)
         case ElectionKind.CONTROLLED_SHUTDOWN:
@@ -102,6 +107,19 @@ def elect_offline(ballot: Ballot) -> Elected | None:
     if leader is not None:
         return Elected(leader, tuple(r for r in ballot.isr if r in ballot.online))
     leader = _first(ballot.replicas, ballot.online) if ballot.unclean_allowed else None
+    return Elected(leader, (leader,), unclean=True) if leader is not None else None
+
+
+def elect_unclean(ballot: Ballot) -> Elected | None:
+    """An operator accepts loss: an out-of-sync replica, or at last one that declined to lead.
+
+    That one is told that the election was unclean even if it is in sync, which is what lets it
+    lead with whatever it has (KIP-966).
+    """
+    outcome = elect_offline(replace(ballot, unclean_allowed=True))
+    if outcome is not None:
+        return outcome
+    leader = _first(ballot.replicas, ballot.declining)
     return Elected(leader, (leader,), unclean=True) if leader is not None else None
 
 
