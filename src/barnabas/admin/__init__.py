@@ -1,7 +1,21 @@
 """Looking at clusters and changing them: typed calls, blocking (`Admin`) and for asyncio."""
 
+from barnabas.admin.access.quotas import QuotaEntity
+from barnabas.admin.access.scram_users import (
+    ScramCredentialInfo,
+    ScramDeletion,
+    ScramMechanism,
+    ScramPassword,
+)
 from barnabas.admin.admin import Admin
-from barnabas.admin.cluster import ClusterDescription, FeatureUpdate, UpgradeType
+from barnabas.admin.cluster import (
+    ApiVersionRange,
+    ClusterDescription,
+    FeatureDescription,
+    FeatureRange,
+    FeatureUpdate,
+    UpgradeType,
+)
 from barnabas.admin.configs import (
     AlterOperation,
     ConfigChange,
@@ -9,8 +23,10 @@ from barnabas.admin.configs import (
     ConfigResource,
     ConfigResourceType,
     ConfigSource,
+    ConfigSynonym,
 )
 from barnabas.admin.core import AsyncAdmin
+from barnabas.admin.errors import UnknownBrokerError
 from barnabas.admin.group_types import (
     GroupDescription,
     GroupListing,
@@ -29,6 +45,7 @@ from barnabas.admin.offsets import (
     ListedOffset,
     OffsetSpec,
 )
+from barnabas.admin.placement import ElectionType, Reassignment
 from barnabas.admin.records import HIGH_WATERMARK
 from barnabas.admin.results import Results
 from barnabas.admin.topics import (
@@ -39,6 +56,24 @@ from barnabas.admin.topics import (
     TopicDescription,
     TopicListing,
 )
+from barnabas.admin.transactions import (
+    FencedProducer,
+    HangingTransaction,
+    ProducerDescription,
+    TransactionDescription,
+    TransactionListing,
+)
+from barnabas.clients._core.cluster_metadata import Node
+from barnabas.security.acl import (
+    AccessEntry,
+    AclBinding,
+    AclFilter,
+    Operation,
+    PatternType,
+    Permission,
+    ResourcePattern,
+    ResourceType,
+)
 
 __all__ = [
     "EARLIEST",
@@ -47,8 +82,12 @@ __all__ = [
     "LATEST",
     "LATEST_TIERED",
     "MAX_TIMESTAMP",
+    "AccessEntry",
+    "AclBinding",
+    "AclFilter",
     "Admin",
     "AlterOperation",
+    "ApiVersionRange",
     "AsyncAdmin",
     "ClusterDescription",
     "ConfigChange",
@@ -56,24 +95,46 @@ __all__ = [
     "ConfigResource",
     "ConfigResourceType",
     "ConfigSource",
+    "ConfigSynonym",
     "CreatedTopic",
+    "ElectionType",
+    "FeatureDescription",
+    "FeatureRange",
     "FeatureUpdate",
+    "FencedProducer",
     "GroupDescription",
     "GroupListing",
     "GroupMember",
     "GroupState",
     "GroupType",
+    "HangingTransaction",
     "ListedOffset",
     "LogDir",
     "MemberDescription",
     "NewPartitions",
     "NewTopic",
+    "Node",
     "OffsetSpec",
+    "Operation",
     "PartitionDescription",
+    "PatternType",
+    "Permission",
+    "ProducerDescription",
+    "QuotaEntity",
+    "Reassignment",
     "Replica",
     "ReplicaInfo",
+    "ResourcePattern",
+    "ResourceType",
     "Results",
+    "ScramCredentialInfo",
+    "ScramDeletion",
+    "ScramMechanism",
+    "ScramPassword",
     "TopicDescription",
     "TopicListing",
+    "TransactionDescription",
+    "TransactionListing",
+    "UnknownBrokerError",
     "UpgradeType",
 ]

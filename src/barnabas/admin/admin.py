@@ -102,3 +102,23 @@ class Admin:
 
     describe_log_dirs = _blocking(AsyncAdmin.describe_log_dirs)
     alter_replica_log_dirs = _blocking(AsyncAdmin.alter_replica_log_dirs)
+
+    list_transactions = _blocking(AsyncAdmin.list_transactions)
+    describe_transactions = _blocking(AsyncAdmin.describe_transactions)
+    describe_producers = _blocking(AsyncAdmin.describe_producers)
+    abort_transaction = _blocking(AsyncAdmin.abort_transaction)
+    fence_producers = _blocking(AsyncAdmin.fence_producers)
+
+    elect_leaders = _blocking(AsyncAdmin.elect_leaders)
+    alter_partition_reassignments = _blocking(AsyncAdmin.alter_partition_reassignments)
+    list_partition_reassignments = _blocking(AsyncAdmin.list_partition_reassignments)
+
+    describe_acls = _blocking(AsyncAdmin.describe_acls)
+    create_acls = _blocking(AsyncAdmin.create_acls)
+    delete_acls = _blocking(AsyncAdmin.delete_acls)
+
+    describe_client_quotas = _blocking(AsyncAdmin.describe_client_quotas)
+    alter_client_quotas = _blocking(AsyncAdmin.alter_client_quotas)
+
+    describe_scram_users = _blocking(AsyncAdmin.describe_scram_users)
+    alter_scram_users = _blocking(AsyncAdmin.alter_scram_users)

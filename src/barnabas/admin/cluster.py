@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from barnabas.admin.calls import AdminCalls, operations_of
+from barnabas.admin.errors import error_of, raise_error
 from barnabas.admin.results import Results
-from barnabas.admin.session import error_of, raise_error
 from barnabas.clients._core.cluster_metadata import Node
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from barnabas.admin.calls import AdminCalls
+from barnabas.admin.errors import error_of, raise_error
 from barnabas.admin.results import Results
-from barnabas.admin.session import Deadline, Outcome, error_of, kept, raise_error
+from barnabas.admin.session import Deadline, Outcome, kept
 from barnabas.model.config import ConfigType
 from barnabas.wire.messages import alter_configs as replacing
 from barnabas.wire.messages.describe_configs import (

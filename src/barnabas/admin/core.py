@@ -4,15 +4,20 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
+from barnabas.admin.access.acls import AclCalls
+from barnabas.admin.access.quotas import QuotaCalls
+from barnabas.admin.access.scram_users import ScramUserCalls
 from barnabas.admin.cluster import ClusterCalls
 from barnabas.admin.configs import ConfigCalls
 from barnabas.admin.group_offsets import GroupOffsetCalls
 from barnabas.admin.groups import GroupCalls
 from barnabas.admin.log_dirs import LogDirCalls
 from barnabas.admin.offsets import OffsetCalls
+from barnabas.admin.placement import PlacementCalls
 from barnabas.admin.records import RecordCalls
 from barnabas.admin.session import AdminSession
 from barnabas.admin.topics import TopicCalls
+from barnabas.admin.transactions import TransactionCalls
 from barnabas.clients._core.client import KafkaClient
 from barnabas.clients._core.options import ClientOptions
 from barnabas.model.config_keys.admin import ADMIN_KEYS
@@ -27,6 +32,11 @@ class AsyncAdmin(
     GroupCalls,
     GroupOffsetCalls,
     LogDirCalls,
+    TransactionCalls,
+    PlacementCalls,
+    AclCalls,
+    QuotaCalls,
+    ScramUserCalls,
 ):
     """Looks at a cluster and changes it; to be used on one event loop.
 

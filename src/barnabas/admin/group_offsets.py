@@ -5,11 +5,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from barnabas.admin.calls import AdminCalls, by_topic
+from barnabas.admin.errors import error_of, passes
 from barnabas.admin.results import Results
-from barnabas.admin.session import Outcome, error_of
+from barnabas.admin.session import Outcome
 from barnabas.clients._core.client import COORDINATOR, GROUP
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BarnabasError, BrokerError
+from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError
 from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.wire.message import Message
@@ -81,9 +82,13 @@ class GroupOffsetCalls(AdminCalls):
         async def attempt(pending: list[TopicPartition]) -> Outcome[TopicPartition, None]:
             request = _commit(group, {place: _position(offsets[place]) for place in pending})
             node = await self._session.client.coordinator(GROUP, group)
-            response = await self._send_by_name(node, request)
-            outcomes = _per_partition(response)
-            self._forget_if_moved(group, outcomes.values())
+            try:
+                outcomes = _per_partition(await self._send_by_name(node, request))
+            except UnavailableError:
+                self._session.client.forget_coordinator(GROUP, group)
+                raise
+            if any(error is not None and passes(error) for error in outcomes.values()):
+                self._session.client.forget_coordinator(GROUP, group)
             return outcomes
 
         return await self._session.per_item(offsets, attempt, deadline)
@@ -118,13 +123,6 @@ class GroupOffsetCalls(AdminCalls):
                 ErrorCode.UNSUPPORTED_VERSION, "the broker cannot list all offsets of a group"
             )
         return await connection.send(request, version=version)
-
-    def _forget_if_moved(self, group: str, outcomes: Iterable[BarnabasError | None]) -> None:
-        if any(
-            isinstance(error, BrokerError) and error.code is ErrorCode.NOT_COORDINATOR
-            for error in outcomes
-        ):
-            self._session.client.forget_coordinator(GROUP, group)
 
 
 def _fetch(

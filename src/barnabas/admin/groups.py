@@ -7,6 +7,7 @@ DescribeGroups; which kind a group is only its coordinator knows, so the first i
 from collections.abc import Iterable
 
 from barnabas.admin.calls import AdminCalls, operations_of
+from barnabas.admin.errors import error_of, raise_error
 from barnabas.admin.group_types import (
     GroupDescription,
     GroupListing,
@@ -16,7 +17,7 @@ from barnabas.admin.group_types import (
     MemberDescription,
 )
 from barnabas.admin.results import Results
-from barnabas.admin.session import Outcome, error_of, raise_error
+from barnabas.admin.session import Outcome
 from barnabas.clients._core.client import GROUP
 from barnabas.clients._core.cluster_metadata import Node
 from barnabas.model.error_codes import ErrorCode

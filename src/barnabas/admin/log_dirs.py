@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from barnabas.admin.calls import AdminCalls, by_topic
+from barnabas.admin.errors import error_of, raise_error
 from barnabas.admin.results import Results
-from barnabas.admin.session import Outcome, error_of, raise_error
+from barnabas.admin.session import Outcome
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.ids import TopicPartition
 from barnabas.wire.messages.alter_replica_log_dirs import (

@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from barnabas.admin.calls import AdminCalls, by_topic
+from barnabas.admin.errors import error_of
 from barnabas.admin.results import Results
-from barnabas.admin.session import Outcome, error_of
+from barnabas.admin.session import Outcome
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import IsolationLevel
 from barnabas.wire.messages.list_offsets import (

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from barnabas.admin.calls import AdminCalls, by_topic
+from barnabas.admin.errors import error_of
 from barnabas.admin.results import Results
-from barnabas.admin.session import Outcome, error_of
+from barnabas.admin.session import Outcome
 from barnabas.model.ids import TopicPartition
 from barnabas.wire.messages.delete_records import (
     DeleteRecordsPartition,

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from barnabas.admin.errors import UnknownBrokerError, passes, raise_error
 from barnabas.admin.results import Results
 from barnabas.clients._core.backoff import Backoff
 from barnabas.clients._core.client import KafkaClient
@@ -19,7 +20,6 @@ from barnabas.model.errors import (
     BarnabasError,
     BrokerError,
     DeadlineError,
-    LocalError,
     UnavailableError,
 )
 from barnabas.model.ids import TopicPartition, Uuid
@@ -34,35 +34,9 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 T = TypeVar("T")
 
-PASSING = frozenset(
-    {
-        ErrorCode.NOT_CONTROLLER,
-        ErrorCode.NOT_COORDINATOR,
-        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
-        ErrorCode.COORDINATOR_NOT_AVAILABLE,
-        ErrorCode.NOT_LEADER_OR_FOLLOWER,
-        ErrorCode.LEADER_NOT_AVAILABLE,
-        ErrorCode.FENCED_LEADER_EPOCH,
-        ErrorCode.UNKNOWN_LEADER_EPOCH,
-        ErrorCode.OFFSET_NOT_AVAILABLE,
-        ErrorCode.KAFKA_STORAGE_ERROR,
-        ErrorCode.BROKER_NOT_AVAILABLE,
-        ErrorCode.NETWORK_EXCEPTION,
-        ErrorCode.CONCURRENT_TRANSACTIONS,
-        ErrorCode.UNSTABLE_OFFSET_COMMIT,
-        ErrorCode.THROTTLING_QUOTA_EXCEEDED,
-    }
-)
-"""Errors worth another try. UNKNOWN_TOPIC_OR_PARTITION is not one of them: a person who mistypes
-a topic wants to hear it now."""
-
 _CONTROLLER_ERRORS = frozenset({ErrorCode.NOT_CONTROLLER, ErrorCode.BROKER_NOT_AVAILABLE})
 
 Outcome = Mapping[K, V | BarnabasError]
-
-
-class UnknownBrokerError(LocalError):
-    """A broker was named that is not in the cluster now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +53,10 @@ class Deadline:
     @property
     def left_ms(self) -> int:
         return min(int(self.left_s * 1000), 2**31 - 1)
+
+    def passed(self, cause: BarnabasError | None) -> DeadlineError:
+        """The error to end with: what was tried, and what stood against it to the last."""
+        return DeadlineError(f"{self.what}: {'no answer in time' if cause is None else cause}")
 
 
 class AdminSession:
@@ -98,15 +76,17 @@ class AdminSession:
     async def until(self, operation: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
         """Run an operation until it succeeds, fails for good, or time is up."""
         backoff = self._backoff()
+        last: BarnabasError | None = None
         while True:
             try:
                 async with asyncio.timeout_at(deadline.at_s):
                     return await operation()
             except TimeoutError:
-                raise DeadlineError(f"{deadline.what}: no answer in time") from None
+                raise deadline.passed(last) from last
             except BarnabasError as error:
                 if not passes(error):
                     raise
+                last = error
                 await self._pause(backoff, deadline, error)
 
     async def to_any(self, request: Message, deadline: Deadline) -> Any:
@@ -175,15 +155,17 @@ class AdminSession:
         order = list(dict.fromkeys(items))
         done: dict[K, V | BarnabasError] = {}
         pending, backoff = order, self._backoff()
+        last: BarnabasError | None = None
         while pending:
             try:
                 async with asyncio.timeout_at(deadline.at_s):
                     answer = await attempt(pending)
             except TimeoutError:
-                raise DeadlineError(f"{deadline.what}: no answer in time") from None
+                raise deadline.passed(last) from last
             except BarnabasError as error:
                 if not passes(error):
                     raise
+                last = error
                 await self._pause(backoff, deadline, error)
                 continue
             for item in pending:
@@ -332,33 +314,17 @@ class AdminSession:
     async def _pause(self, backoff: Backoff, deadline: Deadline, error: BarnabasError) -> None:
         pause = backoff.next_s()
         if pause >= deadline.left_s:
-            raise DeadlineError(f"{deadline.what}: {error}") from error
+            raise deadline.passed(error) from error
         await asyncio.sleep(pause)
+        if isinstance(error, UnavailableError):
+            # Whoever did not answer may have handed its part to another.
+            with contextlib.suppress(TimeoutError, BarnabasError):
+                async with asyncio.timeout_at(deadline.at_s):
+                    await self.client.refresh()
 
     def _backoff(self) -> Backoff:
         options = self.client.options
         return Backoff(options.retry_backoff_ms, options.retry_backoff_max_ms)
-
-
-def passes(error: BarnabasError) -> bool:
-    """Whether the cause may be gone at the next try."""
-    if isinstance(error, BrokerError):
-        return error.code in PASSING
-    return isinstance(error, UnavailableError)
-
-
-def error_of(item: Any) -> BrokerError | None:
-    """The error an answer's item carries, or None."""
-    if not item.error_code:
-        return None
-    message = getattr(item, "error_message", None)
-    return BrokerError(ErrorCode.of(item.error_code), message or None)
-
-
-def raise_error(response: Any) -> None:
-    """Raise a response's top-level error, if it has one."""
-    if getattr(response, "error_code", 0):
-        raise error_of(response) or AssertionError("unreachable")
 
 
 def _open(outcome: object) -> bool:

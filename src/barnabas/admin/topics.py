@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from barnabas.admin.calls import AdminCalls, operations_of
+from barnabas.admin.errors import error_of
 from barnabas.admin.results import Results
-from barnabas.admin.session import Outcome, error_of
+from barnabas.admin.session import Outcome
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.ids import ZERO_UUID, Uuid

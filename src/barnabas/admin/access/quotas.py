@@ -1,0 +1,110 @@
+"""Quotas of users, client ids and addresses: describe and alter."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from barnabas.admin.calls import AdminCalls
+from barnabas.admin.errors import error_of, raise_error
+from barnabas.admin.results import Results
+from barnabas.wire.messages import alter_client_quotas as altering
+from barnabas.wire.messages.describe_client_quotas import (
+    ComponentData,
+    DescribeClientQuotasRequest,
+)
+
+DEFAULT = "<default>"
+"""In place of a name: whoever has no quota of their own."""
+ANY = "<any>"
+"""In place of a name, in a filter: every name there is, the default included."""
+
+_EXACT, _DEFAULT, _SPECIFIED = 0, 1, 2
+_KINDS = (("user", "user"), ("client_id", "client-id"), ("ip", "ip"))
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaEntity:
+    """Whom a quota is for; a part that is None plays no role."""
+
+    user: str | None = None
+    client_id: str | None = None
+    ip: str | None = None
+
+    def parts(self) -> Iterator[tuple[str, str]]:
+        """Kafka's word and the name, of each part that is there."""
+        for attribute, kind in _KINDS:
+            name = getattr(self, attribute)
+            if name is not None:
+                yield kind, name
+
+    def __str__(self) -> str:
+        return ", ".join(f"{kind} {name}" for kind, name in self.parts())
+
+
+class QuotaCalls(AdminCalls):
+    """Calls on quotas."""
+
+    async def describe_client_quotas(
+        self,
+        matching: QuotaEntity | None = None,
+        *,
+        strict: bool = False,
+        timeout: float | None = None,
+    ) -> dict[QuotaEntity, dict[str, float]]:
+        """Quotas whose entity matches, part by part; `strict` allows no parts beyond those."""
+        deadline = self._deadline("describe client quotas", timeout)
+        chosen = matching or QuotaEntity()
+        request = DescribeClientQuotasRequest(
+            components=[_component(kind, name) for kind, name in chosen.parts()], strict=strict
+        )
+        response = await self._session.to_any(request, deadline)
+        raise_error(response)
+        return {
+            _entity(entry): {item.key: item.value for item in entry.values}
+            for entry in response.entries or ()
+        }
+
+    async def alter_client_quotas(
+        self,
+        changes: Mapping[QuotaEntity, Mapping[str, float | None]],
+        *,
+        validate_only: bool = False,
+        timeout: float | None = None,
+    ) -> Results[QuotaEntity, None]:
+        """Set quotas by their names (`producer_byte_rate`, …); None takes one away."""
+        deadline = self._deadline("alter client quotas", timeout)
+        request = altering.AlterClientQuotasRequest(
+            entries=[_entry(entity, values) for entity, values in changes.items()],
+            validate_only=validate_only,
+        )
+        response = await self._session.to_controller(request, deadline)
+        return Results({_entity(item): error_of(item) for item in response.entries})
+
+
+def _component(kind: str, name: str) -> ComponentData:
+    if name == ANY:
+        return ComponentData(entity_type=kind, match_type=_SPECIFIED, match=None)
+    if name == DEFAULT:
+        return ComponentData(entity_type=kind, match_type=_DEFAULT, match=None)
+    return ComponentData(entity_type=kind, match_type=_EXACT, match=name)
+
+
+def _entity(item: Any) -> QuotaEntity:
+    names = {
+        part.entity_type: DEFAULT if part.entity_name is None else part.entity_name
+        for part in item.entity
+    }
+    return QuotaEntity(**{attribute: names.get(kind) for attribute, kind in _KINDS})
+
+
+def _entry(entity: QuotaEntity, values: Mapping[str, float | None]) -> altering.EntryData:
+    return altering.EntryData(
+        entity=[
+            altering.EntityData(entity_type=kind, entity_name=None if name == DEFAULT else name)
+            for kind, name in entity.parts()
+        ],
+        ops=[
+            altering.OpData(key=key, value=value or 0.0, remove=value is None)
+            for key, value in values.items()
+        ],
+    )

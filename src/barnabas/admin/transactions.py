@@ -1,0 +1,247 @@
+"""Transactions: list, describe, abort what hangs, fence producers."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from barnabas.admin.calls import AdminCalls, by_topic
+from barnabas.admin.errors import error_of, raise_error
+from barnabas.admin.results import Results
+from barnabas.admin.session import Outcome
+from barnabas.clients._core.client import TRANSACTION
+from barnabas.model.errors import BarnabasError
+from barnabas.model.ids import TopicPartition
+from barnabas.wire.messages import describe_producers as producers
+from barnabas.wire.messages import describe_transactions as describing
+from barnabas.wire.messages.init_producer_id import InitProducerIdRequest
+from barnabas.wire.messages.list_transactions import ListTransactionsRequest
+from barnabas.wire.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
+
+FENCING_TIMEOUT_MS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionListing:
+    """`state` is Kafka's word: Empty, Ongoing, PrepareCommit, CompleteAbort, …"""
+
+    transactional_id: str
+    producer_id: int
+    state: str
+    coordinator: int
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionDescription:
+    """`started_ms` is None while no transaction is open."""
+
+    transactional_id: str
+    coordinator: int
+    state: str
+    producer_id: int
+    producer_epoch: int
+    timeout_ms: int
+    started_ms: int | None
+    partitions: tuple[TopicPartition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerDescription:
+    """A producer that a partition remembers; the last two are None where there is nothing."""
+
+    producer_id: int
+    producer_epoch: int
+    last_sequence: int
+    last_timestamp: int
+    coordinator_epoch: int | None
+    transaction_start_offset: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class HangingTransaction:
+    """What to abort: a producer's open transaction in one partition."""
+
+    partition: TopicPartition
+    producer_id: int
+    producer_epoch: int
+    coordinator_epoch: int = 0
+
+
+class FencedProducer(NamedTuple):
+    """The identity that now owns the transactional id."""
+
+    producer_id: int
+    producer_epoch: int
+
+
+class TransactionCalls(AdminCalls):
+    """Calls on transactions."""
+
+    async def list_transactions(
+        self,
+        *,
+        states: Iterable[str] = (),
+        producer_ids: Iterable[int] = (),
+        running_longer_than: float | None = None,
+        pattern: str | None = None,
+        timeout: float | None = None,
+    ) -> list[TransactionListing]:
+        """The transactional ids of all coordinators; seconds filter by age, a pattern by name.
+
+        A filter that a broker is too old for is left out by it.
+        """
+        deadline = self._deadline("list transactions", timeout)
+        request = ListTransactionsRequest(
+            state_filters=list(states),
+            producer_id_filters=list(producer_ids),
+            duration_filter=-1 if running_longer_than is None else int(running_longer_than * 1000),
+            transactional_id_pattern=pattern,
+        )
+
+        async def ask(broker_id: int) -> list[TransactionListing]:
+            response = await self._session.client.send(broker_id, request)
+            raise_error(response)
+            return [
+                TransactionListing(
+                    item.transactional_id, item.producer_id, item.transaction_state, broker_id
+                )
+                for item in response.transaction_states
+            ]
+
+        brokers = await self._session.brokers(deadline)
+        answers = (await self._session.per_broker(ask, brokers, deadline)).check()
+        listings = [item for listed in answers.values() for item in listed]
+        return sorted(listings, key=lambda item: item.transactional_id)
+
+    async def describe_transactions(
+        self, transactional_ids: Iterable[str], *, timeout: float | None = None
+    ) -> Results[str, TransactionDescription]:
+        """State, producer and partitions of transactional ids."""
+        deadline = self._deadline("describe transactions", timeout)
+
+        async def ask(node: int, pending: list[str]) -> Outcome[str, TransactionDescription]:
+            request = describing.DescribeTransactionsRequest(transactional_ids=pending)
+            response = await self._session.client.send(node, request)
+            return {
+                item.transactional_id: error_of(item) or _transaction(item, node)
+                for item in response.transaction_states
+            }
+
+        return await self._session.per_coordinator(TRANSACTION, transactional_ids, ask, deadline)
+
+    async def describe_producers(
+        self,
+        partitions: Iterable[TopicPartition],
+        *,
+        broker: int | None = None,
+        timeout: float | None = None,
+    ) -> Results[TopicPartition, tuple[ProducerDescription, ...]]:
+        """The producers that partitions remember; asked of the leaders, or of one broker."""
+        deadline = self._deadline("describe producers", timeout)
+
+        async def ask(
+            node: int, pending: list[TopicPartition]
+        ) -> Outcome[TopicPartition, tuple[ProducerDescription, ...]]:
+            request = producers.DescribeProducersRequest(
+                topics=[
+                    producers.TopicRequest(name=topic, partition_indexes=numbers)
+                    for topic, numbers in by_topic(pending).items()
+                ]
+            )
+            response = await self._session.ask_broker(node, request)
+            return {
+                TopicPartition(topic.name, item.partition_index): error_of(item)
+                or tuple(_producer(state) for state in item.active_producers)
+                for topic in response.topics
+                for item in topic.partitions
+            }
+
+        if broker is None:
+            return await self._session.per_leader(partitions, ask, deadline)
+        chosen = broker
+        return await self._session.per_item(
+            partitions, lambda pending: ask(chosen, pending), deadline
+        )
+
+    async def abort_transaction(
+        self, hanging: HangingTransaction, *, timeout: float | None = None
+    ) -> None:
+        """Write an abort marker for a transaction that its coordinator has forgotten."""
+        deadline = self._deadline(f"abort a transaction in {hanging.partition}", timeout)
+
+        async def ask(
+            leader: int, partitions: list[TopicPartition]
+        ) -> Outcome[TopicPartition, None]:
+            response = await self._session.client.send(leader, _abort_marker(hanging))
+            return {
+                TopicPartition(topic.name, item.partition_index): error_of(item)
+                for marker in response.markers
+                for topic in marker.topics
+                for item in topic.partitions
+            }
+
+        (await self._session.per_leader([hanging.partition], ask, deadline)).check()
+
+    async def fence_producers(
+        self, transactional_ids: Iterable[str], *, timeout: float | None = None
+    ) -> Results[str, FencedProducer]:
+        """Shut out the producers of transactional ids; what they had open is aborted."""
+        deadline = self._deadline("fence producers", timeout)
+
+        async def ask(node: int, pending: list[str]) -> Outcome[str, FencedProducer]:
+            found: dict[str, FencedProducer | BarnabasError] = {}
+            for transactional_id in pending:
+                request = InitProducerIdRequest(
+                    transactional_id=transactional_id, transaction_timeout_ms=FENCING_TIMEOUT_MS
+                )
+                response = await self._session.client.send(node, request)
+                found[transactional_id] = error_of(response) or FencedProducer(
+                    response.producer_id, response.producer_epoch
+                )
+            return found
+
+        return await self._session.per_coordinator(TRANSACTION, transactional_ids, ask, deadline)
+
+
+def _transaction(item: describing.TransactionState, coordinator: int) -> TransactionDescription:
+    started = item.transaction_start_time_ms
+    return TransactionDescription(
+        item.transactional_id,
+        coordinator,
+        item.transaction_state,
+        item.producer_id,
+        item.producer_epoch,
+        item.transaction_timeout_ms,
+        started if started >= 0 else None,
+        tuple(
+            TopicPartition(topic.topic, number)
+            for topic in item.topics
+            for number in topic.partitions
+        ),
+    )
+
+
+def _producer(state: producers.ProducerState) -> ProducerDescription:
+    return ProducerDescription(
+        state.producer_id,
+        state.producer_epoch,
+        state.last_sequence,
+        state.last_timestamp,
+        state.coordinator_epoch if state.coordinator_epoch >= 0 else None,
+        state.current_txn_start_offset if state.current_txn_start_offset >= 0 else None,
+    )
+
+
+def _abort_marker(hanging: HangingTransaction) -> WriteTxnMarkersRequest:
+    topic, partition = hanging.partition
+    marker = WritableTxnMarker(
+        producer_id=hanging.producer_id,
+        producer_epoch=hanging.producer_epoch,
+        coordinator_epoch=hanging.coordinator_epoch,
+        transaction_result=False,
+        topics=[WritableTxnMarkerTopic(name=topic, partition_indexes=[partition])],
+    )
+    return WriteTxnMarkersRequest(markers=[marker])
