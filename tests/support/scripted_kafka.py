@@ -46,7 +46,7 @@ class ScriptedKafka:
             FindCoordinatorRequest: self._find_coordinator,
         }
         self._nodes = dict.fromkeys(range(1, nodes + 1))
-        self._writers = set()
+        self._connections = []
 
     async def __aenter__(self):
         for node in self._nodes:
@@ -76,14 +76,17 @@ class ScriptedKafka:
         """The node goes for good: its connections close and nobody listens."""
         server = self._nodes.pop(node)
         server.close()
-        for owner, writer in list(self._writers):
+        ended = [task for owner, writer, task in self._connections if owner == node]
+        for owner, writer, _ in self._connections:
             if owner == node:
-                writer.close()
+                writer.transport.abort()
+        await asyncio.gather(*ended)
         await server.wait_closed()
 
     def _serve(self, node):
         async def serve(reader, writer):
-            self._writers.add((node, writer))
+            entry = (node, writer, asyncio.current_task())
+            self._connections.append(entry)
             try:
                 while True:
                     (size,) = struct.unpack(">i", await reader.readexactly(4))
@@ -93,7 +96,7 @@ class ScriptedKafka:
             except (asyncio.IncompleteReadError, ConnectionError):
                 pass
             finally:
-                self._writers.discard((node, writer))
+                self._connections.remove(entry)
                 writer.close()
 
         return serve

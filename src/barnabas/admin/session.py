@@ -7,6 +7,7 @@ moved, a lost connection) are tried again until the deadline, the others keep th
 
 import asyncio
 import contextlib
+import functools
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -155,19 +156,13 @@ class AdminSession:
         order = list(dict.fromkeys(items))
         done: dict[K, V | BarnabasError] = {}
         pending, backoff = order, self._backoff()
-        last: BarnabasError | None = None
         while pending:
             try:
-                async with asyncio.timeout_at(deadline.at_s):
-                    answer = await attempt(pending)
-            except TimeoutError:
-                raise deadline.passed(last) from last
-            except BarnabasError as error:
-                if not passes(error):
+                answer = await self.until(functools.partial(attempt, pending), deadline)
+            except DeadlineError:
+                if not done:
                     raise
-                last = error
-                await self._pause(backoff, deadline, error)
-                continue
+                break
             for item in pending:
                 done[item] = answer[item] if item in answer else _unanswered(deadline)
             pause = backoff.next_s()
