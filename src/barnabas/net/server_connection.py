@@ -330,7 +330,7 @@ class ServerConnection:
             if self._progress.too_slow(now_ms, window, limits.min_progress_bytes):
                 doing = "reading its responses" if self._writing else "sending a request"
                 self.refuse(Refusal.SLOW_PEER, f"too slow in {doing}")
-        elif now_ms - self._progress.last_ms >= limits.idle_ms and not self._pending:
+        elif 0 <= limits.idle_ms <= now_ms - self._progress.last_ms and not self._pending:
             self.close()
 
     def is_stuck(self, now_ms: int, window_ms: int) -> bool:
