@@ -314,6 +314,9 @@ class Log:
         """Drop everything from `offset` on; False when the log ends there or before."""
         self._check_open()
         if offset >= self.log_end_offset:
+            # An epoch in which this replica led and wrote nothing begins at the end. It goes also
+            # when nothing else does, or every leader would call it diverged, again and again.
+            self.epochs.truncate_from_end(self.log_end_offset)
             return False
         if offset < self.local.segments.first.base_offset:
             self.truncate_fully_and_start_at(offset)

@@ -31,6 +31,7 @@ class Checker:
         self.leader_changes = 0
         self._watermarks = {}
         self._states = {}
+        self._paths = [(tp, paths.partition_state(tp)) for tp in world.partitions]
         self._waiting = defaultdict(list)
 
     def forget(self, broker):
@@ -113,8 +114,9 @@ class Checker:
 
     def check_tree(self):
         """Look at the partition states in the tree, those that changed."""
-        for tp in self._world.partitions:
-            node = self._world.store.nodes.lookup(paths.partition_state(tp))
+        lookup = self._world.store.nodes.lookup
+        for tp, path in self._paths:
+            node = lookup(path)
             if node is None or self._states.get(tp, (None,))[0] is node:
                 continue
             state = PartitionStateNode.decode(node.data)

@@ -64,8 +64,8 @@ class World:
         self.clock = LoopClock(loop)
         self.network = Network(self.dice)
         self.store = EmbeddedStore(self.clock)
-        self.checker = Checker(self)
         self.partitions = [TopicPartition(TOPIC, n) for n in range(plan.partitions)]
+        self.checker = Checker(self)
         self.brokers = {n: self._broker(n) for n in range(1, plan.brokers + 1)}
         self.report = Report(seed)
         self._sent = 0
