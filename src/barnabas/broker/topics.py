@@ -29,6 +29,7 @@ from barnabas.model.topic_names import collides, topic_name_problem
 DEFAULT = -1
 # More do not fit into a topic's node of 1 MB; said before a list of that size is built.
 _MAX_PARTITIONS = 100_000
+_TREE_POLL_S = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,26 @@ class Topics:
         await self._wait(lambda: self._metadata.is_alive(broker_id), timeout_ms)
 
     async def wait_until_gone(self, name: str, timeout_ms: float) -> None:
+        """Until a deleted topic's name is free again.
+
+        Brokers forget a topic before its nodes go: who created it anew in between would be told
+        that it exists.
+        """
+        deadline = asyncio.get_running_loop().time() + timeout_ms / 1000
         await self._wait(lambda: not self._metadata.has_topic(name), timeout_ms)
+        while await self._is_in_tree(name):
+            if asyncio.get_running_loop().time() > deadline:
+                raise BrokerError(ErrorCode.REQUEST_TIMED_OUT)
+            await asyncio.sleep(_TREE_POLL_S)
+
+    async def _is_in_tree(self, name: str) -> bool:
+        try:
+            await self._admin.partitions_of(name)
+        except BrokerError as error:
+            if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+                return False
+            raise
+        return True
 
     async def _wait(self, predicate: Callable[[], bool], timeout_ms: float) -> None:
         if predicate():
