@@ -158,7 +158,9 @@ class Broker:
 
         registration = BrokerRegistration(tree, broker_id, self._describe)
         replicas = self._make_replicas(broker_id, registration)
-        topics = Topics(TopicAdmin(tree), self._metadata, self._layers, random.Random())
+        topics = Topics(
+            TopicAdmin(tree), self._metadata, self._layers, random.Random(), configs.reload
+        )
         self._services = self._make_services(identity, tree, replicas, topics)
         dispatcher = Dispatcher(HANDLERS, self._services, self._interceptor)
         coordinators = self._services.coordinators

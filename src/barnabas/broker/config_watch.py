@@ -94,7 +94,7 @@ class ConfigWatch:
         for name in sorted(name for name in names if name > self._seen):
             try:
                 data, _ = await self._tree.get(f"{paths.CONFIG_CHANGES}/{name}")
-                await self._reload(ConfigChangeNode.decode(data).entity_path)
+                await self.reload(ConfigChangeNode.decode(data).entity_path)
             except NoNodeError:
                 pass
             except TreeError:
@@ -106,7 +106,8 @@ class ConfigWatch:
     def _on_event(self, event: WatchEvent) -> None:
         self._changed.set()
 
-    async def _reload(self, entity_path: str) -> None:
+    async def reload(self, entity_path: str) -> None:
+        """Read an entity again, such as `topics/orders`, and put it into force."""
         kind, _, name = entity_path.partition("/")
         name = name if name == paths.DEFAULT_ENTITY else paths.desanitize(name)
         if kind == "topics":

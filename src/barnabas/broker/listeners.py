@@ -15,6 +15,7 @@ from barnabas.net.limits import ConnectionLimits
 from barnabas.net.listener import Listener
 
 _DEFAULT_QUEUED_BYTES = 64 * 1024 * 1024
+_NEVER_MS = 2**62
 
 
 @dataclass(slots=True)
@@ -93,12 +94,12 @@ def connection_limits(
 ) -> ConnectionLimits:
     """What the configuration says about connections; `value` knows the dynamic settings."""
     value = value or config.__getitem__
-    queued_bytes = config["queued.max.request.bytes"]
+    queued_bytes, idle_ms = config["queued.max.request.bytes"], config["connections.max.idle.ms"]
     return ConnectionLimits(
         max_frame_bytes=config["socket.request.max.bytes"],
         max_partial_bytes=queued_bytes if queued_bytes > 0 else _DEFAULT_QUEUED_BYTES,
         max_pending_replies=min(config["queued.max.requests"], 64),
         max_connections=value("max.connections"),
         max_connections_per_ip=value("max.connections.per.ip"),
-        idle_ms=config["connections.max.idle.ms"],
+        idle_ms=idle_ms if idle_ms >= 0 else _NEVER_MS,
     )

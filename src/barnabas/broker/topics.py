@@ -7,7 +7,7 @@ BrokerErrors with Kafka's codes.
 
 import asyncio
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from barnabas.broker.config_layers import ConfigLayers
@@ -25,6 +25,7 @@ from barnabas.model.errors import BrokerError, ConfigError
 from barnabas.model.ids import BrokerId, Uuid
 from barnabas.model.replica_assignment import Replicas
 from barnabas.model.topic_names import collides, topic_name_problem
+from barnabas.zk.paths import config_entity
 
 DEFAULT = -1
 # More do not fit into a topic's node of 1 MB; said before a list of that size is built.
@@ -57,12 +58,18 @@ class Topics:
     """Owned by the broker's loop."""
 
     def __init__(
-        self, admin: TopicAdmin, metadata: MetadataCache, layers: ConfigLayers, dice: random.Random
+        self,
+        admin: TopicAdmin,
+        metadata: MetadataCache,
+        layers: ConfigLayers,
+        dice: random.Random,
+        reload_config: Callable[[str], Awaitable[None]],
     ) -> None:
         self._admin = admin
         self._metadata = metadata
         self._layers = layers
         self._dice = dice
+        self._reload_config = reload_config
         self._waiting: list[tuple[Callable[[], bool], asyncio.Future[None]]] = []
 
     # --- topics ----------------------------------------------------------------------------
@@ -106,7 +113,9 @@ class Topics:
             await self._admin.add_partitions(name, added)
 
     async def change_config(self, kind: str, name: str, values: Mapping[str, str]) -> None:
+        """Write an entity's settings; here they are in force on return, elsewhere soon."""
         await self._admin.change_config(kind, name, values)
+        await self._reload_config(config_entity(kind, name))
 
     async def read_config(self, kind: str, name: str) -> dict[str, str]:
         return await self._admin.read_config(kind, name)

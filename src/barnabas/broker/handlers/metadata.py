@@ -24,6 +24,7 @@ from barnabas.wire.messages.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
+from barnabas.zk.tree import TreeError
 
 _OFFLINE_FROM = 5
 # A topic that was just created is answered with its leaders when they come this soon; clients
@@ -165,7 +166,7 @@ async def _create(ctx: RequestContext, name: str) -> ErrorCode:
                 return error.code
             partitions = 1  # somebody else was faster, by any number of partitions
         await topics.wait_for_leaders(name, partitions, _CREATION_WAIT_MS)
-    except BrokerError:
+    except (BrokerError, TreeError):
         return ErrorCode.LEADER_NOT_AVAILABLE
     return ErrorCode.NONE
 
