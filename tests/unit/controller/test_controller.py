@@ -403,18 +403,6 @@ async def test_broker_that_missed_a_deletion_is_told_everything(cluster):
     await cluster.wait(lambda: T0 not in cluster.broker(2).metadata)
 
 
-async def test_work_left_by_an_earlier_reign_does_not_swallow_the_next_ones(cluster):
-    await cluster.start(1)
-    tree = cluster.nodes[1].tree
-    cluster.nodes[1].controller._events.pause()
-    await cluster.admin.create_topic("t", {0: (1,)})
-    await asyncio.sleep(0)
-    await tree.expire()
-    await cluster.admin.create_topic("u", {0: (1,)})
-    await cluster.wait_for_leader("t", 1)
-    await cluster.wait_for_leader("u", 1)
-
-
 async def test_leader_that_restarted_unseen_gets_a_new_epoch(cluster):
     await cluster.start(1, 2, 3)
     await cluster.admin.create_topic("t", {0: (2, 3)})

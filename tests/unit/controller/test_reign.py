@@ -1,0 +1,45 @@
+"""Work of a reign, queued among the work of others."""
+
+import asyncio
+
+import pytest
+from support.controller_cluster import QUIET, FakeChannels
+
+from barnabas.controller.event_queue import EventQueue
+from barnabas.controller.reign import Mandate, Reign
+from barnabas.runtime.clock import SystemClock
+from barnabas.zk.sqlite_tree import EmbeddedStore
+
+
+@pytest.fixture
+async def events():
+    queue = EventQueue(lambda error: pytest.fail(str(error)))
+    task = asyncio.create_task(queue.run())
+    yield queue
+    task.cancel()
+
+
+def reign_of(epoch, events):
+    tree = EmbeddedStore(SystemClock()).session()
+    return Reign(Mandate(1, epoch, epoch), tree, FakeChannels(), QUIET, events)
+
+
+async def test_work_of_an_ended_reign_is_dropped_and_does_not_hide_the_next_ones(events):
+    done = []
+    old, new = reign_of(1, events), reign_of(2, events)
+
+    def work(name):
+        async def run():
+            done.append(name)
+
+        return run
+
+    events.pause()
+    old.submit("topics", work("old"))
+    old.end()
+    old.submit("topics", work("too late"))
+    new.submit("topics", work("new"))
+    new.submit("topics", work("again"))
+    events.resume()
+    await asyncio.sleep(0.01)
+    assert done == ["new"]
