@@ -22,6 +22,7 @@ from barnabas.replication.fetch_plan import (
     OffsetsPlan,
 )
 from barnabas.replication.partition import Partition
+from barnabas.replication.throttle import ReplicationThrottle
 
 logger = logging.getLogger(__name__)
 
@@ -67,8 +68,10 @@ class ReplicaFetcher:
         source: BrokerId,
         limits: FetchLimits,
         on_caught_up: Callable[[TopicPartition], None] = lambda _partition: None,
+        throttle: ReplicationThrottle | None = None,
     ) -> None:
         self.source = source
+        self._throttle = throttle
         self._limits = limits
         self._on_caught_up = on_caught_up
         self._followed: dict[TopicPartition, Followed] = {}
@@ -109,7 +112,7 @@ class ReplicaFetcher:
     def wait_ms(self, now_ms: int) -> int | None:
         """How long until `poll` may have something, or None when only a change can bring it."""
         waits = [
-            followed.ready_at_ms - now_ms
+            max(followed.ready_at_ms - now_ms, self._throttled_ms(followed, now_ms))
             for followed in self._followed.values()
             if followed.state in (FollowState.FETCHING, FollowState.REALIGNING)
             and followed.partition.may_fetch
@@ -120,8 +123,13 @@ class ReplicaFetcher:
         return tuple(
             _to_fetch(followed.partition)
             for followed in self._followed.values()
-            if followed.is_due(state, now_ms)
+            if followed.is_due(state, now_ms) and not self._throttled_ms(followed, now_ms)
         )
+
+    def _throttled_ms(self, followed: Followed, now_ms: int) -> int:
+        if self._throttle is None:
+            return 0
+        return self._throttle.wait_ms(followed.partition.topic_partition, now_ms)
 
     # --- hearing ---
 
@@ -141,7 +149,7 @@ class ReplicaFetcher:
                 self._apply(followed, now_ms, _truncate, answer)
             else:
                 self._apply(followed, now_ms, _append, answer)
-                self._after_append(followed, answer)
+                self._after_append(followed, answer, now_ms)
 
     def handle_offsets(
         self, plan: OffsetsPlan, answers: Sequence[LeaderOffsets], now_ms: int
@@ -196,9 +204,11 @@ class ReplicaFetcher:
                 followed.state = FollowState.FAILED
             followed.ready_at_ms = now_ms + self._limits.backoff_ms
 
-    def _after_append(self, followed: Followed, answer: FetchedPartition) -> None:
+    def _after_append(self, followed: Followed, answer: FetchedPartition, now_ms: int) -> None:
         partition = followed.partition
         if len(answer.records):
+            if self._throttle is not None:
+                self._throttle.record(partition.topic_partition, len(answer.records), now_ms)
             # The next response is filled in order: who got something now waits for the others.
             self._followed[partition.topic_partition] = self._followed.pop(
                 partition.topic_partition

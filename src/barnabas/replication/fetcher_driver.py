@@ -16,6 +16,7 @@ from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.replication.fetch_plan import FetchLimits, FetchPlan, OffsetsPlan, ReplicaSource
 from barnabas.replication.fetcher import ReplicaFetcher
 from barnabas.replication.partition import Partition
+from barnabas.replication.throttle import ReplicationThrottle
 
 logger = logging.getLogger(__name__)
 
@@ -94,7 +95,9 @@ class FetcherPool:
         clock: Clock,
         limits: FetchLimits,
         on_caught_up: Callable[[TopicPartition], None] = lambda _partition: None,
+        throttle: ReplicationThrottle | None = None,
     ) -> None:
+        self._throttle = throttle
         self._connect = connect
         self._clock = clock
         self._limits = limits
@@ -121,7 +124,7 @@ class FetcherPool:
             driver.wake()
 
     def _start(self, source: BrokerId) -> FetcherDriver:
-        fetcher = ReplicaFetcher(source, self._limits, self._on_caught_up)
+        fetcher = ReplicaFetcher(source, self._limits, self._on_caught_up, self._throttle)
         driver = FetcherDriver(fetcher, self._connect(source), self._clock)
         self._drivers[source] = driver
         driver.start()

@@ -16,6 +16,7 @@ from barnabas.replication.fetch_plan import (
 )
 from barnabas.replication.fetcher import FollowState, ReplicaFetcher
 from barnabas.replication.partition_read import FetchSpec
+from barnabas.replication.throttle import ReplicationThrottle
 
 LIMITS = FetchLimits(backoff_ms=50)
 
@@ -23,10 +24,10 @@ LIMITS = FetchLimits(backoff_ms=50)
 class Pair:
     """A leader, broker 1, and a follower, broker 2, with its fetcher."""
 
-    def __init__(self, **follower_settings):
+    def __init__(self, throttle=None, **follower_settings):
         self.leader, self.follower = Replica(1), Replica(2, **follower_settings)
         self.caught_up = []
-        self.fetcher = ReplicaFetcher(1, LIMITS, self.caught_up.append)
+        self.fetcher = ReplicaFetcher(1, LIMITS, self.caught_up.append, throttle)
         self.now = 0
         self.elect(0)
 
@@ -264,3 +265,14 @@ def test_what_is_not_flushed_is_not_reported_to_the_leader():
 def test_divergence_is_followed_epoch_by_epoch(pair):
     pair.answer(diverging_epoch=EpochEnd(0, 0))
     assert pair.fetcher.poll(0).partitions[0].offset == 0
+
+
+def test_a_throttled_partition_waits_its_turn():
+    throttle = ReplicationThrottle(lambda topic_partition: topic_partition == TP)
+    throttle.set_rate(1)
+    pair = Pair(throttle)
+    pair.leader.append("a", "b", "c")
+    pair.round()  # two records: one second's worth too many
+    assert pair.fetcher.poll(0) is None
+    assert 0 < pair.fetcher.wait_ms(0) <= 1001
+    assert isinstance(pair.fetcher.poll(1001), FetchPlan)
