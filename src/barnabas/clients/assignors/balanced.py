@@ -23,7 +23,7 @@ def balanced_assignment(
     wanted = {topic for member in ordered for topic in member.topics}
     known = {topic: count for topic, count in sorted(partitions.items()) if topic in wanted}
     kept = _valid_claims(known, ordered, claims)
-    topics = {member.topics & known.keys() for member in ordered}
+    topics = {frozenset(member.topics & known.keys()) for member in ordered}
     if len(topics) <= 1:
         return _equal_quotas(known, ordered, kept)
     return _by_potential(known, ordered, kept)

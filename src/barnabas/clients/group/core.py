@@ -6,6 +6,7 @@ calls `begin_poll`, the `take_` methods and `end_poll` directly; nothing there w
 
 import asyncio
 import logging
+import uuid
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
@@ -16,13 +17,14 @@ from barnabas.clients.group.fetching.fetcher import Fetcher
 from barnabas.clients.group.membership.actions import Membership, Step, StepKind
 from barnabas.clients.group.membership.classic import ClassicMember
 from barnabas.clients.group.membership.driver import MembershipDriver
+from barnabas.clients.group.membership.kip848 import Kip848Member
 from barnabas.clients.group.positions.keeper import PositionKeeper
 from barnabas.clients.group.positions.offset_requests import OffsetAndTimestamp
 from barnabas.clients.group.positions.subscription import SubscriptionState
 from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.model.errors import BarnabasError, ClosedError, DeadlineError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
-from barnabas.model.ids import TopicPartition
+from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.records.record import Record
 from barnabas.runtime.clock import SystemClock
 
@@ -64,9 +66,14 @@ class ConsumerCore:
     def _make_driver(self) -> MembershipDriver | None:
         if self.settings.group is None:
             return None
-        member: Membership = ClassicMember(
-            self.settings.group, self.settings.client.retry_backoff_ms
-        )
+        group, backoff_ms = self.settings.group, self.settings.client.retry_backoff_ms
+        member: Membership
+        if group.protocol == "consumer":
+            names = self.client.metadata.topic_names
+            member = Kip848Member(group, backoff_ms, str(Uuid(uuid.uuid4().bytes)), names)
+            self.offsets.member_in_fetch = True
+        else:
+            member = ClassicMember(group, backoff_ms)
         parts = (self.settings, self.client, self.subscription, member, self._clock)
         return MembershipDriver(*parts)
 

@@ -141,7 +141,8 @@ class FetchBuffer:
 
     def fail(self, state: PartitionState, stamp: int, error: BarnabasError) -> None:
         with self._lock:
-            if state.stamp == stamp:
+            known = any(failure.state is state for failure in self._failures)
+            if state.stamp == stamp and not known:
                 self._failures.append(Failure(state, stamp, error))
         self.on_data()
 

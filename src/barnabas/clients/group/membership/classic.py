@@ -23,7 +23,7 @@ from barnabas.clients.group.membership.classic_messages import (
 )
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BarnabasError, BrokerError, ProtocolError
+from barnabas.model.errors import BarnabasError, BrokerError, LocalError, ProtocolError
 from barnabas.model.group_metadata import GroupMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.wire.message import Message
@@ -327,7 +327,12 @@ class ClassicMember:
             return
         members = [decode_subscription(member) for member in self._join.members]
         self._counts = dict(counts)
-        assignment = self._assignor.assign(counts, members)
+        try:
+            assignment = self._assignor.assign(counts, members)
+        except Exception as error:  # noqa: BLE001 - an application's assignor may raise anything
+            self.fatal = LocalError(f"assignor {self._assignor.name!r} failed: {error!r}")
+            self._state = State.LOSING
+            return
         self._sync = sync_request(self.group, self._assignor.name, assignment)
         self._state = State.SYNC_DUE
 

@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from barnabas.clients._core.client import GROUP, KafkaClient
+from barnabas.clients._core.client import COORDINATOR, GROUP, KafkaClient
 from barnabas.clients.group.background import BackgroundWork
 from barnabas.clients.group.membership.actions import Action, Divide, Membership, Send, Step
 from barnabas.clients.group.positions.subscription import SubscriptionKind, SubscriptionState
@@ -17,11 +17,13 @@ from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError
 from barnabas.wire.message import Message
+from barnabas.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 
 logger = logging.getLogger(__name__)
 
 LEAVE_SECONDS = 5.0
 LOOK_MS = 1000
+FIRST_HEARTBEAT_WITH_PATTERN = 1
 COORDINATOR_GONE = frozenset({ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_NOT_AVAILABLE})
 
 
@@ -63,6 +65,7 @@ class MembershipDriver:
         self._sending: asyncio.Task[None] | None = None
         self._seen = (-1, -1)
         self._looked_up = -1
+        self._broker_matches = False
         self._work = BackgroundWork(self._woken.set, settings.client.retry_backoff_ms / 1000)
         self._divided: dict[str, int] = {}
 
@@ -145,8 +148,17 @@ class MembershipDriver:
         generation = self._subscription.generation
         if self._subscription.kind is SubscriptionKind.PATTERN:
             self._client.interests = None
+            await self._ask_who_matches()
         await self._client.refresh(self._subscription.topics)
         self._looked_up = generation
+
+    async def _ask_who_matches(self) -> None:
+        """Under KIP-848 a broker that knows how matches the pattern itself."""
+        if self._group.protocol == "consumer":
+            node_id = await self._client.coordinator(GROUP, self._group.group_id)
+            connection = await self._client.connection(node_id, COORDINATOR)
+            version = connection.version_of(ConsumerGroupHeartbeatRequest)
+            self._broker_matches = version >= FIRST_HEARTBEAT_WITH_PATTERN
 
     def _follow_metadata(self) -> None:
         """Tell the machine what is subscribed now, and of changes that call for a rebalance."""
@@ -162,7 +174,7 @@ class MembershipDriver:
             self.member.rejoin("the partitions of a topic changed")
 
     def _pattern(self) -> str | None:
-        pattern = self._subscription.pattern
+        pattern = self._subscription.pattern if self._broker_matches else None
         return None if pattern is None else pattern.pattern
 
     def _matching(self) -> list[str]:

@@ -137,9 +137,6 @@ class Offsets:
         try:
             read_commit(await self._to_coordinator(commit_request(member, offsets)), offsets)
         except BrokerError as error:
-            if error.code is ErrorCode.STALE_MEMBER_EPOCH and self._group_member() != member:
-                # The epoch moved while the request was under way: again with the new one.
-                raise UnavailableError(str(error)) from error
             if error.code in MEMBER_IS_OUT:
                 raise CommitFailedError(
                     f"the commit was refused ({error.code.name}): the group has rebalanced "
@@ -156,9 +153,13 @@ class Offsets:
 
     async def _watching(self, ask: Callable[[], Awaitable[Any]]) -> Any:
         """A coordinator that is gone is looked for again at the next try."""
+        member = self._group_member()
         try:
             return await ask()
         except BrokerError as error:
+            if error.code is ErrorCode.STALE_MEMBER_EPOCH and self._group_member() != member:
+                # The epoch moved while the request was under way: again with the new one.
+                raise UnavailableError(str(error)) from error
             if error.code in COORDINATOR_MOVED:
                 self._client.forget_coordinator(GROUP, self._group_member().group_id)
             raise

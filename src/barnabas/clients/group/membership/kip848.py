@@ -1,0 +1,333 @@
+"""A member under group.protocol=consumer (KIP-848) as a state machine, asked by `poll`. Pure.
+
+One request does everything: a heartbeat that says what the member wants and owns, and is answered
+with what it should own. The broker divides; the member gives up first (REVOKE), takes what is new
+(ASSIGN), and says so with its next heartbeat, sent at once. Its epoch moves only on an answer.
+"""
+
+import enum
+import logging
+from collections.abc import Mapping
+
+from barnabas.clients.group.membership.actions import Action, Divide, Send, Step, StepKind
+from barnabas.clients.group.settings import GroupSettings
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BarnabasError, BrokerError
+from barnabas.model.group_metadata import GroupMetadata
+from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.wire.message import Message
+from barnabas.wire.messages.consumer_group_heartbeat import (
+    Assignment,
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+    TopicPartitions,
+)
+
+logger = logging.getLogger(__name__)
+
+JOIN_EPOCH = 0
+LEAVE_EPOCH = -1
+LEAVE_STATIC_EPOCH = -2
+FIRST_INTERVAL_MS = 5_000
+FOREVER_MS = 3_600_000
+Places = frozenset[TopicPartition]
+NOTHING: Places = frozenset()
+
+
+class State(enum.Enum):
+    """Where the member is.
+
+    IDLE: not subscribed. UNJOINED: joins after the next poll(). PREPARING: waits for it. JOINED:
+    heartbeats and takes in assignments, with a step open or not. LOSING: thrown out; the polling
+    thread drops what it had, then UNJOINED.
+    """
+
+    IDLE = "idle"
+    UNJOINED = "unjoined"
+    PREPARING = "preparing"
+    JOINED = "joined"
+    LOSING = "losing"
+
+
+OUT = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_MEMBER_EPOCH})
+
+
+class Kip848Member:
+    """See the module. Owned by the client's event loop; `names` are topics by id, kept current."""
+
+    def __init__(
+        self,
+        settings: GroupSettings,
+        retry_backoff_ms: int,
+        member_id: str,
+        names: Mapping[Uuid, str],
+    ) -> None:
+        self._settings = settings
+        self._backoff_ms = retry_backoff_ms
+        self._names = names
+        self._state = State.IDLE
+        self._member_id = member_id
+        self._epoch = JOIN_EPOCH
+        self._topics: frozenset[str] = frozenset()
+        self._pattern: str | None = None
+        self._owned: Places = NOTHING
+        self._target: dict[Uuid, list[int]] | None = None
+        self._reconciling_from_ms = 0
+        self._reason = "first join"
+        self._full = True
+        self._owned_told: Places | None = None
+        self._in_flight = False
+        self._open_step: Step | None = None
+        self._interval_ms = FIRST_INTERVAL_MS
+        self._heartbeat_at_ms = 0
+        self._retry_at_ms = 0
+        self.fatal: BarnabasError | None = None
+
+    # -- what others ask -----------------------------------------------------------------------
+
+    @property
+    def group(self) -> GroupMetadata:
+        joined = self._state is State.JOINED and self._epoch > JOIN_EPOCH
+        return GroupMetadata(
+            self._settings.group_id,
+            self._epoch if joined else -1,
+            self._member_id if joined else "",
+            self._settings.instance_id,
+        )
+
+    @property
+    def settled(self) -> bool:
+        return self._state is State.IDLE or (self._state is State.JOINED and self._target is None)
+
+    def subscribe(self, topics: frozenset[str], pattern: str | None) -> None:
+        if self._state is State.IDLE:
+            self._state, self._reason = State.UNJOINED, "first join"
+        elif (topics, pattern) != (self._topics, self._pattern):
+            self._full, self._heartbeat_at_ms = True, 0
+            self._reason = "the subscription changed"
+        self._topics, self._pattern = topics, pattern
+
+    def rejoin(self, reason: str) -> None:
+        """The broker knows partitions and members better than this member does."""
+
+    # -- asking --------------------------------------------------------------------------------
+
+    def poll(self, now_ms: int) -> Action | None:
+        step = self._next_step(now_ms)
+        if step is not None or self.fatal is not None or self._in_flight:
+            return step
+        if now_ms < self._retry_at_ms or self._state is not State.JOINED:
+            return None
+        if self._target is not None and self._open_step is None:
+            # Only an unknown topic id keeps a target waiting here.
+            self._in_flight = True
+            return Divide(self._topics)
+        if now_ms < self._heartbeat_at_ms:
+            return None
+        self._in_flight = True
+        self._heartbeat_at_ms = now_ms + self._interval_ms
+        return Send(self._heartbeat())
+
+    def next_poll_ms(self, now_ms: int) -> int:
+        if self.fatal is not None or self._in_flight or self._state is not State.JOINED:
+            return now_ms + FOREVER_MS
+        return max(self._heartbeat_at_ms, self._retry_at_ms)
+
+    def _next_step(self, now_ms: int) -> Step | None:
+        if self._open_step is not None:
+            return None
+        if self._state is State.LOSING and not self._owned:
+            self._state = State.UNJOINED
+        match self._state:
+            case State.UNJOINED if self.fatal is None and not self._in_flight:
+                self._state = State.PREPARING
+                self._reconciling_from_ms = now_ms
+                return self._step(StepKind.PREPARE, NOTHING)
+            case State.LOSING:
+                return self._step(StepKind.LOST, self._owned)
+            case State.JOINED if self._target is not None:
+                return self._reconcile()
+        return None
+
+    def _reconcile(self) -> Step | None:
+        wanted = self._wanted()
+        if wanted is None:
+            return None
+        if self._owned - wanted:
+            return self._step(StepKind.REVOKE, self._owned - wanted)
+        return self._step(StepKind.ASSIGN, wanted - self._owned)
+
+    def _wanted(self) -> Places | None:
+        """The target by topic names; None while a topic's name is not known."""
+        if self._target is None or any(topic_id not in self._names for topic_id in self._target):
+            return None
+        return frozenset(
+            TopicPartition(self._names[topic_id], number)
+            for topic_id, numbers in self._target.items()
+            for number in numbers
+        )
+
+    def _step(self, kind: StepKind, partitions: Places) -> Step:
+        self._open_step = Step(kind, partitions)
+        return self._open_step
+
+    def _heartbeat(self) -> ConsumerGroupHeartbeatRequest:
+        """Everything when joining or after an error, else only what changed since."""
+        request = ConsumerGroupHeartbeatRequest(
+            group_id=self._settings.group_id,
+            member_id=self._member_id,
+            member_epoch=self._epoch,
+        )
+        if self._full:
+            request.instance_id = self._settings.instance_id
+            request.rack_id = self._settings.rack or None
+            request.rebalance_timeout_ms = self._settings.max_poll_interval_ms
+            request.server_assignor = self._settings.remote_assignor
+            if self._pattern is None:
+                request.subscribed_topic_names = sorted(self._topics)
+            else:
+                request.subscribed_topic_regex = self._pattern
+        if self._full or self._owned != self._owned_told:
+            request.topic_partitions = self._owned_by_id()
+            self._owned_told = self._owned
+        return request
+
+    def _owned_by_id(self) -> list[TopicPartitions]:
+        ids = {name: topic_id for topic_id, name in self._names.items()}
+        by_topic: dict[Uuid, list[int]] = {}
+        for place in sorted(self._owned):
+            if place.topic in ids:
+                by_topic.setdefault(ids[place.topic], []).append(place.partition)
+        return [
+            TopicPartitions(topic_id=topic_id, partitions=numbers)
+            for topic_id, numbers in by_topic.items()
+        ]
+
+    # -- steps of the polling thread -----------------------------------------------------------
+
+    def step_done(self, step: Step, now_ms: int) -> None:
+        if step is not self._open_step:
+            return
+        self._open_step = None
+        if step.kind is StepKind.ASSIGN:
+            self._owned |= step.partitions
+        else:
+            self._owned -= step.partitions
+        if self._state is State.LOSING and step.kind is not StepKind.LOST:
+            return  # Thrown out meanwhile: what is owned now goes next.
+        if step.kind is StepKind.PREPARE:
+            self._state = State.JOINED
+            self._epoch, self._full, self._heartbeat_at_ms = JOIN_EPOCH, True, 0
+        elif step.kind is StepKind.LOST:
+            self._state = State.UNJOINED
+        elif step.kind is StepKind.ASSIGN and self._wanted() == self._owned:
+            self._settle(now_ms, step.partitions)
+
+    def _settle(self, now_ms: int, added: Places) -> None:
+        self._target = None
+        self._heartbeat_at_ms = 0
+        logger.info(
+            "group %s: member %s in epoch %d, %s: %d partitions (%d new), %d ms",
+            self._settings.group_id,
+            self._settings.instance_id or self._member_id,
+            self._epoch,
+            self._reason,
+            len(self._owned),
+            len(added),
+            now_ms - self._reconciling_from_ms,
+        )
+        self._reason = "the broker moved partitions"
+        self._reconciling_from_ms = 0
+
+    # -- answers -------------------------------------------------------------------------------
+
+    def answered(self, response: Message, now_ms: int) -> None:
+        self._in_flight = False
+        assert isinstance(response, ConsumerGroupHeartbeatResponse)
+        code = ErrorCode.of(response.error_code)
+        if self._state is not State.JOINED:
+            return
+        if code is ErrorCode.NONE:
+            self._heard(response, now_ms)
+        elif code in OUT:
+            self._thrown_out(code.name, now_ms)
+        elif code.retriable:
+            self._full = True
+            self._heartbeat_at_ms = 0
+            self._retry_at_ms = now_ms + self._backoff_ms
+        else:
+            self._give_up(BrokerError(code, response.error_message))
+
+    def failed(self, error: BarnabasError, now_ms: int) -> None:
+        self._in_flight = False
+        self._full = True
+        self._heartbeat_at_ms = 0
+        self._retry_at_ms = now_ms + self._backoff_ms
+        if not error.retriable:
+            self._give_up(error)
+
+    def _heard(self, response: ConsumerGroupHeartbeatResponse, now_ms: int) -> None:
+        self._full = False
+        self._epoch = response.member_epoch
+        self._member_id = response.member_id or self._member_id
+        if response.heartbeat_interval_ms > 0:
+            self._interval_ms = response.heartbeat_interval_ms
+            self._heartbeat_at_ms = min(self._heartbeat_at_ms, now_ms + self._interval_ms)
+        if self._owned != self._owned_told:
+            self._heartbeat_at_ms = 0
+        if response.assignment is not None:
+            self._aim(response.assignment, now_ms)
+
+    def _aim(self, assignment: Assignment, now_ms: int) -> None:
+        self._reconciling_from_ms = self._reconciling_from_ms or now_ms
+        self._target = {
+            item.topic_id: list(item.partitions) for item in assignment.topic_partitions
+        }
+
+    def divide(self, counts: Mapping[str, int], now_ms: int) -> None:
+        """Metadata was looked up; should the topic still be unknown, again after a pause."""
+        self._in_flight = False
+        if self._wanted() is None:
+            self._retry_at_ms = now_ms + self._backoff_ms
+
+    # -- endings -------------------------------------------------------------------------------
+
+    def overdue(self, now_ms: int) -> Message | None:
+        request = self._leave_request()
+        logger.warning(
+            "group %s: no poll() within max.poll.interval.ms (%d ms), leaving the group",
+            self._settings.group_id,
+            self._settings.max_poll_interval_ms,
+        )
+        self._thrown_out("max.poll.interval.ms was exceeded", now_ms)
+        return request
+
+    def leave(self, reason: str) -> Message | None:
+        request = self._leave_request()
+        self._state, self._open_step, self._in_flight = State.IDLE, None, False
+        self._owned, self._target, self._owned_told = NOTHING, None, None
+        self._epoch, self._full, self.fatal = JOIN_EPOCH, True, None
+        self._retry_at_ms = 0
+        return request
+
+    def _leave_request(self) -> Message | None:
+        if self._state is not State.JOINED or self._epoch == JOIN_EPOCH:
+            return None
+        static = self._settings.instance_id is not None
+        return ConsumerGroupHeartbeatRequest(
+            group_id=self._settings.group_id,
+            member_id=self._member_id,
+            instance_id=self._settings.instance_id,
+            member_epoch=LEAVE_STATIC_EPOCH if static else LEAVE_EPOCH,
+        )
+
+    def _thrown_out(self, reason: str, now_ms: int) -> None:
+        self._epoch, self._full, self._target = JOIN_EPOCH, True, None
+        self._owned_told = None
+        self._reason = f"began anew after {reason}"
+        self._retry_at_ms = now_ms
+        self._state = State.LOSING
+
+    def _give_up(self, error: BarnabasError) -> None:
+        self.fatal = error
+        self._state = State.LOSING
