@@ -28,6 +28,7 @@ _logger = logging.getLogger("barnabas.net")
 _unpack_size = struct.Struct(">i").unpack_from
 
 SCRATCH_BYTES = 64 * 1024
+_SIZE_BYTES = 4
 # After a large frame the next is probably large too: read little of it through the scratch
 # buffer, so that little of it is copied twice.
 _SCRATCH_AFTER_LARGE = 4 * 1024
@@ -271,6 +272,8 @@ class ServerConnection:
                 return
             self._progress.moved(sent, self._host.clock.monotonic_ms())
             self._update_writing()
+            if len(self._leftover) >= _SIZE_BYTES and not self._must_wait():
+                self._schedule_resume()  # requests that waited for this output to go
         if self._closing and self.idle:
             self.close()
 

@@ -319,3 +319,18 @@ async def test_a_peer_that_left_while_its_request_waits_is_noticed():
     harness.connection.check_deadlines(harness.clock.monotonic_ms())
     assert harness.connection.closed
     assert abandoned == [1]
+
+
+async def test_requests_behind_a_large_answer_that_went_out_at_once_are_served():
+    harness = Harness(lambda connection, data: [frame(bytes(40_000))], max_unsent_bytes=30_000)
+    await harness.send(b"".join(frame(b"x") for _ in range(5)) + b"\x00")
+    assert len(received(harness.client)) == 5 * 40_004
+
+
+async def test_the_start_of_a_size_does_not_keep_the_loop_busy():
+    harness = Harness()
+    await harness.send(frame(b"x") + b"\x00\x00")
+    rounds = []
+    harness.listener.call_soon = rounds.append
+    await harness.send(b"\x00")
+    assert rounds == []
