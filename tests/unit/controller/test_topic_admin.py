@@ -11,6 +11,7 @@ from barnabas.model.ids import ZERO_UUID
 from barnabas.model.replica_assignment import ReplicaAssignment
 from barnabas.runtime.clock import SystemClock
 from barnabas.zk import paths
+from barnabas.zk import tree as tree_port
 from barnabas.zk.config_znodes import ConfigChangeNode
 from barnabas.zk.sqlite_tree import EmbeddedStore
 from barnabas.zk.znodes import TopicNode
@@ -80,6 +81,15 @@ async def test_settings_left_behind_by_an_earlier_topic_are_replaced(admin, tree
 async def test_what_cannot_be_a_topic(admin, tree, name, assignment, code):
     assert await refused(admin.create_topic(name, assignment)) == code
     assert await tree.children(paths.BROKER_TOPICS) == []
+
+
+async def test_topic_too_large_for_one_node_is_refused(admin, monkeypatch):
+    monkeypatch.setattr(tree_port, "MAX_NODE_BYTES", 200)
+    many = dict.fromkeys(range(20), (1, 2, 3))
+    assert await refused(admin.create_topic("t", many)) == "INVALID_PARTITIONS"
+    await admin.create_topic("t", {0: (1, 2, 3)})
+    more = dict.fromkeys(range(1, 20), (1, 2, 3))
+    assert await refused(admin.add_partitions("t", more)) == "INVALID_PARTITIONS"
 
 
 async def test_partitions_are_added_at_the_end(admin):
