@@ -1,0 +1,386 @@
+"""The admin client against a real broker, or with --kafka-external against another cluster.
+
+Where a broker does not serve an API the test is skipped and says so.
+"""
+
+import contextlib
+
+import pytest
+
+from barnabas import Producer
+from barnabas.admin import (
+    EARLIEST,
+    HIGH_WATERMARK,
+    LATEST,
+    MAX_TIMESTAMP,
+    Admin,
+    AlterOperation,
+    AsyncAdmin,
+    ConfigChange,
+    ConfigResource,
+    ConfigSource,
+    ElectionType,
+    GroupState,
+    GroupType,
+    NewPartitions,
+    NewTopic,
+    OffsetSpec,
+)
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.group_metadata import OffsetAndMetadata
+from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.testing.server import unique_name
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture(scope="module")
+def admin(broker):
+    with Admin({"bootstrap.servers": broker.bootstrap_servers}) as client:
+        yield client
+
+
+@pytest.fixture
+def topic(broker, admin):
+    name = broker.topic(partitions=2)
+    yield name
+    admin.delete_topics([name])
+
+
+@contextlib.contextmanager
+def served():
+    """Skip where the broker does not have the API."""
+    try:
+        yield
+    except BrokerError as error:
+        if error.code in (ErrorCode.UNSUPPORTED_VERSION, ErrorCode.SECURITY_DISABLED):
+            pytest.skip(str(error))
+        raise
+
+
+def code_of(results, item):
+    return results.errors[item].code
+
+
+# -- topics -------------------------------------------------------------------------------------
+
+
+def test_a_topics_life(admin):
+    name = unique_name("life")
+    made = admin.create_topic(name, 3, 1, {"retention.ms": "1000"})
+    assert (made.partitions, made.replication_factor) == (3, 1)
+    assert made.configs["retention.ms"] == "1000"
+    listing = next(each for each in admin.list_topics() if each.name == name)
+    assert (listing.topic_id, listing.internal) == (made.topic_id, False)
+
+    described = admin.describe_topic(name)
+    assert described.topic_id == made.topic_id
+    assert [item.partition for item in described.partitions] == [0, 1, 2]
+    assert all(item.leader in item.isr for item in described.partitions)
+    assert admin.describe_topic(made.topic_id).name == name
+
+    admin.create_partitions({name: 5}).check()
+    assert len(admin.describe_topic(name).partitions) == 5
+    admin.delete_topic(name)
+    assert name not in [each.name for each in admin.list_topics()]
+    with pytest.raises(BrokerError, match="UNKNOWN_TOPIC_OR_PARTITION"):
+        admin.describe_topic(name)
+
+
+def test_deletion_by_id(admin):
+    made = admin.create_topic(unique_name("by-id"))
+    admin.delete_topic(made.topic_id)
+    unknown = Uuid(b"nobody-has-this!")
+    assert code_of(admin.delete_topics([unknown]), unknown) is ErrorCode.UNKNOWN_TOPIC_ID
+
+
+def test_each_topic_has_its_own_outcome(admin, topic):
+    fine = unique_name("fine")
+    results = admin.create_topics(
+        [
+            NewTopic(topic),
+            NewTopic(fine),
+            NewTopic("no good name"),
+            NewTopic(unique_name("many"), replication_factor=99),
+            NewTopic(unique_name("odd"), configs={"retention.ms": "soon"}),
+        ]
+    )
+    assert list(results.ok) == [fine]
+    assert [error.code for error in results.errors.values()] == [
+        ErrorCode.TOPIC_ALREADY_EXISTS,
+        ErrorCode.INVALID_TOPIC_EXCEPTION,
+        ErrorCode.INVALID_REPLICATION_FACTOR,
+        ErrorCode.INVALID_CONFIG,
+    ]
+    admin.delete_topic(fine)
+
+
+def test_trying_out_changes_nothing(admin, topic):
+    name = unique_name("not-made")
+    assert admin.create_topics([NewTopic(name, 4)], validate_only=True).check()
+    assert name not in [each.name for each in admin.list_topics()]
+    admin.create_partitions({topic: 7}, validate_only=True).check()
+    assert len(admin.describe_topic(topic).partitions) == 2
+
+
+def test_replicas_placed_by_hand(admin):
+    broker = admin.describe_cluster().brokers[0].id
+    name = unique_name("placed")
+    admin.create_topics([NewTopic(name, assignments=[[broker], [broker]])]).check()
+    admin.create_partitions({name: NewPartitions(3, [[broker]])}).check()
+    assert [item.replicas for item in admin.describe_topic(name).partitions] == [(broker,)] * 3
+    admin.delete_topic(name)
+
+
+def test_partitions_never_become_fewer(admin, topic):
+    results = admin.create_partitions({topic: 1})
+    assert code_of(results, topic) is ErrorCode.INVALID_PARTITIONS
+
+
+# -- configs ------------------------------------------------------------------------------------
+
+
+def test_settings_are_changed_and_taken_back(admin, topic):
+    resource = ConfigResource.topic(topic)
+    admin.alter_configs({resource: {"retention.ms": "5000", "segment.ms": "6000"}}).check()
+    entry = admin.describe_configs([resource])[resource]["retention.ms"]
+    assert (entry.value, entry.source) == ("5000", ConfigSource.DYNAMIC_TOPIC_CONFIG)
+    admin.alter_configs({resource: {"retention.ms": None}}).check()
+    entries = admin.describe_configs([resource])[resource]
+    assert entries["retention.ms"].source is not ConfigSource.DYNAMIC_TOPIC_CONFIG
+    assert entries["segment.ms"].value == "6000"
+
+
+def test_lists_grow_and_shrink(admin, topic):
+    resource = ConfigResource.topic(topic)
+    grow = ConfigChange("cleanup.policy", "compact", AlterOperation.APPEND)
+    shrink = ConfigChange("cleanup.policy", "delete", AlterOperation.SUBTRACT)
+    admin.alter_configs({resource: [grow]}).check()
+    admin.alter_configs({resource: [shrink]}).check()
+    names = ["cleanup.policy"]
+    entries = admin.describe_configs([resource], names=names, synonyms=True)[resource]
+    assert list(entries) == names
+    assert entries["cleanup.policy"].value == "compact"
+    assert entries["cleanup.policy"].synonyms
+
+
+def test_bad_settings_are_refused_one_by_one(admin, topic):
+    good, bad = ConfigResource.topic(topic), ConfigResource.topic(unique_name("missing"))
+    changes = {"retention.ms": "1"}
+    results = admin.alter_configs({good: {"no.such.key": "1"}, bad: changes})
+    assert code_of(results, good) is ErrorCode.INVALID_CONFIG
+    assert code_of(results, bad) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert admin.alter_configs({good: changes}, validate_only=True).check()
+    entries = admin.describe_configs([good])[good]
+    assert entries["retention.ms"].value != "1"
+
+
+def test_a_brokers_settings(admin):
+    resource = ConfigResource.broker(admin.describe_cluster().brokers[0].id)
+    entries = admin.describe_configs([resource], documentation=True)[resource]
+    assert entries["log.dirs"].read_only
+    assert entries["num.partitions"].value is not None
+
+
+def test_resources_with_settings(admin):
+    with served():
+        admin.list_config_resources()
+
+
+# -- cluster ------------------------------------------------------------------------------------
+
+
+def test_the_cluster(admin):
+    cluster = admin.describe_cluster(include_operations=True)
+    assert cluster.cluster_id
+    assert cluster.controller in [node.id for node in cluster.brokers]
+    versions = {each.name: each for each in admin.describe_api_versions(cluster.brokers[0].id)}
+    assert versions["METADATA"].max_version >= 12
+    admin.describe_features()
+
+
+def test_directories(admin, broker, topic):
+    broker.produce(topic, "v" * 1000, partition=1)
+    place = TopicPartition(topic, 1)
+    for dirs in admin.describe_log_dirs(partitions=[place]).check().values():
+        sizes = [each.replicas[place].size_bytes for each in dirs if place in each.replicas]
+        assert sizes
+        assert sizes[0] > 1000
+
+
+# -- offsets and records ------------------------------------------------------------------------
+
+
+def test_offsets_by_word_and_by_time(admin, broker, topic):
+    place, other = TopicPartition(topic, 0), TopicPartition(topic, 1)
+    with Producer({"bootstrap.servers": broker.bootstrap_servers}) as producer:
+        for timestamp in (1000, 3000, 2000):
+            producer.send(topic, b"v", partition=0, timestamp=timestamp)
+
+    def offset(spec, where=place):
+        return admin.list_offsets({where: spec})[where]
+
+    assert offset(EARLIEST).offset == 0
+    assert offset(LATEST).offset == 3
+    assert offset(LATEST, other).offset == 0
+    assert offset(OffsetSpec.at(1500)).offset == 1
+    assert offset(OffsetSpec.at(1500)).timestamp == 3000
+    assert offset(OffsetSpec.at(9000)).offset is None
+    assert offset(MAX_TIMESTAMP).offset == 1
+    assert offset(MAX_TIMESTAMP).timestamp == 3000
+
+
+def test_records_before_an_offset_go(admin, broker, topic):
+    broker.produce(topic, "a", "b", "c", partition=0)
+    broker.produce(topic, "d", partition=1)
+    first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
+    results = admin.delete_records({first: 2, second: HIGH_WATERMARK})
+    assert results.check() == {first: 2, second: 1}
+    assert [record.value for record in broker.records(topic)] == [b"c"]
+    assert code_of(admin.delete_records({first: 99}), first) is ErrorCode.OFFSET_OUT_OF_RANGE
+
+
+# -- groups -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def group():
+    return unique_name("group")
+
+
+@contextlib.contextmanager
+def member(broker, group, topic):
+    """A foreign consumer that is a member of a group, with its assignment."""
+    confluent_kafka = pytest.importorskip("confluent_kafka")
+    consumer = confluent_kafka.Consumer(
+        {
+            "bootstrap.servers": broker.bootstrap_servers,
+            "group.id": group,
+            "client.id": "member",
+            "auto.offset.reset": "earliest",
+        }
+    )
+    consumer.subscribe([topic])
+    try:
+        for _ in range(200):
+            consumer.poll(0.1)
+            if consumer.assignment():
+                break
+        yield consumer
+    finally:
+        consumer.close()
+
+
+def test_offsets_of_a_group_without_members(admin, broker, topic, group):
+    broker.produce(topic, *"abcdef", partition=0)
+    first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
+    results = admin.alter_group_offsets(group, {first: OffsetAndMetadata(4, "note"), second: 0})
+    results.check()
+    offsets = admin.list_group_offsets([group])[group]
+    assert (offsets[first].offset, offsets[first].metadata) == (4, "note")
+    assert offsets[second].offset == 0
+    some = admin.list_group_offsets({group: [second, TopicPartition(topic, 9)]})[group]
+    assert list(some) == [second]
+
+    listing = next(each for each in admin.list_groups() if each.group_id == group)
+    assert listing.state is GroupState.EMPTY
+    admin.delete_group_offsets(group, [second]).check()
+    assert list(admin.list_group_offsets([group])[group]) == [first]
+    admin.delete_groups([group]).check()
+    assert group not in [each.group_id for each in admin.list_groups()]
+    assert code_of(admin.delete_groups([group]), group) is ErrorCode.GROUP_ID_NOT_FOUND
+
+
+def test_a_group_with_a_member(admin, broker, topic, group):
+    place = TopicPartition(topic, 0)
+    with member(broker, group, topic):
+        described = admin.describe_group(group)
+        assert (described.state, described.type) == (GroupState.STABLE, GroupType.CLASSIC)
+        assert described.protocol_type == "consumer"
+        assert described.coordinator is not None
+        (only,) = described.members
+        assert only.client_id == "member"
+        assert set(only.assignment) == {place, TopicPartition(topic, 1)}
+        stable = [each.group_id for each in admin.list_groups(states=[GroupState.STABLE])]
+        assert group in stable
+        assert group not in [each.group_id for each in admin.list_groups(states=["Empty"])]
+
+        assert code_of(admin.delete_groups([group]), group) is ErrorCode.NON_EMPTY_GROUP
+        results = admin.alter_group_offsets(group, {place: 1})
+        assert code_of(results, place) is ErrorCode.UNKNOWN_MEMBER_ID
+        results = admin.delete_group_offsets(group, [place])
+        assert code_of(results, place) is ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
+
+
+def test_members_are_taken_out(admin, broker, topic, group):
+    with member(broker, group, topic):
+        assert len(admin.remove_group_members(group).check()) == 1
+
+
+def test_a_group_that_is_not_there(admin, group):
+    with pytest.raises(BrokerError, match="GROUP_ID_NOT_FOUND"):
+        admin.describe_group(group)
+    assert admin.list_group_offsets([group])[group] == {}
+
+
+# -- transactions and placement -----------------------------------------------------------------
+
+
+def test_transactions_are_seen_and_fenced(admin, broker, topic):
+    name = unique_name("transaction")
+    place = TopicPartition(topic, 0)
+    config = {"bootstrap.servers": broker.bootstrap_servers, "transactional.id": name}
+    with served():
+        admin.list_transactions()
+    with Producer(config) as producer:
+        producer.init_transactions()
+        producer.begin_transaction()
+        producer.send(topic, b"v", partition=0).result(10)
+        listing = next(each for each in admin.list_transactions() if each.transactional_id == name)
+        assert listing.state == "Ongoing"
+        described = admin.describe_transactions([name])[name]
+        assert described.partitions == (place,)
+        assert described.started_ms is not None
+        (state,) = admin.describe_producers([place])[place]
+        assert state.producer_id == described.producer_id
+        assert state.transaction_start_offset == 0
+        fenced = admin.fence_producers([name])[name]
+        assert fenced.producer_epoch > described.producer_epoch
+        with contextlib.suppress(BrokerError):
+            producer.abort_transaction()
+
+
+def test_leaders_that_are_right_are_left(admin, topic):
+    place = TopicPartition(topic, 0)
+    with served():
+        results = admin.elect_leaders(ElectionType.PREFERRED, [place])
+        assert code_of(results, place) is ErrorCode.ELECTION_NOT_NEEDED
+
+
+def test_no_moves_are_under_way(admin, topic):
+    place = TopicPartition(topic, 0)
+    with served():
+        assert admin.list_partition_reassignments() == {}
+        results = admin.alter_partition_reassignments({place: None})
+        assert code_of(results, place) is ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
+
+
+@pytest.mark.parametrize(
+    "name", ["describe_acls", "describe_client_quotas", "describe_scram_users"]
+)
+def test_rules_quotas_and_users_where_they_are_served(admin, name):
+    with served():
+        assert len(getattr(admin, name)()) >= 0
+
+
+# -- asyncio ------------------------------------------------------------------------------------
+
+
+async def test_the_same_awaited(broker):
+    async with AsyncAdmin({"bootstrap.servers": broker.bootstrap_servers}) as admin:
+        name = unique_name("awaited")
+        await admin.create_topic(name, partitions=2)
+        description = await admin.describe_topic(name)
+        assert len(description.partitions) == 2
+        await admin.delete_topic(name)
