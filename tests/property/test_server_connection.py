@@ -13,6 +13,7 @@ from barnabas.net.memory import memory_pair
 from barnabas.net.pending import PendingReply
 from barnabas.testing.virtual_clock import VirtualClock
 
+CAPACITIES = st.sampled_from([500, 3000, 20_000, 1 << 20])
 KINDS = st.sampled_from(["now", "large", "wait", "pipelined", "silent"])
 REQUESTS = st.lists(st.tuples(KINDS, st.integers(1, 3000)), min_size=1, max_size=30)
 
@@ -82,7 +83,7 @@ async def play(requests, cuts, capacity):
             world.finish_one(step)
         if step % 2 == 0:
             world.read(cut * 2)
-    for _ in range(3000):
+    for _ in range(600):
         with contextlib.suppress(BlockingIOError):
             stream = stream[world.client.send([stream], more=False) :] if stream else stream
         world.finish_one(1)
@@ -97,7 +98,7 @@ async def play(requests, cuts, capacity):
     world.connection.close()
 
 
-@settings(max_examples=80, deadline=None)
-@given(REQUESTS, st.lists(st.integers(1, 4000), max_size=40), st.integers(500, 20_000))
+@settings(max_examples=200, deadline=None)
+@given(REQUESTS, st.lists(st.integers(1, 4000), max_size=40), CAPACITIES)
 def test_every_request_is_answered_once_and_in_order(requests, cuts, capacity):
     asyncio.run(play(requests, cuts, capacity))
