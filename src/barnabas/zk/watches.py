@@ -2,9 +2,6 @@
 
 from barnabas.zk.tree import Watch, WatchEvent, WatchKind
 
-_SEEN_BY_DATA = frozenset({WatchKind.CREATED, WatchKind.CHANGED, WatchKind.DELETED})
-_SEEN_BY_CHILDREN = frozenset({WatchKind.CHILD, WatchKind.DELETED})
-
 
 class WatchTable:
     """Data watches and child watches, as ZooKeeper tells them apart.
@@ -28,10 +25,10 @@ class WatchTable:
     def take(self, kind: WatchKind, path: str) -> list[tuple[Watch, WatchEvent]]:
         """Remove and return the watches that this change fires."""
         fired: dict[Watch, None] = {}
-        if kind in _SEEN_BY_DATA:
-            fired |= self._data.pop(path, {})
-        if kind in _SEEN_BY_CHILDREN:
-            fired |= self._children.pop(path, {})
+        if kind is not WatchKind.CHILD and path in self._data:
+            fired |= self._data.pop(path)
+        if (kind is WatchKind.CHILD or kind is WatchKind.DELETED) and path in self._children:
+            fired |= self._children.pop(path)
         return [(watch, WatchEvent(kind, path)) for watch in fired]
 
     def take_all(self) -> list[tuple[Watch, WatchEvent]]:
