@@ -65,7 +65,8 @@ class ReplicaManager:
 
     `broker_epoch` asks for the epoch of the present registration: commands that name an older one
     were meant for an earlier incarnation (KIP-380). A newer one is accepted, for the controller
-    may learn of a new registration before we do (KAFKA-9839). `declined` are partitions whose
+    may learn of a new registration before we do (KAFKA-9839). So no command may come in before
+    the broker is registered: it could be one for the former incarnation. `declined` are partitions whose
     leadership was refused; while there are any, the broker announces a log directory event now and
     then, upon which the controller asks again and learns what can be followed. `doubtful` is the
     start condition's set as it shrinks; the broker keeps it over restarts.

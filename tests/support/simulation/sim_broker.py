@@ -128,7 +128,7 @@ class SimBroker:
 
     def spawn(self, request):
         """Serve a duplicate whose answer nobody waits for."""
-        if self.is_up:
+        if self.is_up and self._registration.broker_epoch >= 0:
             self.spawn_task(self._serve_unheard(request))
 
     async def _serve_unheard(self, request):
@@ -137,7 +137,9 @@ class SimBroker:
 
     async def serve(self, request):
         """Serve a request as long as this incarnation lives."""
-        if not self.is_up:
+        if not self.is_up or self._registration.broker_epoch < 0:
+            # Before it is registered a broker does not listen: what the controller sent to its
+            # former incarnation must not reach this one.
             await asyncio.sleep(0.01)
             raise UnavailableError("connection refused")
         task = self.spawn_task(request(self))
