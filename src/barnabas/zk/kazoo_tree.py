@@ -275,8 +275,12 @@ class KazooTree:
             self._loop.call_soon_threadsafe(callback, *args)
 
     def _stop_client(self) -> None:
-        self._client.stop()
-        self._client.close()
+        """Blocks until kazoo's threads have ended; one that hangs is left to end by itself."""
+        try:
+            self._client.stop()
+            self._client.close()
+        except kazoo_errors.KazooException as error:
+            _log.warning("the session on %s did not close in time: %s", self._hosts, error)
 
 
 def _transfer(done: Any, future: asyncio.Future[Any]) -> None:

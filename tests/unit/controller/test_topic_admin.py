@@ -75,7 +75,6 @@ async def test_settings_left_behind_by_an_earlier_topic_are_replaced(admin, tree
         ("t", {0: (1, 1)}, "INVALID_REPLICA_ASSIGNMENT"),
         ("t", {0: (-1,)}, "INVALID_REPLICA_ASSIGNMENT"),
         ("t", {0: (1,), 1: (1, 2)}, "INVALID_REPLICA_ASSIGNMENT"),
-        ("t", dict.fromkeys(range(80000), (1, 2, 3)), "INVALID_PARTITIONS"),
     ],
 )
 async def test_what_cannot_be_a_topic(admin, tree, name, assignment, code):
