@@ -34,6 +34,8 @@ test: setup
 
 gen: setup
 	$(BIN)/python -m codegen
+	$(BIN)/python -m scripts.configuration
+	$(BIN)/python -m scripts.compatibility
 
 check: setup
 	$(BIN)/ruff check src codegen tests benchmarks examples scripts
@@ -41,6 +43,8 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m codegen --check
+	$(BIN)/python -m scripts.configuration --check
+	$(BIN)/python -m scripts.compatibility --check
 	$(BIN)/python scripts/check_sizes.py
 
 bench: setup
