@@ -14,14 +14,14 @@ import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Protocol, TypeVar
 
-from barnabas.controller.active_controller import ActiveController
+from barnabas.controller.active.active_controller import ActiveController
+from barnabas.controller.active.fenced_tree import ControllerMovedError
+from barnabas.controller.active.reign import Mandate, Reign
 from barnabas.controller.channels import BrokerChannels
 from barnabas.controller.config import ControllerConfig
 from barnabas.controller.election import Incumbent, leave_office, stand_for_election
 from barnabas.controller.event_queue import EventQueue
-from barnabas.controller.fenced_tree import ControllerMovedError
 from barnabas.controller.machines.election import ElectionKind
-from barnabas.controller.reign import Mandate, Reign
 from barnabas.model.clock import Clock
 from barnabas.model.control import AlterPartitionChange, AlterPartitionReply
 from barnabas.model.error_codes import ErrorCode

@@ -8,7 +8,7 @@ as a whole, and the epoch's version becomes the fence for everything the winner 
 import contextlib
 from typing import NamedTuple
 
-from barnabas.controller.reign import Mandate
+from barnabas.controller.active.reign import Mandate
 from barnabas.model.ids import BrokerId
 from barnabas.zk import paths
 from barnabas.zk.tree import (

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from barnabas.controller.fenced_tree import ControllerMovedError, FencedTree
+from barnabas.controller.active.fenced_tree import ControllerMovedError, FencedTree
 from barnabas.model.control import (
     AlterPartitionChange,
     LeaderAndIsrCommand,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from barnabas.controller.fenced_tree import ControllerMovedError, FencedTree
+from barnabas.controller.active.fenced_tree import ControllerMovedError, FencedTree
 from barnabas.runtime.clock import SystemClock
 from barnabas.zk import paths
 from barnabas.zk.sqlite_tree import EmbeddedStore

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from support.controller_cluster import QUIET, FakeChannels
 
+from barnabas.controller.active.reign import Mandate, Reign
 from barnabas.controller.event_queue import EventQueue
-from barnabas.controller.reign import Mandate, Reign
 from barnabas.runtime.clock import SystemClock
 from barnabas.zk.sqlite_tree import EmbeddedStore
 

@@ -9,10 +9,10 @@ that broker. A reassignment of the topic ends with it: all old and new replicas 
 import logging
 from collections.abc import Iterable
 
-from barnabas.controller.context import Replica
+from barnabas.controller.active.context import Replica
+from barnabas.controller.active.reign import Reign
 from barnabas.controller.machines.states import PartitionStatus, ReplicaStatus
 from barnabas.controller.machines.topic_deletion import DeletionStep, next_step
-from barnabas.controller.reign import Reign
 from barnabas.model.control import ControlReply, StopReplicaCommand
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId

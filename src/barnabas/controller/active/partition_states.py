@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from barnabas.controller.fenced_tree import FencedTree
+from barnabas.controller.active.fenced_tree import FencedTree
 from barnabas.controller.machines.election import LeaderAndIsr
 from barnabas.model.ids import TopicPartition
 from barnabas.zk import paths

@@ -7,8 +7,8 @@ it about all its partitions with a LeaderAndIsr; the answer names those that it 
 
 import logging
 
-from barnabas.controller.broker_changes import BrokerChanges
-from barnabas.controller.reign import Reign
+from barnabas.controller.active.broker_changes import BrokerChanges
+from barnabas.controller.active.reign import Reign
 from barnabas.model.control import ControlReply, LeaderAndIsrCommand
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId, TopicPartition

@@ -8,7 +8,8 @@ was an endless loop on a stale version).
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
 
-from barnabas.controller.context import Replica
+from barnabas.controller.active.context import Replica
+from barnabas.controller.active.reign import Reign
 from barnabas.controller.machines.election import (
     Ballot,
     Elected,
@@ -20,7 +21,6 @@ from barnabas.controller.machines.election import (
     first_leadership,
 )
 from barnabas.controller.machines.states import PartitionStatus, ReplicaStatus
-from barnabas.controller.reign import Reign
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.model.replica_assignment import Replicas

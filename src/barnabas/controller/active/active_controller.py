@@ -7,18 +7,18 @@ repeated, which is also how an ambiguous write is recovered from.
 
 import logging
 
-from barnabas.controller.broker_changes import BrokerChanges
+from barnabas.controller.active.broker_changes import BrokerChanges
+from barnabas.controller.active.controlled_shutdown import ControlledShutdown
+from barnabas.controller.active.isr_changes import IsrChanges
+from barnabas.controller.active.leaderships import Leaderships
+from barnabas.controller.active.log_dir_failures import LogDirFailures
+from barnabas.controller.active.preferred_leaders import PreferredLeaders
+from barnabas.controller.active.reassignments import Reassignments
+from barnabas.controller.active.reign import Reign
+from barnabas.controller.active.topic_changes import TopicChanges
+from barnabas.controller.active.topic_deletion import TopicDeletion
 from barnabas.controller.channels import Command
-from barnabas.controller.controlled_shutdown import ControlledShutdown
-from barnabas.controller.isr_changes import IsrChanges
-from barnabas.controller.leaderships import Leaderships
-from barnabas.controller.log_dir_failures import LogDirFailures
 from barnabas.controller.machines.states import PartitionStatus, ReplicaStatus
-from barnabas.controller.preferred_leaders import PreferredLeaders
-from barnabas.controller.reassignments import Reassignments
-from barnabas.controller.reign import Reign
-from barnabas.controller.topic_changes import TopicChanges
-from barnabas.controller.topic_deletion import TopicDeletion
 from barnabas.model.control import ControlReply, LeaderAndIsrCommand, StopReplicaCommand
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId, TopicPartition

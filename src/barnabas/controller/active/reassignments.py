@@ -8,7 +8,8 @@ begins.
 import logging
 from collections.abc import Collection, Mapping
 
-from barnabas.controller.leaderships import Leaderships
+from barnabas.controller.active.leaderships import Leaderships
+from barnabas.controller.active.reign import Reign
 from barnabas.controller.machines.reassignment import (
     abandoned,
     is_complete,
@@ -16,7 +17,6 @@ from barnabas.controller.machines.reassignment import (
     target_problem,
 )
 from barnabas.controller.machines.states import ReplicaStatus
-from barnabas.controller.reign import Reign
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.model.replica_assignment import ReplicaAssignment, Replicas

@@ -8,9 +8,9 @@ import asyncio
 import logging
 from collections.abc import Collection, Iterable
 
-from barnabas.controller.leaderships import Leaderships
+from barnabas.controller.active.leaderships import Leaderships
+from barnabas.controller.active.reign import Reign
 from barnabas.controller.machines.states import PartitionStatus, ReplicaStatus
-from barnabas.controller.reign import Reign
 from barnabas.controller.topic_admin import new_topic_id
 from barnabas.model.ids import ZERO_UUID, TopicPartition
 from barnabas.zk import paths

@@ -7,8 +7,8 @@ after nobody is sent to it any more.
 
 from collections.abc import Iterable
 
+from barnabas.controller.active.context import ControllerContext
 from barnabas.controller.channels import Command
-from barnabas.controller.context import ControllerContext
 from barnabas.model.control import (
     EPOCH_DURING_DELETE,
     LeaderAndIsrCommand,

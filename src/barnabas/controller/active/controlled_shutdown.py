@@ -2,10 +2,10 @@
 
 import logging
 
-from barnabas.controller.isr_changes import check_broker_epoch
-from barnabas.controller.leaderships import Leaderships
+from barnabas.controller.active.isr_changes import check_broker_epoch
+from barnabas.controller.active.leaderships import Leaderships
+from barnabas.controller.active.reign import Reign
 from barnabas.controller.machines.election import ElectionKind
-from barnabas.controller.reign import Reign
 from barnabas.model.ids import BrokerId, TopicPartition
 
 _log = logging.getLogger(__name__)

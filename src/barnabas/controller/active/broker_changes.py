@@ -8,11 +8,11 @@ import asyncio
 import logging
 from collections.abc import Collection
 
-from barnabas.controller.context import Replica
-from barnabas.controller.leaderships import Leaderships
+from barnabas.controller.active.context import Replica
+from barnabas.controller.active.leaderships import Leaderships
+from barnabas.controller.active.reign import Reign
+from barnabas.controller.active.topic_deletion import TopicDeletion
 from barnabas.controller.machines.states import PartitionStatus, ReplicaStatus
-from barnabas.controller.reign import Reign
-from barnabas.controller.topic_deletion import TopicDeletion
 from barnabas.model.control import LiveBroker
 from barnabas.model.ids import BrokerId
 from barnabas.zk import paths

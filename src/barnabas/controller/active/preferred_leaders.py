@@ -5,10 +5,10 @@ of leaders to their preferred brokers.
 import logging
 from collections.abc import Collection, Iterable
 
-from barnabas.controller.leaderships import Leaderships
+from barnabas.controller.active.leaderships import Leaderships
+from barnabas.controller.active.reign import Reign
 from barnabas.controller.machines.election import ElectionKind
 from barnabas.controller.machines.imbalance import leader_drift
-from barnabas.controller.reign import Reign
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
 from barnabas.zk import paths

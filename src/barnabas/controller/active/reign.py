@@ -9,12 +9,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from barnabas.controller.active.command_batch import CommandBatch
+from barnabas.controller.active.context import ControllerContext
+from barnabas.controller.active.fenced_tree import FencedTree
+from barnabas.controller.active.partition_states import PartitionStates
 from barnabas.controller.channels import BrokerChannels, Outbox, ReplyListener
-from barnabas.controller.command_batch import CommandBatch
 from barnabas.controller.config import ControllerConfig
-from barnabas.controller.context import ControllerContext
-from barnabas.controller.fenced_tree import FencedTree
-from barnabas.controller.partition_states import PartitionStates
 from barnabas.model.ids import BrokerId
 from barnabas.zk.tree import MetadataTree, Watch, WatchEvent
 

@@ -4,9 +4,9 @@ written themselves and announced below /isr_change_notification.
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
+from barnabas.controller.active.reign import Reign
 from barnabas.controller.machines.election import LeaderAndIsr
 from barnabas.controller.machines.isr_change import Electorate, judge
-from barnabas.controller.reign import Reign
 from barnabas.model.control import AlterPartitionChange, AlterPartitionReply
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
