@@ -31,9 +31,10 @@ pytestmark = pytest.mark.integration
 COMMITTED = 1
 
 
-@pytest.fixture
-async def broker_app(start):
-    return await start(SMALL)
+@pytest.fixture(params=[False, True], ids=["", "fsync"])
+async def broker_app(start, request):
+    """With fsync before acknowledgement every step waits for its commit, as with followers."""
+    return await start({**SMALL, "fsync.before.ack": request.param})
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """A transactional producer that speaks the wire by hand, in any version and out of turn."""
 
+import asyncio
 from dataclasses import dataclass
 
 from support.group_requests import find_coordinator
@@ -11,6 +12,7 @@ from barnabas.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
 )
+from barnabas.wire.messages.describe_transactions import DescribeTransactionsRequest
 from barnabas.wire.messages.end_txn import EndTxnRequest
 from barnabas.wire.messages.init_producer_id import InitProducerIdRequest
 from barnabas.wire.messages.txn_offset_commit import (
@@ -20,7 +22,7 @@ from barnabas.wire.messages.txn_offset_commit import (
 )
 
 CONCURRENT = 51
-RETRIES = 100
+RETRIES = 1000
 
 
 @dataclass
@@ -44,6 +46,7 @@ class TxnPeer:
             )
             if answer.error_code != CONCURRENT:
                 break
+            await asyncio.sleep(0.01)
         if answer.error_code == 0:
             self.producer_id, self.epoch = answer.producer_id, answer.producer_epoch
             self.sequences = {}
@@ -87,14 +90,28 @@ class TxnPeer:
         return answer.error_code
 
     async def end(self, *, commit, version=4, epoch=None):
-        """End the transaction; from version 5 on the answer carries the next epoch."""
+        """End the transaction and wait for its markers; a retry names its `epoch`.
+
+        From version 5 on the answer carries the next epoch.
+        """
         used = self.epoch if epoch is None else epoch
         request = EndTxnRequest(self.transactional_id, self.producer_id, used, commit)
         answer = await self.peer.call(request, version)
         if answer.error_code == 0 and version >= 5 and epoch is None:
             self.producer_id, self.epoch = answer.producer_id, answer.producer_epoch
             self.sequences = {}
+        if answer.error_code == 0:
+            await self._completed()
         return answer.error_code
+
+    async def _completed(self):
+        request = DescribeTransactionsRequest([self.transactional_id])
+        for _ in range(RETRIES):
+            state = (await self.peer.call(request, 0)).transaction_states[0]
+            if not state.transaction_state.startswith("Prepare"):
+                return
+            await asyncio.sleep(0.01)
+        raise AssertionError(f"not completed: {state}")
 
     async def add_offsets(self, group, *, version=3):
         request = AddOffsetsToTxnRequest(self.transactional_id, self.producer_id, self.epoch, group)
