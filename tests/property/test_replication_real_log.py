@@ -20,8 +20,9 @@ from barnabas.replication.fetch_plan import (
     OffsetsPlan,
 )
 from barnabas.replication.fetcher import ReplicaFetcher
-from barnabas.replication.partition import Partition, ReplicaSettings
+from barnabas.replication.partition import Partition
 from barnabas.replication.partition_read import FetchSpec
+from barnabas.replication.replica_settings import ReplicaSettings
 from barnabas.storage import LogConfig, LogManager
 from barnabas.testing.memory_fs import MemoryFileSystem
 from barnabas.testing.virtual_clock import VirtualClock

@@ -5,7 +5,8 @@ from support.memory_log import MemoryLog
 from barnabas.model.control import AlterPartitionReply, LeaderAndIsrCommand, PartitionState
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition, Uuid
-from barnabas.replication.partition import Partition, ReplicaSettings
+from barnabas.replication.partition import Partition
+from barnabas.replication.replica_settings import ReplicaSettings
 from barnabas.testing.virtual_clock import VirtualClock
 
 TP = TopicPartition("orders", 0)

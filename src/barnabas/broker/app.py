@@ -49,8 +49,8 @@ from barnabas.model.clock import Clock
 from barnabas.model.control import Endpoint
 from barnabas.model.errors import ConfigError, LocalError
 from barnabas.model.ids import BrokerId
-from barnabas.replication.partition import ReplicaSettings
 from barnabas.replication.replica_manager import NoFollowers, ReplicaManager, StartCondition
+from barnabas.replication.replica_settings import ReplicaSettings
 from barnabas.runtime.clock import SystemClock
 from barnabas.storage.filesystem import FileSystem, OsFileSystem
 from barnabas.storage.log_manager import LogManager

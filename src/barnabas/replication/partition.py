@@ -6,11 +6,6 @@ broker's purgatories do), and reaches the controller only through `isr_changes`.
 reads and look-ups are in `partition_reader`.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
-
-from barnabas.model.clock import Clock
 from barnabas.model.control import (
     NO_LEADER,
     AlterPartitionReply,
@@ -24,50 +19,15 @@ from barnabas.model.records import NO_EPOCH
 from barnabas.records.batch import BatchHeader
 from barnabas.replication import isr_changes, partition_reader
 from barnabas.replication.durability import DurableEnd, FlushTicket
-from barnabas.replication.guards import DEFAULT_GUARDS, Guards
 from barnabas.replication.isr import effective_min_insync
 from barnabas.replication.leader_state import LeaderState
 from barnabas.replication.partition_read import FetchSpec, PartitionRead
-from barnabas.replication.ports import IsrChannel, ReplicaLog
+from barnabas.replication.ports import ReplicaLog
+from barnabas.replication.replica_settings import PartitionListener, ReplicaSettings
 from barnabas.storage.append_info import AppendInfo, AppendOrigin
 
 ALL_IN_SYNC = -1
 """`acks=all`."""
-
-
-class PartitionListener(Protocol):
-    """Told, on the loop and at once, when a partition moved; must not raise.
-
-    `on_high_watermark` also follows a flush when acknowledgements wait for the disk: it means
-    that `ack_status` may have changed.
-    """
-
-    def on_append(self, partition: "Partition") -> None: ...
-    def on_high_watermark(self, partition: "Partition") -> None: ...
-    def on_leader_change(self, partition: "Partition") -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class ReplicaSettings:
-    """What all replicas of a broker share.
-
-    `min_insync_of` looks up a topic's `min.insync.replicas`; a later change goes through
-    `ReplicaManager.change_min_insync`. `request_flush` turns on fsync before acknowledgement: it
-    is called after each append, runs flushes in its own time (one per partition, coalesced), and
-    reports with `flushed`. `request_lifetime_ms` is how long a request to the controller that was
-    given up may still take effect.
-    """
-
-    broker_id: BrokerId
-    clock: Clock
-    isr_channel: IsrChannel
-    max_lag_ms: int = 30_000
-    request_lifetime_ms: int = 30_000
-    min_insync_of: Callable[[str], int] = lambda _topic: 1
-    request_flush: "Callable[[Partition], None] | None" = None
-    guards: Guards = DEFAULT_GUARDS
-    is_alive: Callable[[BrokerId], bool] = lambda _broker_id: True
-    rack_of: Callable[[BrokerId], str | None] = lambda _broker_id: None
 
 
 class Partition:

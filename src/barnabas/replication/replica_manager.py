@@ -23,8 +23,9 @@ from barnabas.model.control import (
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
-from barnabas.replication.partition import Partition, PartitionListener, ReplicaSettings
+from barnabas.replication.partition import Partition
 from barnabas.replication.ports import LogSource
+from barnabas.replication.replica_settings import PartitionListener, ReplicaSettings
 from barnabas.replication.unclean_start import UncleanStartPolicy
 
 logger = logging.getLogger(__name__)
@@ -66,10 +67,12 @@ class ReplicaManager:
     `broker_epoch` asks for the epoch of the present registration: commands that name an older one
     were meant for an earlier incarnation (KIP-380). A newer one is accepted, for the controller
     may learn of a new registration before we do (KAFKA-9839). So no command may come in before
-    the broker is registered: it could be one for the former incarnation. `declined` are partitions whose
-    leadership was refused; while there are any, the broker announces a log directory event now and
-    then, upon which the controller asks again and learns what can be followed. `doubtful` is the
-    start condition's set as it shrinks; the broker keeps it over restarts.
+    the broker is registered: it could be one for the former incarnation.
+
+    `declined` are partitions whose leadership was refused; while there are any, the broker
+    announces a log directory event now and then, upon which the controller asks again and learns
+    what can be followed. `doubtful` is the start condition's set as it shrinks; the broker keeps
+    it over restarts.
     """
 
     def __init__(
