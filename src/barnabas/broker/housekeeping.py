@@ -2,6 +2,7 @@
 
 import asyncio
 from concurrent.futures import Executor
+from functools import partial
 
 from barnabas.broker.boot import keep_doubtful
 from barnabas.broker.config import BrokerConfig
@@ -10,11 +11,18 @@ from barnabas.broker.flusher import Flusher
 from barnabas.broker.periodic import PeriodicJobs
 from barnabas.model.clock import Clock
 from barnabas.replication.replica_manager import ReplicaManager
+from barnabas.storage.background_checkpoints import BackgroundCheckpoints
+from barnabas.storage.files import file_names
 from barnabas.storage.log_manager import LogManager
 
 # Deleted files wait for `file.delete.delay.ms`, whatever the interval of retention is.
 _PURGE_MS = 1000
-_FLUSH_CHECK_MS = 100
+_FLUSH_CHECK_MS = 1000
+_CHECKPOINTS = {
+    "log.flush.offset.checkpoint.interval.ms": file_names.RECOVERY_POINTS,
+    "log.flush.start.offset.checkpoint.interval.ms": file_names.LOG_START_OFFSETS,
+    "replica.high.watermark.checkpoint.interval.ms": file_names.HIGH_WATERMARKS,
+}
 _NOTIFICATIONS_MS = 60_000
 
 
@@ -34,6 +42,7 @@ class Housekeeping:
         self._logs = logs
         self._flusher = flusher
         self._executor = executor
+        self._checkpoints = BackgroundCheckpoints(logs)
         self._jobs = PeriodicJobs()
 
     def start(self, replicas: ReplicaManager, configs: ConfigWatch) -> None:
@@ -44,27 +53,15 @@ class Housekeeping:
             lambda: logs.run_retention(self._clock.now_ms()),
         )
         every(_PURGE_MS, "purge", logs.purge_deleted)
-        every(
-            config["log.flush.offset.checkpoint.interval.ms"],
-            "recovery-point-checkpoint",
-            logs.checkpoint_recovery_points,
-        )
-        every(
-            config["log.flush.start.offset.checkpoint.interval.ms"],
-            "log-start-checkpoint",
-            logs.checkpoint_log_start_offsets,
-        )
-        every(
-            config["replica.high.watermark.checkpoint.interval.ms"],
-            "high-watermark-checkpoint",
-            logs.checkpoint_high_watermarks,
-        )
+        for key, name in _CHECKPOINTS.items():
+            every(config[key], name, partial(self._checkpoint, name))
         every(
             config["replica.high.watermark.checkpoint.interval.ms"],
             "doubtful-replicas",
             lambda: keep_doubtful(logs, replicas.doubtful),
         )
-        every(_FLUSH_CHECK_MS, "flush", self._flush)
+        flush_ms = min(config["log.flush.interval.ms"] or _FLUSH_CHECK_MS, _FLUSH_CHECK_MS)
+        every(max(flush_ms, 1), "flush", self._flush)
         every(config["replica.lag.time.max.ms"] / 2, "in-sync-check", replicas.tick)
         every(
             _NOTIFICATIONS_MS,
@@ -81,6 +78,12 @@ class Housekeeping:
     async def _flush(self) -> None:
         for log in self._logs.logs_to_flush():
             await self._flusher.flush_log(log)
+
+    async def _checkpoint(self, name: str) -> None:
+        loop = asyncio.get_running_loop()
+        for task in self._checkpoints.begin(name):
+            await loop.run_in_executor(self._executor, task.run)
+            self._checkpoints.finish(task)
 
     async def _clean(self) -> None:
         """Compact, one log after the other, until none asks for it."""

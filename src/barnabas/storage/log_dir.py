@@ -7,7 +7,7 @@ from barnabas.model.ids import TopicPartition
 from barnabas.storage.dir_health import DirHealth
 from barnabas.storage.errors import CorruptFileError, InconsistentMetaError
 from barnabas.storage.files import file_names
-from barnabas.storage.files.checkpoints import read_offsets, write_offsets
+from barnabas.storage.files.checkpoints import background_path, read_offsets, write_offsets
 from barnabas.storage.files.metadata_files import (
     MetaProperties,
     read_meta_properties,
@@ -72,7 +72,7 @@ class LogDir:
 
     def offsets(self, name: str) -> Offsets:
         """What a checkpoint file holds now."""
-        return self._offsets.get(name, {})
+        return self._offsets.setdefault(name, {})
 
     def _read(self, name: str) -> Offsets:
         try:
@@ -88,6 +88,12 @@ class LogDir:
         if offsets != self._offsets.get(name):
             write_offsets(self.fs, self.path / name, offsets)
             self._offsets[name] = offsets
+
+    def place_checkpoint(self, name: str, offsets: Offsets) -> None:
+        """Put a checkpoint in place that `write_temporary_offsets` has written."""
+        path = self.path / name
+        self.fs.rename(background_path(path), path)
+        self._offsets[name] = offsets
 
     def drop_checkpoint(self, name: str) -> None:
         """Remove a checkpoint that is wrong and cannot be written: without it all is safe."""

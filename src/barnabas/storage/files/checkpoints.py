@@ -43,8 +43,7 @@ def read_text(fs: FileSystem, path: Path) -> str | None:
 
 def write_lines(fs: FileSystem, path: Path, lines: Sequence[str], *, durable: bool = True) -> None:
     """Write a checkpoint of these entries."""
-    text = "\n".join([_VERSION, str(len(lines)), *lines, ""])
-    replace_file(fs, path, text.encode(), durable=durable)
+    replace_file(fs, path, _framed(lines), durable=durable)
 
 
 def read_lines(fs: FileSystem, path: Path) -> list[str]:
@@ -62,8 +61,22 @@ def read_lines(fs: FileSystem, path: Path) -> list[str]:
 
 
 def write_offsets(fs: FileSystem, path: Path, offsets: Mapping[TopicPartition, int]) -> None:
-    lines = [f"{tp.topic} {tp.partition} {offset}" for tp, offset in sorted(offsets.items())]
-    write_lines(fs, path, lines)
+    write_lines(fs, path, _offset_lines(offsets))
+
+
+def background_path(path: Path) -> Path:
+    """Where a checkpoint is written that will take the place of `path` later."""
+    return path.with_name(path.name + ".background")
+
+
+def write_temporary_offsets(
+    fs: FileSystem, path: Path, offsets: Mapping[TopicPartition, int]
+) -> None:
+    """Write and force a checkpoint beside the file it shall replace by a rename."""
+    file = fs.open(background_path(path), create=True)
+    file.truncate(0)
+    file.pwrite(_framed(_offset_lines(offsets)), 0)
+    file.sync()
 
 
 def read_offsets(fs: FileSystem, path: Path) -> dict[TopicPartition, int]:
@@ -76,3 +89,11 @@ def read_offsets(fs: FileSystem, path: Path) -> dict[TopicPartition, int]:
         except ValueError:
             raise CorruptFileError(f"{path}: not an offset entry: {line!r}") from None
     return offsets
+
+
+def _framed(lines: Sequence[str]) -> bytes:
+    return "\n".join([_VERSION, str(len(lines)), *lines, ""]).encode()
+
+
+def _offset_lines(offsets: Mapping[TopicPartition, int]) -> list[str]:
+    return [f"{tp.topic} {tp.partition} {offset}" for tp, offset in sorted(offsets.items())]
