@@ -186,14 +186,16 @@ class KafkaClient:
         """Run until it succeeds, fails for good, or the deadline (loop time) has passed."""
         backoff = Backoff(self.options.retry_backoff_ms, self.options.retry_backoff_max_ms)
         loop = asyncio.get_running_loop()
+        last: BarnabasError | None = None
         while True:
             try:
                 async with asyncio.timeout_at(deadline_s):
                     return await operation()
             except TimeoutError:
-                raise DeadlineError(f"{what}: no answer in time") from None
+                cause = "no answer in time" if last is None else last
+                raise DeadlineError(f"{what}: {cause}") from last
             except BarnabasError as error:
-                pause = backoff.next_s()
+                pause, last = backoff.next_s(), error
                 if not error.retriable:
                     raise
                 if loop.time() + pause >= deadline_s:
