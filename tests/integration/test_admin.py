@@ -4,6 +4,7 @@ Where a broker does not serve an API the test is skipped and says so.
 """
 
 import contextlib
+import threading
 
 import pytest
 
@@ -13,6 +14,9 @@ from barnabas.admin import (
     HIGH_WATERMARK,
     LATEST,
     MAX_TIMESTAMP,
+    AccessEntry,
+    AclBinding,
+    AclFilter,
     Admin,
     AlterOperation,
     AsyncAdmin,
@@ -25,7 +29,19 @@ from barnabas.admin import (
     NewPartitions,
     NewTopic,
     OffsetSpec,
+    Operation,
+    PatternType,
+    Permission,
+    QuotaEntity,
+    ResourcePattern,
+    ResourceType,
+    ScramCredentialInfo,
+    ScramDeletion,
+    ScramMechanism,
+    ScramPassword,
+    TopicListing,
 )
+from barnabas.admin.access.quotas import ANY, DEFAULT
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.group_metadata import OffsetAndMetadata
@@ -63,6 +79,17 @@ def code_of(results, item):
     return results.errors[item].code
 
 
+def until(condition, seconds=10):
+    """Wait for a change to be seen by the broker that is asked: Kafka's brokers learn it later."""
+    pause, result = threading.Event(), condition()
+    for _ in range(int(seconds / 0.05)):
+        if result:
+            break
+        pause.wait(0.05)
+        result = condition()
+    return result
+
+
 # -- topics -------------------------------------------------------------------------------------
 
 
@@ -71,8 +98,7 @@ def test_a_topics_life(admin):
     made = admin.create_topic(name, 3, 1, {"retention.ms": "1000"})
     assert (made.partitions, made.replication_factor) == (3, 1)
     assert made.configs["retention.ms"] == "1000"
-    listing = next(each for each in admin.list_topics() if each.name == name)
-    assert (listing.topic_id, listing.internal) == (made.topic_id, False)
+    assert until(lambda: TopicListing(name, made.topic_id, False) in admin.list_topics())
 
     described = admin.describe_topic(name)
     assert described.topic_id == made.topic_id
@@ -81,9 +107,9 @@ def test_a_topics_life(admin):
     assert admin.describe_topic(made.topic_id).name == name
 
     admin.create_partitions({name: 5}).check()
-    assert len(admin.describe_topic(name).partitions) == 5
+    assert until(lambda: len(admin.describe_topic(name).partitions) == 5)
     admin.delete_topic(name)
-    assert name not in [each.name for each in admin.list_topics()]
+    assert until(lambda: name not in [each.name for each in admin.list_topics()])
     with pytest.raises(BrokerError, match="UNKNOWN_TOPIC_OR_PARTITION"):
         admin.describe_topic(name)
 
@@ -129,7 +155,8 @@ def test_replicas_placed_by_hand(admin):
     name = unique_name("placed")
     admin.create_topics([NewTopic(name, assignments=[[broker], [broker]])]).check()
     admin.create_partitions({name: NewPartitions(3, [[broker]])}).check()
-    assert [item.replicas for item in admin.describe_topic(name).partitions] == [(broker,)] * 3
+    placed = [(broker,)] * 3
+    assert until(lambda: [p.replicas for p in admin.describe_topic(name).partitions] == placed)
     admin.delete_topic(name)
 
 
@@ -144,25 +171,33 @@ def test_partitions_never_become_fewer(admin, topic):
 def test_settings_are_changed_and_taken_back(admin, topic):
     resource = ConfigResource.topic(topic)
     admin.alter_configs({resource: {"retention.ms": "5000", "segment.ms": "6000"}}).check()
-    entry = admin.describe_configs([resource])[resource]["retention.ms"]
-    assert (entry.value, entry.source) == ("5000", ConfigSource.DYNAMIC_TOPIC_CONFIG)
+
+    def source_and_value(name):
+        entry = admin.describe_configs([resource])[resource][name]
+        return entry.source, entry.value
+
+    own = ConfigSource.DYNAMIC_TOPIC_CONFIG
+    assert until(lambda: source_and_value("retention.ms") == (own, "5000"))
     admin.alter_configs({resource: {"retention.ms": None}}).check()
-    entries = admin.describe_configs([resource])[resource]
-    assert entries["retention.ms"].source is not ConfigSource.DYNAMIC_TOPIC_CONFIG
-    assert entries["segment.ms"].value == "6000"
+    assert until(lambda: source_and_value("retention.ms")[0] is not own)
+    assert source_and_value("segment.ms") == (own, "6000")
 
 
 def test_lists_grow_and_shrink(admin, topic):
     resource = ConfigResource.topic(topic)
     grow = ConfigChange("cleanup.policy", "compact", AlterOperation.APPEND)
     shrink = ConfigChange("cleanup.policy", "delete", AlterOperation.SUBTRACT)
+    names = ["cleanup.policy"]
+
+    def policy():
+        entries = admin.describe_configs([resource], names=names, synonyms=True)[resource]
+        assert list(entries) == names
+        return entries["cleanup.policy"]
+
     admin.alter_configs({resource: [grow]}).check()
     admin.alter_configs({resource: [shrink]}).check()
-    names = ["cleanup.policy"]
-    entries = admin.describe_configs([resource], names=names, synonyms=True)[resource]
-    assert list(entries) == names
-    assert entries["cleanup.policy"].value == "compact"
-    assert entries["cleanup.policy"].synonyms
+    assert until(lambda: policy().value == "compact")
+    assert policy().synonyms
 
 
 def test_bad_settings_are_refused_one_by_one(admin, topic):
@@ -366,12 +401,61 @@ def test_no_moves_are_under_way(admin, topic):
         assert code_of(results, place) is ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
 
 
-@pytest.mark.parametrize(
-    "name", ["describe_acls", "describe_client_quotas", "describe_scram_users"]
-)
-def test_rules_quotas_and_users_where_they_are_served(admin, name):
+def test_a_move_to_where_it_is(admin, topic):
+    place = TopicPartition(topic, 0)
+    replicas = admin.describe_topic(topic).partitions[0].replicas
     with served():
-        assert len(getattr(admin, name)()) >= 0
+        admin.alter_partition_reassignments({place: replicas}).check()
+        assert until(lambda: not admin.list_partition_reassignments([place]))
+
+
+# -- access -------------------------------------------------------------------------------------
+
+
+def test_rules(admin):
+    principal = f"User:{unique_name('user')}"
+    rule = AclBinding(
+        ResourcePattern(ResourceType.TOPIC, "orders-", PatternType.PREFIXED),
+        AccessEntry(principal, "*", Operation.READ, Permission.ALLOW),
+    )
+    with served():
+        admin.create_acls([rule]).check()
+        chosen = AclFilter(principal=principal)
+        assert until(lambda: admin.describe_acls(chosen) == [rule])
+        assert admin.delete_acls([chosen])[chosen] == (rule,)
+        assert until(lambda: admin.describe_acls(chosen) == [])
+        odd = AclBinding(rule.pattern, AccessEntry("nobody", "*", Operation.READ, Permission.ALLOW))
+        assert code_of(admin.create_acls([odd]), odd) is ErrorCode.INVALID_REQUEST
+
+
+def test_quotas(admin):
+    entity = QuotaEntity(user=unique_name("user"), client_id=DEFAULT)
+    with served():
+        admin.alter_client_quotas({entity: {"producer_byte_rate": 1024.0}}).check()
+        expected = {entity: {"producer_byte_rate": 1024.0}}
+        assert until(lambda: admin.describe_client_quotas(entity, strict=True) == expected)
+        assert entity in admin.describe_client_quotas(QuotaEntity(user=ANY))
+        admin.alter_client_quotas({entity: {"producer_byte_rate": None}}).check()
+        assert until(lambda: admin.describe_client_quotas(entity, strict=True) == {})
+        wrong = admin.alter_client_quotas({entity: {"no_such_rate": 1.0}})
+        assert code_of(wrong, entity) is ErrorCode.INVALID_REQUEST
+
+
+def test_users(admin):
+    user = unique_name("user")
+    mechanism = ScramMechanism.SCRAM_SHA_256
+    with served():
+        admin.alter_scram_users([ScramPassword(user, "secret", mechanism)]).check()
+        expected = (ScramCredentialInfo(mechanism, 8192),)
+        assert until(lambda: admin.describe_scram_users().ok.get(user) == expected)
+        admin.alter_scram_users(deletions=[ScramDeletion(user, mechanism)]).check()
+        gone = ErrorCode.RESOURCE_NOT_FOUND
+        assert until(
+            lambda: (
+                user in (found := admin.describe_scram_users([user])).errors
+                and code_of(found, user) is gone
+            )
+        )
 
 
 # -- asyncio ------------------------------------------------------------------------------------

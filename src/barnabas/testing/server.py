@@ -49,7 +49,8 @@ class KafkaServer:
         """Create a topic, under a name that nobody else uses unless told; returns the name."""
         chosen = name or unique_name("topic")
         configs: dict[str, str | None] = {key: str(value) for key, value in (config or {}).items()}
-        self.admin.create_topic(chosen, partitions, configs=configs)
+        made = self.admin.create_topic(chosen, partitions, configs=configs)
+        self._wait_for(chosen, made.partitions)
         return chosen
 
     def produce(
@@ -100,6 +101,17 @@ class KafkaServer:
             producer.close(0)
         if admin is not None:
             admin.close()
+
+    def _wait_for(self, topic: str, partitions: int) -> None:
+        """Until the topic can be used: Kafka's brokers hear of it after its creator does."""
+        pause = threading.Event()
+        for _ in range(int(PRODUCE_SECONDS / _LOOK_AGAIN_SECONDS)):
+            found = self.admin.describe_topics([topic]).ok.get(topic)
+            leaders = [] if found is None else [item.leader for item in found.partitions]
+            if leaders and None not in leaders and len(leaders) >= partitions:
+                return
+            pause.wait(_LOOK_AGAIN_SECONDS)
+        raise DeadlineError(f"topic {topic!r} was made but does not show")
 
     def _read_all(self, topic: str, read_committed: bool) -> list[Record]:
         from barnabas.clients.simple import SimpleConsumer
