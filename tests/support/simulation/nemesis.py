@@ -30,7 +30,7 @@ class Nemesis:
             self.one_way_cut, self.cut_from_tree, self.mend_tree, self.lossy_network,
             self.clear_network, self.clear_network, self.flush_disks, self.checkpoint,
             self.expire_session, self.burst, self.preferred_election, self.shut_down,
-            self.lossy_tree,
+            self.lossy_tree, self.reassign,
         ]  # fmt: skip
 
     # --- brokers ---
@@ -57,6 +57,12 @@ class Nemesis:
     async def preferred_election(self):
         for broker in self._world.brokers.values():
             self._background(broker.elect_preferred())
+
+    async def reassign(self):
+        tp = self._dice.choice(self._world.partitions)
+        target = tuple(self._dice.sample(list(self._world.brokers), 3))
+        for broker in self._world.brokers.values():
+            self._background(broker.reassign(tp, target))
 
     def _background(self, coroutine):
         self._tasks.add(task := self._world.loop.create_task(coroutine))

@@ -176,6 +176,13 @@ class SimBroker:
             with suppress(BarnabasError, TimeoutError):
                 await asyncio.wait_for(self.controller.elect_leaders(ElectionKind.PREFERRED), 1)
 
+    async def reassign(self, topic_partition, target):
+        if self.controller is not None and self.controller.is_active:
+            with suppress(BarnabasError, TimeoutError):
+                await asyncio.wait_for(
+                    self.controller.alter_reassignments({topic_partition: target}), 1
+                )
+
     async def shut_down_in_order(self):
         """Ask the controller to move the leaders away, then stop."""
         epoch = self._registration.broker_epoch

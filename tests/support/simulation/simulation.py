@@ -115,6 +115,7 @@ class World:
             await asyncio.sleep(0.25)
         self.report.healed_in_s = self.loop.time() - began
         self.report.faults = nemesis.faults
+        self.report.given_up = sum(self.checker.state(tp).leader < 0 for tp in self.partitions)
         self.report.leader_changes = self.checker.leader_changes
         self.report.acknowledged = sum(len(a) for a in self.checker.acknowledged.values())
         return self.report
@@ -170,7 +171,9 @@ class World:
         if state.leader < 0:
             return self._is_given_up(tp, state)
         leader = self.brokers[state.leader].host.partition(tp)
-        return leader is not None and leader.is_leader and len(leader.isr) == 3
+        return (
+            leader is not None and leader.is_leader and len(leader.isr) == len(leader.replicas) == 3
+        )
 
     def _is_given_up(self, tp, state):
         """Whether all who could lead may lack records and say so: a person has to decide."""
@@ -179,9 +182,10 @@ class World:
     def _agree(self):
         for tp in self.partitions:
             if self.checker.state(tp).leader < 0:
-                self.report.given_up += 1
                 continue
-            logs = [b.host.log(tp) for b in self.brokers.values() if b.host.log(tp) is not None]
+            # A broker that was down while it was moved away from keeps a copy that nobody reads.
+            leader = self.brokers[self.checker.state(tp).leader].host.partition(tp)
+            logs = [self.brokers[member].host.log(tp) for member in leader.replicas]
             ends = {(log.log_end_offset, log.high_watermark) for log in logs}
             if len(ends) != 1 or len(set(ends.pop())) != 1:
                 return False
