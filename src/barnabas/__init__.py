@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from barnabas.admin import Admin
+    from barnabas.clients.group import Consumer
     from barnabas.clients.producer import Producer, SendFuture
     from barnabas.clients.simple import SimpleConsumer
     from barnabas.model.error_codes import ErrorCode
@@ -23,6 +24,7 @@ _HOMES = {
     "BarnabasError": "barnabas.model.errors",
     "BrokerError": "barnabas.model.errors",
     "ConfigError": "barnabas.model.errors",
+    "Consumer": "barnabas.clients.group",
     "DeadlineError": "barnabas.model.errors",
     "ErrorCode": "barnabas.model.error_codes",
     "GroupMetadata": "barnabas.model.group_metadata",
@@ -40,6 +42,7 @@ __all__ = [
     "BarnabasError",
     "BrokerError",
     "ConfigError",
+    "Consumer",
     "DeadlineError",
     "ErrorCode",
     "GroupMetadata",

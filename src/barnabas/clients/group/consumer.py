@@ -227,7 +227,7 @@ class Consumer(ConsumerBase):
 
     def _run_steps(self) -> None:
         """What the group asks of this thread; a listener's error is raised when all is done."""
-        step = self._core.step
+        step = self._core.take_step()
         if step is None:
             return
         offsets = self._core.commit_before(step)

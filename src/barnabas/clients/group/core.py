@@ -137,10 +137,14 @@ class ConsumerCore:
             raise self.driver.member.fatal
         self.buffer.raise_failure()
 
-    @property
-    def step(self) -> Step | None:
-        """What the polling thread has to do for the group."""
-        return None if self.driver is None else self.driver.step
+    def take_step(self) -> Step | None:
+        """What the polling thread has to do for the group; it must be reported done."""
+        if self.driver is None or not self.driver.steps:
+            return None
+        try:
+            return self.driver.steps.popleft()
+        except IndexError:
+            return None  # The loop withdrew it just now.
 
     def commit_before(self, step: Step) -> Mapping[TopicPartition, OffsetAndMetadata]:
         """Offsets to commit before a step: all before a rebalance, on revocation what goes."""
@@ -176,7 +180,6 @@ class ConsumerCore:
     def step_done(self, step: Step) -> None:
         """From the polling thread: the step was run."""
         assert self.driver is not None
-        self.driver.step = None
         self._loop.call_soon_threadsafe(self.driver.step_done, step)
         self.wake()
 

@@ -94,6 +94,15 @@ class Membership(Protocol):
 
     def step_done(self, step: Step, now_ms: int) -> None: ...
 
+    @property
+    def losing(self) -> bool:
+        """Whether what this member had is gone: a step not begun yet is better withdrawn."""
+        ...
+
+    def withdraw_step(self) -> None:
+        """The polling thread has not begun the open step, and will not."""
+        ...
+
     def rejoin(self, reason: str) -> None:
         """Something outside calls for a rebalance."""
         ...

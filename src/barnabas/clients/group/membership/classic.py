@@ -130,6 +130,15 @@ class ClassicMember:
         """The partition counts this member divided as leader; empty for others."""
         return self._counts
 
+    @property
+    def losing(self) -> bool:
+        return self._state is State.LOSING and (
+            self._open_step is None or self._open_step.kind is not StepKind.LOST
+        )
+
+    def withdraw_step(self) -> None:
+        self._open_step = None
+
     def subscribe(self, topics: frozenset[str], pattern: str | None) -> None:
         if self._state is State.IDLE:
             self._state = State.UNJOINED

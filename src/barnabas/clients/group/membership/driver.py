@@ -5,7 +5,9 @@ does not do: decide anything about generations or assignments; that is the machi
 """
 
 import asyncio
+import contextlib
 import logging
+from collections import deque
 from collections.abc import Callable
 
 from barnabas.clients._core.client import COORDINATOR, GROUP, KafkaClient
@@ -41,7 +43,10 @@ class PollClock:
 
 
 class MembershipDriver:
-    """Owned by the client's event loop. `step` is read by the polling thread."""
+    """Owned by the client's event loop. `steps` holds at most one step for the polling thread.
+
+    Both sides take it out by `popleft`, which only one of them can.
+    """
 
     def __init__(
         self,
@@ -54,7 +59,7 @@ class MembershipDriver:
         assert settings.group is not None
         self.member = member
         self.polls = PollClock()
-        self.step: Step | None = None
+        self.steps: deque[Step] = deque()
         self.on_step: Callable[[], None] = lambda: None
         self._settings = settings
         self._group: GroupSettings = settings.group
@@ -87,14 +92,12 @@ class MembershipDriver:
 
     def step_done(self, step: Step) -> None:
         """On the loop: the polling thread has run a step."""
-        if self.step is step:
-            self.step = None
         self.member.step_done(step, self._clock.monotonic_ms())
         self._woken.set()
 
     async def leave(self, reason: str) -> None:
         """End the membership, telling the coordinator where that is due."""
-        self.step = None
+        self.steps.clear()
         self._divided = {}
         self._seen = (-1, -1)
         request = self.member.leave(reason)
@@ -118,6 +121,10 @@ class MembershipDriver:
         self._follow_metadata()
         if self.polls.overdue(self._group.max_poll_interval_ms, now_ms) and self._is_member():
             self._overdue(now_ms)
+        if self.member.losing:
+            with contextlib.suppress(IndexError):
+                self.steps.popleft()
+                self.member.withdraw_step()
         while True:
             action = self.member.poll(self._clock.monotonic_ms())
             if action is None:
@@ -129,7 +136,7 @@ class MembershipDriver:
     def _act(self, action: Action) -> None:
         match action:
             case Step():
-                self.step = action
+                self.steps.append(action)
                 self.on_step()
             case Send() | Divide():
                 loop = asyncio.get_running_loop()

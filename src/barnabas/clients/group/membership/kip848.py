@@ -99,6 +99,15 @@ class Kip848Member:
     def settled(self) -> bool:
         return self._state is State.IDLE or (self._state is State.JOINED and self._target is None)
 
+    @property
+    def losing(self) -> bool:
+        return self._state is State.LOSING and (
+            self._open_step is None or self._open_step.kind is not StepKind.LOST
+        )
+
+    def withdraw_step(self) -> None:
+        self._open_step = None
+
     def subscribe(self, topics: frozenset[str], pattern: str | None) -> None:
         if self._state is State.IDLE:
             self._state, self._reason = State.UNJOINED, "first join"

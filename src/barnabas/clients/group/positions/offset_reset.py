@@ -25,7 +25,8 @@ class OffsetReset:
     def timestamp_at(self, now_ms: int) -> int:
         """The timestamp for ListOffsets; only where `is_none` is False."""
         if self.duration_ms is not None:
-            return now_ms - self.duration_ms
+            # Negative timestamps have meanings of their own.
+            return max(now_ms - self.duration_ms, 0)
         assert self.timestamp is not None
         return self.timestamp
 

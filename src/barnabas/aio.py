@@ -1,0 +1,23 @@
+"""The clients for asyncio: the same names as in `barnabas`, awaitable, on the running loop."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from barnabas.clients.group.aio_consumer import Consumer
+    from barnabas.clients.producer.aio_producer import Producer
+
+_HOMES = {
+    "Consumer": "barnabas.clients.group.aio_consumer",
+    "Producer": "barnabas.clients.producer.aio_producer",
+}
+
+__all__ = ["Consumer", "Producer"]
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'barnabas.aio' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(home), name)

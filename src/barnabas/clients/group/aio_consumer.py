@@ -1,0 +1,258 @@
+"""The consumer for asyncio: the same core on the caller's own loop, no thread behind it."""
+
+import asyncio
+import inspect
+import re
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from barnabas.clients.group.base import ConsumerBase, Offsets
+from barnabas.clients.group.core import ConsumerCore
+from barnabas.clients.group.errors import ConcurrentUseError, WakeupError
+from barnabas.clients.group.membership.actions import Step, StepKind
+from barnabas.clients.group.positions.offset_requests import OffsetAndTimestamp
+from barnabas.clients.group.positions.offset_reset import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
+from barnabas.clients.group.settings import ConsumerSettings
+from barnabas.model.group_metadata import OffsetAndMetadata
+from barnabas.model.ids import TopicPartition
+from barnabas.records.record import Record
+
+if TYPE_CHECKING:
+    import pyarrow
+
+CLOSE_SECONDS = 30.0
+ITERATION_SECONDS = 1.0
+T = TypeVar("T")
+
+
+class Consumer(ConsumerBase):
+    """Reads records of topics, alone or as one of a group; inside a running event loop.
+
+    >>> async def main():
+    ...     async with Consumer(bootstrap_servers="localhost:9092", group_id="g") as consumer:
+    ...         await consumer.subscribe(["orders"])
+    ...         async for record in consumer:
+    ...             print(record.offset, record.value)
+
+    As the blocking consumer, with `await` where that one waits. A listener's methods may be
+    coroutines. One task polls at a time.
+    """
+
+    def __init__(self, config: Mapping[str, object] | None = None, **options: object) -> None:
+        self._settings = ConsumerSettings.parse({**(config or {}), **options})
+        self._bell = asyncio.Event()
+        self._woken = False
+        self._polling = False
+        self._background: set[asyncio.Task[None]] = set()
+        self._core = ConsumerCore(self._settings, self._bell.set)
+
+    # -- what is read --------------------------------------------------------------------------
+
+    async def subscribe(
+        self, topics: "Iterable[str] | re.Pattern[str]", listener: Any = None
+    ) -> None:
+        """Read these topics as a member of the group; an empty list is `unsubscribe()`."""
+        names = topics if isinstance(topics, str | re.Pattern) else list(topics)
+        if not names:
+            await self.unsubscribe()
+        else:
+            self._subscribe(names, listener)
+
+    async def unsubscribe(self) -> None:
+        """Leave the group, or drop what was assigned; a listener hears of the revocation."""
+        self._check_open()
+        await self._give_up_partitions()
+        await self._core.unsubscribe()
+        self._core.subscription.unsubscribe()
+
+    # -- records -------------------------------------------------------------------------------
+
+    async def poll(self, timeout: float = 0.0) -> dict[TopicPartition, list[Record]]:  # noqa: ASYNC109
+        """Up to max.poll.records records; waits up to `timeout` seconds for the first."""
+        limit = self._settings.max_poll_records
+        return await self._poll(timeout, lambda: self._core.take_records(limit)) or {}
+
+    async def poll_arrow(self, timeout: float = 0.0) -> "pyarrow.RecordBatch":  # noqa: ASYNC109
+        """Whole fetched buffers as one Arrow batch, without an object per record."""
+        batch = await self._poll(timeout, self._core.take_arrow)
+        if batch is None:
+            from barnabas.clients.group.fetching.arrow_pieces import empty_batch
+
+            return empty_batch()
+        return batch
+
+    async def __aiter__(self) -> AsyncIterator[Record]:
+        """Records one by one, for ever. Positions follow each record handed out."""
+        while not self._closed:
+            found = await self._poll(ITERATION_SECONDS, lambda: self._core.take_records(1))
+            for records in (found or {}).values():
+                for record in records:
+                    yield record
+
+    def wakeup(self) -> None:
+        """The poll under way, or the next, raises WakeupError."""
+        self._woken = True
+        self._bell.set()
+
+    # -- offsets -------------------------------------------------------------------------------
+
+    async def commit(self, offsets: Offsets | None = None, timeout: float | None = None) -> None:  # noqa: ASYNC109
+        """Commit positions, of everything poll() returned unless `offsets` are given."""
+        self._check_open()
+        await self._core.commit(self._offsets(offsets), self._limit(timeout))
+
+    async def committed(
+        self,
+        *partitions: TopicPartition,
+        timeout: float | None = None,  # noqa: ASYNC109
+    ) -> dict[TopicPartition, OffsetAndMetadata | None]:
+        """The group's committed offsets; of all assigned partitions when none is named."""
+        chosen = partitions or self._core.subscription.assigned()
+        return await self._core.committed(chosen, self._limit(timeout))
+
+    async def position(self, partition: TopicPartition, timeout: float | None = None) -> int:  # noqa: ASYNC109
+        """The offset of the next record poll() returns."""
+        return await self._core.position(partition, self._limit(timeout))
+
+    async def beginning_offsets(
+        self,
+        partitions: Iterable[TopicPartition],
+        timeout: float | None = None,  # noqa: ASYNC109
+    ) -> dict[TopicPartition, int]:
+        """The first offset of each partition."""
+        return await self._ends(partitions, EARLIEST_TIMESTAMP, timeout)
+
+    async def end_offsets(
+        self,
+        partitions: Iterable[TopicPartition],
+        timeout: float | None = None,  # noqa: ASYNC109
+    ) -> dict[TopicPartition, int]:
+        """The offset after the last record that this isolation level shows."""
+        return await self._ends(partitions, LATEST_TIMESTAMP, timeout)
+
+    async def offsets_for_times(
+        self,
+        timestamps: Mapping[TopicPartition, int],
+        timeout: float | None = None,  # noqa: ASYNC109
+    ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
+        """The first record at or after each time in milliseconds; None where there is none."""
+        found = await self._core.find_offsets(timestamps, self._limit(timeout))
+        return {place: at if at.offset >= 0 else None for place, at in found.items()}
+
+    async def partitions_for(self, topic: str, timeout: float | None = None) -> list[int]:  # noqa: ASYNC109
+        """The partition numbers of a topic."""
+        return await self._core.partitions_for(topic, self._limit(timeout))
+
+    # -- the end -------------------------------------------------------------------------------
+
+    async def close(self, timeout: float = CLOSE_SECONDS) -> None:  # noqa: ASYNC109
+        """Commit if commits are automatic, leave the group and end. Idempotent."""
+        if self._closed:
+            return
+        try:
+            await self._give_up_partitions()
+        finally:
+            self._closed = True
+            await asyncio.gather(*self._background, return_exceptions=True)
+            await self._core.close(timeout)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    # -- inside --------------------------------------------------------------------------------
+
+    async def _poll(self, timeout_s: float, take: Callable[[], T]) -> T | None:
+        self._check_reads()
+        if self._polling:
+            raise ConcurrentUseError("another task polls this consumer: one at a time")
+        self._polling = True
+        try:
+            due = self._core.begin_poll()
+            if due:
+                self._in_background(self._core.commit_quietly(due))
+            return await self._until(asyncio.get_running_loop().time() + timeout_s, take)
+        finally:
+            self._polling = False
+            self._core.end_poll()
+
+    async def _until(self, deadline_s: float, take: Callable[[], T]) -> T | None:
+        loop = asyncio.get_running_loop()
+        while True:
+            self._bell.clear()
+            if self._woken:
+                self._woken = False
+                raise WakeupError("wakeup() was called")
+            await self._run_steps()
+            found = take() if self._core.buffer.ready else None
+            if found:
+                return found
+            self._core.raise_failures()
+            if loop.time() >= deadline_s:
+                return None
+            try:
+                async with asyncio.timeout_at(deadline_s):
+                    await self._bell.wait()
+            except TimeoutError:
+                pass
+
+    async def _run_steps(self) -> None:
+        step = self._core.take_step()
+        if step is None:
+            return
+        offsets = self._core.commit_before(step)
+        if offsets:
+            await self._core.commit_quietly(offsets)
+        try:
+            await self._run_step(step)
+        finally:
+            self._core.step_done(step)
+
+    async def _run_step(self, step: Step) -> None:
+        call = self._core.listener_call(step)
+        if step.kind is StepKind.ASSIGN:
+            self._core.apply_step(step)
+            await _called(call)
+            return
+        try:
+            await _called(call)
+        finally:
+            self._core.apply_step(step)
+
+    async def _give_up_partitions(self) -> None:
+        step = Step(StepKind.PREPARE, frozenset(self._core.subscription.assigned()))
+        offsets = self._core.commit_before(step)
+        if offsets:
+            await self._core.commit_quietly(offsets)
+        if self._core.subscription.uses_group:
+            await self._run_step(step)
+
+    async def _ends(
+        self, partitions: Iterable[TopicPartition], timestamp: int, timeout_s: float | None
+    ) -> dict[TopicPartition, int]:
+        asked = {TopicPartition(*place): timestamp for place in partitions}
+        found = await self._core.find_offsets(asked, self._limit(timeout_s))
+        return {place: at.offset for place, at in found.items()}
+
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    def _limit(self, timeout_s: float | None) -> float:
+        return self._settings.api_timeout_s if timeout_s is None else timeout_s
+
+
+async def _called(call: Callable[[], object] | None) -> None:
+    """Call a listener, and wait for it if it is a coroutine."""
+    result = call() if call is not None else None
+    if inspect.isawaitable(result):
+        await result

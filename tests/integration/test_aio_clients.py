@@ -1,0 +1,124 @@
+"""The asyncio producer and consumer against a real broker, on the test's own loop."""
+
+import asyncio
+import re
+
+import pytest
+
+from barnabas import TopicPartition
+from barnabas.aio import Consumer, Producer
+from barnabas.clients.group.errors import ConcurrentUseError, WakeupError
+from barnabas.model.errors import BrokerError, DeadlineError
+
+pytestmark = pytest.mark.integration
+
+QUICK = {"auto.offset.reset": "earliest", "fetch.max.wait.ms": 50}
+
+
+async def fill(broker, topic, count):
+    async with Producer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        deliveries = [await producer.send(topic, b"%d" % n, partition=0) for n in range(count)]
+        return await asyncio.gather(*deliveries)
+
+
+async def test_send_and_poll(broker, topic_name):
+    placed = await fill(broker, topic_name, 1000)
+    assert [metadata.offset for metadata in placed] == list(range(1000))
+    async with Consumer({"bootstrap.servers": broker.bootstrap_servers, **QUICK}) as consumer:
+        place = TopicPartition(topic_name, 0)
+        consumer.assign([place])
+        records = []
+        while len(records) < 1000:
+            records += (await consumer.poll(10)).get(place, [])
+        assert [record.value for record in records] == [b"%d" % n for n in range(1000)]
+        assert await consumer.position(place) == 1000
+        assert await consumer.end_offsets([place]) == {place: 1000}
+        consumer.seek(place, 10)
+        assert (await consumer.poll_arrow(10)).column("offset")[0].as_py() == 10
+
+
+async def test_group_with_coroutine_listener_and_iteration(broker, topic_name):
+    await fill(broker, topic_name, 20)
+    heard = []
+
+    class Listener:
+        async def on_partitions_assigned(self, partitions):
+            await asyncio.sleep(0)
+            heard.append(("assigned", partitions))
+
+        def on_partitions_revoked(self, partitions):
+            heard.append(("revoked", partitions))
+
+    settings = {"bootstrap.servers": broker.bootstrap_servers, "group.id": topic_name, **QUICK}
+    place = TopicPartition(topic_name, 0)
+    async with Consumer(settings) as consumer:
+        await consumer.subscribe(re.compile(re.escape(topic_name)), Listener())
+        seen = []
+        async for record in consumer:
+            seen.append(record.offset)
+            if len(seen) == 7:
+                break
+        await consumer.commit()
+        assert (await consumer.committed(place))[place].offset == 7
+    assert heard == [("assigned", [place]), ("revoked", [place])]
+    async with Consumer(settings) as consumer:
+        await consumer.subscribe([topic_name])
+        assert (await consumer.poll(10))[place][0].offset == 7
+
+
+async def test_wakeup_and_one_task_at_a_time(broker, topic_name):
+    async with Consumer(bootstrap_servers=broker.bootstrap_servers, **{}) as consumer:
+        consumer.assign([(topic_name, 0)])
+        polling = asyncio.create_task(consumer.poll(30))
+        await asyncio.sleep(0.05)
+        with pytest.raises(ConcurrentUseError):
+            await consumer.poll(0)
+        consumer.wakeup()
+        with pytest.raises(WakeupError):
+            await polling
+
+
+async def test_a_cancelled_poll_leaves_the_consumer_usable(broker, topic_name):
+    async with Consumer({"bootstrap.servers": broker.bootstrap_servers, **QUICK}) as consumer:
+        consumer.assign([(topic_name, 0)])
+        polling = asyncio.create_task(consumer.poll(30))
+        await asyncio.sleep(0.05)
+        polling.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await polling
+        await fill(broker, topic_name, 3)
+        assert sum(map(len, (await consumer.poll(10)).values())) == 3
+
+
+async def test_transactions(broker, topic_name):
+    async with Producer(
+        bootstrap_servers=broker.bootstrap_servers, transactional_id=topic_name
+    ) as producer:
+        await producer.init_transactions()
+        for value, commit in ((b"no", False), (b"yes", True)):
+            await producer.begin_transaction()
+            await producer.send(topic_name, value, partition=0)
+            await producer.flush()
+            await (producer.commit_transaction if commit else producer.abort_transaction)()
+    async with Consumer(
+        {
+            "bootstrap.servers": broker.bootstrap_servers,
+            "isolation.level": "read_committed",
+            **QUICK,
+        }
+    ) as consumer:
+        consumer.assign([(topic_name, 0)])
+        found = await consumer.poll(10)
+        assert [record.value for records in found.values() for record in records] == [b"yes"]
+
+
+async def test_failures_reach_whoever_awaits(broker, topic_name):
+    async with Producer(
+        bootstrap_servers=broker.bootstrap_servers, max_request_size=100
+    ) as producer:
+        with pytest.raises(BrokerError):
+            await producer.send(topic_name, bytes(200))
+        assert (await producer.send_and_wait(topic_name, b"small")).offset == 0
+    async with Producer(bootstrap_servers="127.0.0.1:1", max_block_ms=300) as producer:
+        with pytest.raises(DeadlineError):
+            await producer.send(topic_name, b"v")
