@@ -1,7 +1,7 @@
 """The `barnabas` command: finds the module of the subcommand and runs it.
 
 Only the module that is called gets imported, so `--help` and errors come at once. A subcommand is
-a module with `add_arguments(parser)` and `run(arguments) -> int`.
+a module with `add_arguments(parser)`, `run(arguments) -> int` and an `EXAMPLE` for its help.
 
 Exit codes: 0 done, 1 the operation failed, 2 wrong usage, 3 a check failed, 130 Ctrl-C.
 """
@@ -9,49 +9,76 @@ Exit codes: 0 done, 1 the operation failed, 2 wrong usage, 3 a check failed, 130
 import argparse
 import gc
 import importlib
+import os
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from barnabas.cli.commands import COMMANDS, Command, find
+from barnabas.cli.framework.exit_codes import DONE, FAILED, INTERRUPTED, USAGE
 from barnabas.model.errors import BarnabasError, ConfigError
-
-FAILED = 1
-USAGE = 2
-INTERRUPTED = 130
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A subcommand: where it lives and what it does in one line."""
-
-    module: str
-    summary: str
-
-
-COMMANDS: dict[str, Command] = {
-    "up": Command("barnabas.cli.up", "run an embedded broker in the foreground"),
-}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; returns the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     name = arguments[0] if arguments else ""
-    command = COMMANDS.get(name)
+    command = find(name)
     if command is None:
         return _without_command(arguments)
-    module = _load(command.module)
-    parser = argparse.ArgumentParser(f"barnabas {name}", description=module.__doc__)
-    module.add_arguments(parser)
+    return guarded(f"barnabas {name}", lambda: _run(command, name, arguments[1:]))
+
+
+def guarded(name: str, work: Callable[[], int]) -> int:
+    """Run, and turn every expected failure into one line and an exit code."""
     try:
-        return int(module.run(parser.parse_args(arguments[1:])))
+        return work()
     except ConfigError as error:
-        return _say(f"barnabas {name}: {error}", USAGE)
+        return _say(name, error, USAGE)
     except BarnabasError as error:
-        return _say(f"barnabas {name}: {error}", FAILED)
+        return _say(name, error, FAILED)
     except KeyboardInterrupt:
         return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has had enough (`| head`); the interpreter must not complain
+        # when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+
+
+def _run(command: Command, name: str, arguments: list[str]) -> int:
+    module = _load(command.module)
+    parser = make_parser(module, f"barnabas {name}")
+    if command.apache:
+        from barnabas.cli.apache.flags import long_flags
+
+        arguments = long_flags(parser, arguments)
+    _set_up_logging()
+    return int(module.run(parser.parse_args(arguments)))
+
+
+def make_parser(module: Any, name: str) -> argparse.ArgumentParser:
+    """The parser of a command, with its module's text as the description."""
+    from barnabas.cli.framework.verbs import HelpFormatter, examples
+
+    example = getattr(module, "EXAMPLE", "")
+    parser = argparse.ArgumentParser(
+        name,
+        description=module.__doc__,
+        epilog=examples(example) if example else None,
+        formatter_class=HelpFormatter,
+        allow_abbrev=module.__name__.startswith("barnabas.cli.apache"),
+    )
+    module.add_arguments(parser)
+    return parser
+
+
+def _set_up_logging() -> None:
+    level = os.environ.get("BARNABAS_LOG_LEVEL")
+    if level:
+        import logging
+
+        logging.basicConfig(level=level.upper(), stream=sys.stderr)
 
 
 def _load(name: str) -> Any:
@@ -76,25 +103,47 @@ def _without_command(arguments: list[str]) -> int:
     if parsed.version:
         return _print_version()
     if unknown:
-        parser.print_usage(sys.stderr)
-        return _say(f"barnabas: unknown command {unknown[0]!r}", USAGE)
+        return _unknown_command(parser, unknown[0])
     parser.print_help(sys.stderr)
     return USAGE
 
 
+def _unknown_command(parser: argparse.ArgumentParser, name: str) -> int:
+    import difflib
+
+    parser.print_usage(sys.stderr)
+    close = difflib.get_close_matches(name, COMMANDS, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    sys.stderr.write(f"barnabas: unknown command {name!r}{hint}\n")
+    return USAGE
+
+
 def _summaries() -> list[str]:
-    return ["commands:", *(f"  {name:<14} {item.summary}" for name, item in COMMANDS.items())]
+    own = {name: item for name, item in COMMANDS.items() if not item.apache}
+    apache = {name: item for name, item in COMMANDS.items() if item.apache}
+    return [
+        "commands:",
+        *(f"  {name:<26} {item.summary}" for name, item in own.items()),
+        "",
+        "with the flags of Apache's scripts:",
+        *(f"  {name:<26} {item.summary}" for name, item in apache.items()),
+        "",
+        "example:",
+        "  barnabas topics create orders --partitions 3 && barnabas topics describe orders",
+    ]
 
 
 def _print_version() -> int:
     from importlib.metadata import version
 
     sys.stdout.write(f"barnabas {version('barnabas')}\n")
-    return 0
+    return DONE
 
 
-def _say(text: str, code: int) -> int:
-    sys.stderr.write(f"{text}\n")
+def _say(name: str, error: BarnabasError, code: int) -> int:
+    sys.stdout.flush()
+    notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+    sys.stderr.write(f"{name}: {error}{notes}\n")
     return code
 
 

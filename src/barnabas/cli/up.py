@@ -19,6 +19,7 @@ from barnabas.broker.app import Broker
 from barnabas.broker.config import DEFAULT_PORT, BrokerConfig
 from barnabas.model.errors import ConfigError, LocalError
 
+EXAMPLE = "barnabas up --port 9092 --data-dir ./data -X num.partitions=3"
 _DEFAULT_HOST = "localhost"
 _INTERRUPTED = 130
 _PORT_LIMIT = 65535
@@ -44,13 +45,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    set_up_logging(arguments.log_level)
+    config = BrokerConfig.parse(_settings(arguments))
+    return asyncio.run(serve(config))
+
+
+def set_up_logging(level: str) -> None:
+    """The broker's log goes to stderr."""
     logging.basicConfig(
-        level=arguments.log_level,
+        level=level,
         stream=sys.stderr,
         format="%(asctime)s %(levelname)s %(name)s %(message)s",
     )
-    config = BrokerConfig.parse(_settings(arguments))
-    return asyncio.run(_serve(config))
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, object]:
@@ -75,7 +81,8 @@ def _data_dir() -> Path:
     return Path(base) / "barnabas"
 
 
-async def _serve(config: BrokerConfig) -> int:
+async def serve(config: BrokerConfig) -> int:
+    """Run a broker until a signal; the exit code tells which."""
     stopped: asyncio.Future[signal.Signals] = asyncio.get_running_loop().create_future()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, _stop, stopped, number)

@@ -1,0 +1,1 @@
+"""Apache's tools by their own flags, for the scripts people already have."""

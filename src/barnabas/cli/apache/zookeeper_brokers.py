@@ -1,0 +1,44 @@
+"""The brokers of a cluster as ZooKeeper knows them, for `--zookeeper host:port/chroot`."""
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+from barnabas.model.errors import UnavailableError
+
+if TYPE_CHECKING:
+    from barnabas.zk.znodes import BrokerNode
+
+CONNECT_SECONDS = 10.0
+
+
+def brokers_in(connect: str) -> str:
+    """`host:port,…` of the live brokers' plaintext listeners, else of their first."""
+    return asyncio.run(_brokers_in(connect))
+
+
+async def _brokers_in(connect: str) -> str:
+    from barnabas.zk import paths
+    from barnabas.zk.kazoo_tree import connect as open_session
+    from barnabas.zk.tree import NoNodeError
+    from barnabas.zk.znodes import BrokerNode
+
+    tree = await open_session(connect, connect_timeout_s=CONNECT_SECONDS)
+    addresses = []
+    try:
+        with contextlib.suppress(NoNodeError):
+            for number in sorted(await tree.children(paths.BROKER_IDS), key=int):
+                with contextlib.suppress(NoNodeError):
+                    data, _ = await tree.get(paths.broker(int(number)))
+                    addresses.append(_address(BrokerNode.decode(data)))
+    finally:
+        await tree.close()
+    if not addresses:
+        raise UnavailableError(f"ZooKeeper at {connect} knows no live brokers")
+    return ",".join(addresses)
+
+
+def _address(node: "BrokerNode") -> str:
+    plain = [e for e in node.endpoints if e.security_protocol == "PLAINTEXT"]
+    endpoint = (plain or list(node.endpoints))[0]
+    return f"{endpoint.host}:{endpoint.port}"

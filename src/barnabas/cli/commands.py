@@ -1,0 +1,75 @@
+"""The list of commands: which module has each, and what it does in one line."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A subcommand. `apache` ones take Apache's flags to the letter."""
+
+    module: str
+    summary: str
+    apache: bool = False
+
+
+def _noun(module: str, summary: str) -> Command:
+    return Command(f"barnabas.cli.nouns.{module}", summary)
+
+
+def _apache(module: str, summary: str) -> Command:
+    return Command(f"barnabas.cli.apache.{module}", summary, apache=True)
+
+
+COMMANDS: dict[str, Command] = {
+    "up": Command("barnabas.cli.up", "run an embedded broker in the foreground"),
+    "broker": Command("barnabas.cli.broker", "run a broker from a server.properties file"),
+    "zookeeper": _noun("zookeeper", "run a ZooKeeper server in the foreground"),
+    "topics": _noun("topics", "list, create, describe, alter, delete, copy, dump, restore"),
+    "configs": _noun("configs", "describe and alter configurations"),
+    "groups": _noun("groups", "list, describe, reset, delete, copy, watch consumer groups"),
+    "consume": _noun("consume", "read records"),
+    "produce": _noun("produce", "write records"),
+    "offsets": _noun("offsets", "offsets of partitions, first, last or by time"),
+    "records": _noun("records", "delete records up to an offset"),
+    "cluster": _noun("cluster", "brokers, controller, versions"),
+    "acls": _noun("acls", "list, add and remove access rules"),
+    "transactions": _noun("transactions", "list, describe, abort transactions"),
+    "log-dirs": _noun("log_dirs", "sizes of the logs on the brokers' disks"),
+    "dump-log": _noun("dump_log", "print segment, index, snapshot and checkpoint files"),
+    "perf": _noun("perf", "measure produce and consume throughput"),
+    "doctor": _noun("doctor", "find out why a cluster cannot be reached or is not well"),
+    "completion": _noun("completion", "shell completion for bash, zsh and fish"),
+    "kafka-topics": _apache("topics", "kafka-topics.sh"),
+    "kafka-configs": _apache("configs", "kafka-configs.sh"),
+    "kafka-consumer-groups": _apache("consumer_groups", "kafka-consumer-groups.sh"),
+    "kafka-console-consumer": _apache("console_consumer", "kafka-console-consumer.sh"),
+    "kafka-console-producer": _apache("console_producer", "kafka-console-producer.sh"),
+    "kafka-get-offsets": _apache("get_offsets", "kafka-get-offsets.sh, GetOffsetShell"),
+    "kafka-delete-records": _apache("delete_records", "kafka-delete-records.sh"),
+    "kafka-log-dirs": _apache("log_dirs", "kafka-log-dirs.sh"),
+    "kafka-leader-election": _apache("leader_election", "kafka-leader-election.sh"),
+    "kafka-reassign-partitions": _apache("reassign", "kafka-reassign-partitions.sh"),
+    "kafka-acls": _apache("acls", "kafka-acls.sh"),
+    "kafka-transactions": _apache("transactions", "kafka-transactions.sh"),
+    "kafka-producer-perf-test": _apache("producer_perf", "kafka-producer-perf-test.sh"),
+    "kafka-consumer-perf-test": _apache("consumer_perf", "kafka-consumer-perf-test.sh"),
+    "kafka-dump-log": _apache("dump_log", "kafka-dump-log.sh"),
+    "kafka-run-class": _apache("run_class", "kafka-run-class.sh with a tool's class name"),
+}
+
+ALIASES = {
+    "topic": "topics",
+    "config": "configs",
+    "group": "groups",
+    "offset": "offsets",
+    "record": "records",
+    "acl": "acls",
+    "transaction": "transactions",
+    "txn": "transactions",
+}
+
+
+def find(name: str) -> Command | None:
+    """The command of this name; a script's `.sh` may stay on."""
+    name = name.removesuffix(".sh") if name.startswith("kafka-") else name
+    return COMMANDS.get(ALIASES.get(name, name))

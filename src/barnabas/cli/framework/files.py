@@ -1,0 +1,54 @@
+"""Files to read and write: `-` is the standard stream, a name that ends in .gz is compressed."""
+
+import contextlib
+import gzip
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Literal
+
+from barnabas.model.errors import LocalError
+
+STDIO = "-"
+
+
+@contextlib.contextmanager
+def open_output(name: str) -> Iterator[IO[str]]:
+    """The file to write, or stdout."""
+    if name == STDIO:
+        yield sys.stdout
+        return
+    with _open(name, "wt", "write") as out:
+        yield out
+
+
+@contextlib.contextmanager
+def open_input(name: str) -> Iterator[IO[str]]:
+    """The file to read, or stdin."""
+    if name == STDIO:
+        yield sys.stdin
+        return
+    with _open(name, "rt", "read") as lines:
+        yield lines
+
+
+def read_input(name: str) -> str:
+    """All of a file, or of stdin."""
+    with open_input(name) as text:
+        return text.read()
+
+
+@contextlib.contextmanager
+def _open(name: str, mode: Literal["rt", "wt"], purpose: str) -> Iterator[IO[str]]:
+    try:
+        file = _plain_or_zipped(name, mode)
+    except OSError as error:
+        raise LocalError(f"cannot {purpose} {name}: {error.strerror}") from error
+    with file:
+        yield file
+
+
+def _plain_or_zipped(name: str, mode: Literal["rt", "wt"]) -> IO[str]:
+    if name.endswith(".gz"):
+        return gzip.open(name, mode, encoding="utf-8")
+    return Path(name).open(mode, encoding="utf-8")

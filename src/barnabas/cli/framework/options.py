@@ -1,0 +1,24 @@
+"""The options that nearly every command has, in one call."""
+
+import argparse
+
+from barnabas.cli.framework.connection import add_connection_options
+from barnabas.cli.framework.render import add_format_option
+
+
+def add_common_options(parser: argparse.ArgumentParser) -> None:
+    """Connection and output format."""
+    add_format_option(parser)
+    add_connection_options(parser)
+
+
+def add_progress_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-q", "--quiet", "--no-progress", action="store_true", help="no progress bar"
+    )
+
+
+def add_config_option(parser: argparse.ArgumentParser, text: str) -> None:
+    parser.add_argument(
+        "-c", "--config", metavar="KEY=VALUE", action="append", default=[], help=text
+    )

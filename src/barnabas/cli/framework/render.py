@@ -1,0 +1,142 @@
+"""Output: one set of rows as a table, JSON, YAML or TSV.
+
+Rows are dicts whose keys are the frozen JSON keys (snake_case). A table shows chosen columns:
+upper-case headers, aligned, no borders, `-` for what is empty. Numbers are right-aligned. TSV is
+the table's columns without a header, for awk. JSON and YAML carry every key.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, TextIO
+
+TABLE, JSON, YAML, TSV = "table", "json", "yaml", "tsv"
+FORMATS = (TABLE, JSON, YAML, TSV)
+EMPTY = "-"
+
+Row = Mapping[str, Any]
+
+
+def add_format_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--format", choices=FORMATS, default=TABLE, help="how to print (default: %(default)s)"
+    )
+
+
+def show(
+    arguments: argparse.Namespace,
+    rows: Sequence[Row],
+    columns: Sequence[str],
+    out: TextIO | None = None,
+) -> None:
+    """Print rows in the format asked for."""
+    out = out or sys.stdout
+    match arguments.format:
+        case "json":
+            out.write(json_text(rows) + "\n")
+        case "yaml":
+            out.write(yaml_text(list(rows)) + "\n")
+        case "tsv":
+            out.writelines(tsv_line(row, columns) for row in rows)
+        case _:
+            out.write(table_text(rows, columns))
+
+
+def show_document(arguments: argparse.Namespace, document: Row, text: str) -> None:
+    """Print one document: as JSON or YAML, or the text made for people."""
+    if arguments.format == JSON:
+        sys.stdout.write(json_text(document) + "\n")
+    elif arguments.format == YAML:
+        sys.stdout.write(yaml_text(document) + "\n")
+    else:
+        sys.stdout.write(text if text.endswith("\n") or not text else f"{text}\n")
+
+
+def json_text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2, default=str)
+
+
+def json_line(value: object) -> str:
+    """One line of NDJSON."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def table_text(rows: Sequence[Row], columns: Sequence[str], *, header: bool = True) -> str:
+    """An aligned table.
+
+    >>> print(table_text([{"name": "a", "lag": 5}], ["name", "lag"]), end="")
+    NAME  LAG
+    a       5
+    """
+    cells = [[cell(row.get(name)) for name in columns] for row in rows]
+    heads = [heading(name) for name in columns]
+    lines = [heads, *cells] if header else cells
+    widths = [max(map(len, column), default=0) for column in zip(heads, *cells, strict=True)]
+    right = [_numeric(rows, name) for name in columns]
+    return "".join(_line(line, widths, right) for line in lines)
+
+
+def heading(column: str) -> str:
+    return column.upper().replace("_", "-")
+
+
+def cell(value: Any) -> str:
+    """A value in a table."""
+    if value is None or value == "" or value == [] or value == {}:
+        return EMPTY
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.1f}"
+    if isinstance(value, list | tuple):
+        return ",".join(cell(item) for item in value)
+    if isinstance(value, Mapping):
+        return ",".join(f"{key}={cell(item)}" for key, item in value.items())
+    return str(value)
+
+
+def tsv_line(row: Row, columns: Sequence[str]) -> str:
+    cells = (cell(row.get(name)) for name in columns)
+    return "\t".join(text.replace("\t", " ").replace("\n", " ") for text in cells) + "\n"
+
+
+def yaml_text(value: Any, indent: int = 0) -> str:
+    """YAML of dicts, lists and scalars; strings are quoted as JSON, which YAML reads.
+
+    >>> print(yaml_text([{"name": "a", "isr": [1, 2]}]))
+    - name: "a"
+      isr:
+        - 1
+        - 2
+    """
+    pad = " " * indent
+    if isinstance(value, Mapping):
+        if not value:
+            return f"{pad}{{}}"
+        return "\n".join(_yaml_pair(pad, key, item, indent) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        if not value:
+            return f"{pad}[]"
+        return "\n".join(f"{pad}- {yaml_text(item, indent + 2).lstrip()}" for item in value)
+    return pad + json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _yaml_pair(pad: str, key: object, value: Any, indent: int) -> str:
+    if isinstance(value, Mapping | list | tuple) and value:
+        return f"{pad}{key}:\n{yaml_text(value, indent + 2)}"
+    return f"{pad}{key}: {yaml_text(value)}"
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    padded = [
+        text.rjust(width) if numeric else text.ljust(width)
+        for text, width, numeric in zip(cells, widths, right, strict=True)
+    ]
+    return "  ".join(padded).rstrip() + "\n"
+
+
+def _numeric(rows: Sequence[Row], column: str) -> bool:
+    values = [row.get(column) for row in rows]
+    numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+    return bool(numbers) and all(v is None or v in numbers for v in values)

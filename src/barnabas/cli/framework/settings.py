@@ -1,0 +1,142 @@
+"""Where to connect and how: flags over environment over profile over defaults.
+
+    -b / -X / --command-config     what the command line says
+    BARNABAS_BOOTSTRAP_SERVERS     any key, upper case, dots as underscores
+    KAFKA_BOOTSTRAP_SERVERS        and KAFKA_BROKERS
+    profile                        --profile, BARNABAS_PROFILE, or `profile = "name"` in the file
+
+The file is BARNABAS_CONFIG or ~/.config/barnabas/config.toml:
+
+    profile = "local"
+    [profiles.local]
+    "bootstrap.servers" = "localhost:9092"
+"""
+
+import argparse
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from barnabas.model.errors import ConfigError
+
+DEFAULT_BOOTSTRAP = "localhost:9092"
+BOOTSTRAP = "bootstrap.servers"
+_PREFIX = "BARNABAS_"
+_NOT_CLIENT_KEYS = frozenset({"PROFILE", "CONFIG", "LOG_LEVEL"})
+_BROKER_VARIABLES = ("KAFKA_BOOTSTRAP_SERVERS", "KAFKA_BROKERS")
+
+
+def client_settings(
+    arguments: argparse.Namespace, environment: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The client configuration that a command line means."""
+    variables = os.environ if environment is None else environment
+    settings = {BOOTSTRAP: DEFAULT_BOOTSTRAP}
+    settings.update(profile_settings(getattr(arguments, "profile", None), variables))
+    settings.update(environment_settings(variables))
+    config_file = getattr(arguments, "command_config", None)
+    if config_file is not None:
+        settings.update(read_properties(Path(config_file)))
+    settings.update(key_values(getattr(arguments, "properties", None) or (), "-X"))
+    if getattr(arguments, "bootstrap_server", None):
+        settings[BOOTSTRAP] = arguments.bootstrap_server
+    return settings
+
+
+def environment_settings(variables: Mapping[str, str]) -> dict[str, str]:
+    """Settings from the environment; BARNABAS_* beat KAFKA_*.
+
+    >>> environment_settings({"BARNABAS_SECURITY_PROTOCOL": "SSL", "KAFKA_BROKERS": "a:1"})
+    {'bootstrap.servers': 'a:1', 'security.protocol': 'SSL'}
+    """
+    found = {}
+    for name in reversed(_BROKER_VARIABLES):
+        if variables.get(name):
+            found[BOOTSTRAP] = variables[name]
+    for name, value in variables.items():
+        rest = name.removeprefix(_PREFIX)
+        if rest != name and rest not in _NOT_CLIENT_KEYS and value:
+            found[rest.lower().replace("_", ".")] = value
+    return found
+
+
+def profile_settings(name: str | None, variables: Mapping[str, str]) -> dict[str, str]:
+    """The chosen profile's settings; none where there is no file and none was asked for."""
+    path = config_path(variables)
+    wanted = name or variables.get("BARNABAS_PROFILE")
+    if not path.is_file():
+        if wanted:
+            raise ConfigError(f"profile {wanted!r}: there is no file {path}")
+        return {}
+    content = _load(path)
+    wanted = wanted or content.get("profile")
+    if wanted is None:
+        return {}
+    profiles = content.get("profiles", {})
+    if wanted not in profiles:
+        known = ", ".join(sorted(profiles)) or "none"
+        raise ConfigError(f"profile {wanted!r} is not in {path} (there: {known})")
+    return _flat(profiles[wanted])
+
+
+def config_path(variables: Mapping[str, str]) -> Path:
+    """The file with the profiles."""
+    if variables.get("BARNABAS_CONFIG"):
+        return Path(variables["BARNABAS_CONFIG"])
+    base = variables.get("XDG_CONFIG_HOME") or Path(variables.get("HOME", "~")) / ".config"
+    return Path(base).expanduser() / "barnabas" / "config.toml"
+
+
+def read_properties(path: Path) -> dict[str, str]:
+    """A Java properties file: key=value or key: value, # and ! comments, \\ continues a line."""
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    settings = {}
+    for line in text.replace("\\\n", "").splitlines():
+        stripped = line.strip()
+        if not stripped or stripped[0] in "#!":
+            continue
+        cut = min((at for at in map(stripped.find, "=:") if at >= 0), default=-1)
+        if cut < 0:
+            raise ConfigError(f"{path}: {stripped!r} is not key=value")
+        settings[stripped[:cut].strip()] = stripped[cut + 1 :].strip()
+    return settings
+
+
+def key_values(items: Iterable[str], flag: str) -> dict[str, str]:
+    """Repeated KEY=VALUE arguments as a dict.
+
+    >>> key_values(["a=1", "b=x=y"], "-X")
+    {'a': '1', 'b': 'x=y'}
+    """
+    found = {}
+    for item in items:
+        key, equals, value = item.partition("=")
+        if not equals or not key.strip():
+            raise ConfigError(f"{flag} {item!r}: must look like KEY=VALUE")
+        found[key.strip()] = value
+    return found
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from error
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """TOML reads `bootstrap.servers = …` as nested tables: the dotted names again."""
+    found: dict[str, str] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            found.update(_flat(value, f"{prefix}{key}."))
+        elif isinstance(value, list):
+            found[prefix + key] = ",".join(str(item) for item in value)
+        else:
+            found[prefix + key] = str(value).lower() if isinstance(value, bool) else str(value)
+    return found

@@ -1,0 +1,1 @@
+"""One module per noun: its verbs, options and output."""

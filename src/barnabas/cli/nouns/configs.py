@@ -1,0 +1,131 @@
+"""Configurations of topics, brokers, groups: describe with where each value comes from; alter."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from barnabas.cli.framework.confirm import add_dry_run_option
+from barnabas.cli.framework.connection import Connection
+from barnabas.cli.framework.exit_codes import DONE
+from barnabas.cli.framework.options import add_common_options
+from barnabas.cli.framework.outcomes import exit_code, status_of
+from barnabas.cli.framework.render import show
+from barnabas.cli.framework.settings import key_values
+from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
+from barnabas.model.errors import ConfigError
+
+if TYPE_CHECKING:
+    from barnabas.admin import ConfigChange, ConfigEntry, ConfigResource
+
+KINDS = ("topic", "broker", "broker-logger", "group", "client-metrics")
+COLUMNS = ("name", "value", "source", "read_only")
+STATUS_COLUMNS = ("resource", "status", "message")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_verbs(parser, VERBS)
+
+
+run = run_verb
+
+
+def _resource_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("name", nargs="?", default="", help="none: the default of all brokers")
+    add_common_options(parser)
+
+
+def resource_of(kind: str, name: str) -> "ConfigResource":
+    """What `topic orders` and the like mean."""
+    from barnabas.admin import ConfigResource, ConfigResourceType
+
+    if kind == "topic" and not name:
+        raise ConfigError("which topic?")
+    return ConfigResource(ConfigResourceType[kind.upper().replace("-", "_")], name)
+
+
+def _describe_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--all", action="store_true", help="defaults too")
+    _resource_arguments(parser)
+
+
+def _describe(arguments: argparse.Namespace) -> int:
+    resource = resource_of(arguments.kind, arguments.name)
+    with Connection.of(arguments).admin() as admin:
+        entries = admin.describe_configs([resource], synonyms=True)[resource]
+    rows = [
+        _row(entry)
+        for entry in sorted(entries.values(), key=lambda entry: entry.name)
+        if arguments.all or not entry.is_default
+    ]
+    show(arguments, rows, COLUMNS)
+    return DONE
+
+
+def _row(entry: "ConfigEntry") -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "value": entry.value,
+        "source": entry.source.name,
+        "read_only": entry.read_only,
+        "sensitive": entry.sensitive,
+        "synonyms": [
+            {"name": item.name, "value": item.value, "source": item.source.name}
+            for item in entry.synonyms
+        ],
+    }
+
+
+def _alter_arguments(parser: argparse.ArgumentParser) -> None:
+    for flag, text in (
+        ("--set", "set a value"),
+        ("--append", "add to a list"),
+        ("--subtract", "take from a list"),
+    ):
+        parser.add_argument(flag, metavar="KEY=VALUE", action="append", default=[], help=text)
+    parser.add_argument(
+        "--delete", metavar="KEY", action="append", default=[], help="back to the default"
+    )
+    add_dry_run_option(parser)
+    _resource_arguments(parser)
+
+
+def _alter(arguments: argparse.Namespace) -> int:
+    resource = resource_of(arguments.kind, arguments.name)
+    changes = _changes(arguments)
+    if not changes:
+        raise ConfigError("nothing to alter: give --set, --append, --subtract or --delete")
+    with Connection.of(arguments).admin() as admin:
+        results = admin.alter_configs({resource: changes}, validate_only=arguments.dry_run)
+    label = f"{arguments.kind} {arguments.name}".strip()
+    row = {"resource": label, **status_of(results.errors.get(resource))}
+    show(arguments, [row], STATUS_COLUMNS)
+    return exit_code(results.errors)
+
+
+def _changes(arguments: argparse.Namespace) -> list["ConfigChange"]:
+    from barnabas.admin import AlterOperation, ConfigChange
+
+    found = [ConfigChange(name, None, AlterOperation.DELETE) for name in arguments.delete]
+    for flag in ("set", "append", "subtract"):
+        operation = AlterOperation[flag.upper()]
+        pairs = key_values(getattr(arguments, flag), f"--{flag}")
+        found += [ConfigChange(name, value, operation) for name, value in pairs.items()]
+    return found
+
+
+VERBS = (
+    Verb(
+        "describe",
+        "settings, and where each comes from",
+        "barnabas configs describe topic orders --all",
+        _describe_arguments,
+        _describe,
+    ),
+    Verb(
+        "alter",
+        "change settings",
+        "barnabas configs alter topic orders --set retention.ms=2592000000 --delete segment.ms",
+        _alter_arguments,
+        _alter,
+    ),
+)

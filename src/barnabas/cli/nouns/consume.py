@@ -1,0 +1,123 @@
+"""Read records from topics, by offset, time or as a group, and print them.
+
+Where to read is one word (-o): start, end, :end, 42, 10:20, +5, -5, @2024-05-01T12:00, @-1h,
+@-2h:-1h, committed. Ends by itself when the range has an end, after -n records, or after
+--timeout seconds without one.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+
+from barnabas.cli.framework.connection import Connection, add_connection_options
+from barnabas.cli.framework.exit_codes import DONE
+from barnabas.cli.framework.filters import RecordFilter, add_filter_options
+from barnabas.cli.framework.offset_grammar import Bound, BoundKind, OffsetRange, parse_range
+from barnabas.cli.framework.places import expand, parse_partitions, parse_place
+from barnabas.cli.framework.reading import POLL_SECONDS, read_spans
+from barnabas.cli.framework.spans import resolve
+from barnabas.cli.nouns.record_output import FORMATS, RecordPrinter
+from barnabas.model.errors import ConfigError
+from barnabas.records.record import Record
+from barnabas.runtime.clock import SystemClock
+
+EXAMPLE = r"""
+barnabas consume orders -o :end -n 10
+barnabas consume orders -o @-1h --filter-value error -f '%p/%o %k=%v\n'
+barnabas consume orders --tail 5 --format json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("topics", nargs="*", metavar="TOPIC[:PARTITIONS]")
+    parser.add_argument("-t", "--topic", action="append", default=[], help="the same, as a flag")
+    parser.add_argument("-p", "--partition", metavar="N[,N]", help="partitions of all topics")
+    parser.add_argument("-o", "--offset", metavar="RANGE", help="where to read (default: start)")
+    parser.add_argument("--tail", type=int, metavar="N", help="the last N of each partition")
+    parser.add_argument("--follow", action="store_true", help="go on after --tail")
+    parser.add_argument("-n", "--count", type=int, metavar="N", help="stop after N records")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="stop when idle so long")
+    parser.add_argument("-g", "--group", help="read as a member of a group, and commit")
+    parser.add_argument("--isolation-level", default="read_uncommitted", metavar="LEVEL")
+    parser.add_argument("-f", "--printf", metavar="FORMAT", help="such as '%%t/%%p/%%o %%k=%%v\\n'")
+    parser.add_argument("--format", choices=FORMATS, default="table", help="(default: %(default)s)")
+    add_filter_options(parser)
+    add_connection_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    topics = [*arguments.topics, *arguments.topic]
+    if not topics:
+        raise ConfigError("which topic?")
+    connection = Connection.of(arguments)
+    source = (
+        _as_group(connection, arguments, topics)
+        if arguments.group and not _by_range(arguments)
+        else _by_offsets(connection, arguments, topics)
+    )
+    printer = RecordPrinter(arguments.format, arguments.printf, sys.stdout.buffer)
+    _print(source, printer, RecordFilter.of(arguments), arguments)
+    return DONE
+
+
+def _by_range(arguments: argparse.Namespace) -> bool:
+    """A group with an offset other than a plain start or end only lends its committed offsets."""
+    return arguments.offset not in (None, "start", "end") or arguments.tail is not None
+
+
+def _print(
+    source: Iterator[list[Record]],
+    printer: RecordPrinter,
+    wanted: RecordFilter,
+    arguments: argparse.Namespace,
+) -> None:
+    left = arguments.count
+    last = time.monotonic()
+    for records in source:
+        kept = wanted.apply(records)[:left]
+        printer.write(kept)
+        if records:
+            last = time.monotonic()
+        if left is not None:
+            left -= len(kept)
+            if left <= 0:
+                return
+        if arguments.timeout is not None and time.monotonic() - last >= arguments.timeout:
+            return
+
+
+def _by_offsets(
+    connection: Connection, arguments: argparse.Namespace, topics: list[str]
+) -> Iterator[list[Record]]:
+    wanted = wanted_range(arguments)
+    places = [parse_place(text) for text in topics]
+    if arguments.partition is not None:
+        numbers = parse_partitions(arguments.partition)
+        places = [(topic, numbers) for topic, _ in places]
+    with connection.admin() as admin:
+        spans = resolve(admin, expand(admin, places), wanted, arguments.group)
+    return read_spans(connection, spans, isolation_level=arguments.isolation_level)
+
+
+def wanted_range(arguments: argparse.Namespace) -> OffsetRange:
+    """The range that -o or --tail mean."""
+    if arguments.tail is not None:
+        if arguments.offset is not None:
+            raise ConfigError("--tail and -o exclude each other")
+        stop = None if arguments.follow else Bound(BoundKind.END)
+        return OffsetRange(Bound(BoundKind.BEFORE_END, arguments.tail), stop)
+    return parse_range(arguments.offset or "start", SystemClock().now_ms())
+
+
+def _as_group(
+    connection: Connection, arguments: argparse.Namespace, topics: list[str]
+) -> Iterator[list[Record]]:
+    """As a member: committed offsets decide, -o only says where a new group begins."""
+    reset = "latest" if arguments.offset == "end" else "earliest"
+    options = {"group_id": arguments.group, "auto_offset_reset": reset}
+    with connection.consumer(isolation_level=arguments.isolation_level, **options) as consumer:
+        consumer.subscribe(topics)
+        while True:
+            polled = consumer.poll(POLL_SECONDS)
+            yield [record for records in polled.values() for record in records]

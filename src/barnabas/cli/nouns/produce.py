@@ -1,0 +1,160 @@
+"""Write records to a topic: one per line of standard input, of files, or from arguments.
+
+Lines are values; with -K they are split into key and value. `--format json` reads the documents
+that `barnabas consume --format json` prints, so one cluster's records can be another's input.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from barnabas.cli.framework.connection import Connection, add_connection_options
+from barnabas.cli.framework.exit_codes import DONE
+from barnabas.cli.framework.files import STDIO, open_input
+from barnabas.cli.framework.record_format import unescape
+from barnabas.cli.framework.record_json import decode_bytes, headers_of
+from barnabas.cli.framework.render import json_line
+from barnabas.model.errors import ConfigError, ProtocolError
+from barnabas.model.records import Header
+
+EXAMPLE = r"""
+echo 'hello' | barnabas produce orders -k customer-1 -H source=web
+printf 'k1:v1\nk2:v2\n' | barnabas produce orders -K :
+barnabas produce orders --value 'just this' --partition 0
+barnabas produce orders -k customer-1 --tombstone
+"""
+WINDOW = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A record to send."""
+
+    value: bytes | None
+    key: bytes | None
+    headers: tuple[Header, ...]
+    partition: int | None
+    timestamp: int | None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("topic", metavar="TOPIC")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="lines to send (default: stdin)")
+    parser.add_argument("-k", "--key", help="key of every record")
+    parser.add_argument("-K", "--key-separator", metavar="TEXT", help="divides key from value")
+    parser.add_argument(
+        "-H", "--header", metavar="NAME=VALUE", action="append", default=[], help="repeatable"
+    )
+    parser.add_argument("-p", "--partition", type=int)
+    parser.add_argument("--timestamp", type=int, metavar="MS")
+    parser.add_argument("--value", action="append", help="send this instead of input; repeatable")
+    parser.add_argument("--tombstone", action="store_true", help="send a null value for the key")
+    parser.add_argument("--empty-as-null", action="store_true", help="an empty value is null")
+    parser.add_argument("--format", choices=("lines", "json"), default="lines", help="of the input")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print where records went")
+    parser.add_argument("--acks", choices=("all", "-1", "0", "1"))
+    parser.add_argument("--compression", choices=("none", "gzip", "snappy", "lz4", "zstd"))
+    add_connection_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    options: dict[str, object] = {"linger_ms": 5}
+    if arguments.acks is not None:
+        options["acks"] = arguments.acks
+    if arguments.compression is not None:
+        options["compression_type"] = arguments.compression
+    connection = Connection.of(arguments)
+    count = 0
+    with connection.producer(**options) as producer:
+        under_way: list[Any] = []
+        for record in _records(arguments):
+            under_way.append(
+                producer.send(
+                    arguments.topic,
+                    record.value,
+                    key=record.key,
+                    headers=record.headers,
+                    partition=record.partition,
+                    timestamp=record.timestamp,
+                )
+            )
+            if len(under_way) >= WINDOW:
+                count += _settle(under_way, arguments.verbose)
+        producer.flush()
+        count += _settle(under_way, arguments.verbose)
+    sys.stderr.write(f"produced {count} records to {arguments.topic}\n")
+    return DONE
+
+
+def _settle(under_way: list[Any], verbose: bool) -> int:
+    for future in under_way:
+        metadata = future.result()
+        if verbose:
+            place = {"topic": metadata.topic, "partition": metadata.partition}
+            sys.stdout.write(json_line({**place, "offset": metadata.offset}) + "\n")
+    count = len(under_way)
+    under_way.clear()
+    return count
+
+
+def _records(arguments: argparse.Namespace) -> Iterator[Outgoing]:
+    if arguments.tombstone:
+        if arguments.key is None:
+            raise ConfigError("--tombstone needs --key")
+        yield _outgoing(arguments, None, None)
+        return
+    if arguments.value is not None:
+        for value in arguments.value:
+            yield _outgoing(arguments, None, value.encode(errors="surrogateescape"))
+        return
+    for name in arguments.files or [STDIO]:
+        with open_input(name) as file:
+            source: Iterable[bytes] = file.buffer if hasattr(file, "buffer") else _encoded(file)
+            parse = _parse_json if arguments.format == "json" else _parse_line
+            for line in source:
+                yield parse(arguments, line.rstrip(b"\n"))
+
+
+def _encoded(lines: Iterable[str]) -> Iterator[bytes]:
+    return (line.encode() for line in lines)
+
+
+def _parse_line(arguments: argparse.Namespace, line: bytes) -> Outgoing:
+    if arguments.key_separator is None:
+        return _outgoing(arguments, None, line)
+    separator = unescape(arguments.key_separator).encode(errors="surrogateescape")
+    key, found, value = line.partition(separator)
+    if not found:
+        raise ConfigError(f"no key separator {arguments.key_separator!r} in the line {line[:60]!r}")
+    return _outgoing(arguments, key, value)
+
+
+def _parse_json(arguments: argparse.Namespace, line: bytes) -> Outgoing:
+    try:
+        document = json.loads(line)
+    except ValueError as error:
+        raise ProtocolError(f"the line {line[:60]!r} is not JSON: {error}") from error
+    given = _outgoing(arguments, None, None)
+    timestamp = document.get("timestamp", -1)
+    return Outgoing(
+        decode_bytes(document.get("value"), document.get("value_encoding")),
+        given.key or decode_bytes(document.get("key"), document.get("key_encoding")),
+        (*headers_of(document), *given.headers),
+        given.partition,
+        given.timestamp or (timestamp if timestamp >= 0 else None),
+    )
+
+
+def _outgoing(arguments: argparse.Namespace, key: bytes | None, value: bytes | None) -> Outgoing:
+    if key is None and arguments.key is not None:
+        key = arguments.key.encode(errors="surrogateescape")
+    if value == b"" and arguments.empty_as_null:
+        value = None
+    headers = []
+    for text in arguments.header:
+        name, equals, data = text.partition("=")
+        headers.append((name, data.encode(errors="surrogateescape") if equals else None))
+    return Outgoing(value, key, tuple(headers), arguments.partition, arguments.timestamp)

@@ -1,0 +1,114 @@
+"""Copying a topic's records to another topic, here or in another cluster.
+
+Partitions, timestamps, keys, headers and nulls are kept; the target is made like the source when
+it is not there. What is in the source when the copy begins is copied, unless `-o` says otherwise.
+"""
+
+import argparse
+import sys
+import threading
+import time
+
+from barnabas.cli.framework.confirm import add_dry_run_option
+from barnabas.cli.framework.connection import Connection, add_connection_options
+from barnabas.cli.framework.exit_codes import DONE
+from barnabas.cli.framework.filters import RecordFilter, add_filter_options
+from barnabas.cli.framework.options import add_progress_options
+from barnabas.cli.framework.progress import Progress
+from barnabas.cli.framework.reading import read_spans
+from barnabas.cli.framework.settings import BOOTSTRAP, key_values
+from barnabas.cli.framework.writing import BulkWriter
+from barnabas.cli.nouns.topic_dump import plan
+from barnabas.cli.nouns.topic_restore import ensure_topic
+from barnabas.model.errors import ConfigError
+from barnabas.records.record import Record
+
+EXAMPLE = "barnabas topics copy orders orders -b old:9092 --to-bootstrap-server new:9092"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("topic", metavar="SOURCE[:PARTITIONS]")
+    parser.add_argument("target", metavar="TARGET")
+    parser.add_argument("-o", "--offset", default=":end", metavar="RANGE", help="(default: :end)")
+    parser.add_argument(
+        "--to-bootstrap-server", metavar="HOST:PORT", help="the other cluster (default: the same)"
+    )
+    parser.add_argument(
+        "--to-property", metavar="KEY=VALUE", action="append", default=[], help="a setting for it"
+    )
+    parser.add_argument("-r", "--replication-factor", type=int, default=-1)
+    parser.add_argument(
+        "--repartition", action="store_true", help="place records by key, not as they were"
+    )
+    parser.add_argument("--rate-limit", type=float, metavar="RECORDS", help="records per second")
+    parser.add_argument("--isolation-level", default="read_committed", metavar="LEVEL")
+    add_dry_run_option(parser)
+    add_filter_options(parser)
+    add_progress_options(parser)
+    add_connection_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    source = Connection.of(arguments)
+    target = target_of(source, arguments)
+    header, spans = plan(source, arguments)
+    if target.bootstrap == source.bootstrap and header["topic"] == arguments.target:
+        raise ConfigError("source and target are the same topic")
+    total = sum(span.size for span in spans.values())
+    if arguments.dry_run:
+        sys.stderr.write(f"would copy up to {total} records to {arguments.target}\n")
+        return DONE
+    ensure_topic(target, arguments.target, header, arguments.replication_factor)
+    wanted = RecordFilter.of(arguments)
+    pace = Pace(arguments.rate_limit)
+    with (
+        Progress("copying", total, enabled=not arguments.quiet) as progress,
+        BulkWriter(target) as writer,
+    ):
+        options = {"isolation_level": arguments.isolation_level}
+        for records in read_spans(source, spans, **options):
+            kept = wanted.apply(records)
+            for record in kept:
+                _send(writer, arguments, record)
+            progress.advance(len(records))
+            pace.after(len(kept))
+    sys.stderr.write(f"copied {writer.delivered} records to {arguments.target}\n")
+    return DONE
+
+
+def target_of(source: Connection, arguments: argparse.Namespace) -> Connection:
+    """The cluster to write to: the source's settings unless told otherwise."""
+    settings = dict(source.settings)
+    if arguments.to_bootstrap_server:
+        settings[BOOTSTRAP] = arguments.to_bootstrap_server
+    settings.update(key_values(arguments.to_property, "--to-property"))
+    return Connection(settings)
+
+
+class Pace:
+    """Holds a loop to so many items a second."""
+
+    def __init__(self, per_second: float | None) -> None:
+        self._per_second = per_second
+        self._started = time.monotonic()
+        self._done = 0
+
+    def after(self, count: int) -> None:
+        """Wait as long as `count` more items should have taken."""
+        if not self._per_second:
+            return
+        self._done += count
+        ahead = self._done / self._per_second - (time.monotonic() - self._started)
+        if ahead > 0:
+            threading.Event().wait(ahead)
+
+
+def _send(writer: BulkWriter, arguments: argparse.Namespace, record: Record) -> None:
+    writer.send(
+        arguments.target,
+        record.value,
+        key=record.key,
+        headers=record.headers,
+        partition=None if arguments.repartition else record.partition,
+        timestamp=record.timestamp if record.timestamp >= 0 else None,
+    )

@@ -1,0 +1,126 @@
+"""Restoring a dump: records go to the partitions they came from, with their timestamps.
+
+The topic is made as the dump's first line tells when it is not there. Offsets are new: a log
+assigns its own.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from typing import IO, Any
+
+from barnabas.cli.framework.confirm import add_dry_run_option
+from barnabas.cli.framework.connection import Connection, add_connection_options
+from barnabas.cli.framework.exit_codes import DONE
+from barnabas.cli.framework.files import STDIO, open_input
+from barnabas.cli.framework.options import add_progress_options
+from barnabas.cli.framework.progress import Progress
+from barnabas.cli.framework.record_json import decode_bytes, headers_of
+from barnabas.cli.framework.writing import BulkWriter
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError, LocalError, ProtocolError
+
+EXAMPLE = "barnabas topics restore orders-copy --input orders.ndjson.gz"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("topic", nargs="?", help="topic to write to (default: the dump's own)")
+    parser.add_argument("--input", default=STDIO, metavar="FILE", help="(default: stdin)")
+    parser.add_argument(
+        "--repartition", action="store_true", help="place records by key, not as they were"
+    )
+    parser.add_argument("-r", "--replication-factor", type=int, default=-1)
+    add_dry_run_option(parser)
+    add_progress_options(parser)
+    add_connection_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    connection = Connection.of(arguments)
+    with open_input(arguments.input) as lines:
+        documents = _documents(lines)
+        header, first = _header(documents)
+        topic = arguments.topic or (header or first or {}).get("topic")
+        if not topic:
+            raise LocalError("the dump does not name its topic: say which to write to")
+        rest = documents if first is None else _chain(first, documents)
+        if arguments.dry_run:
+            count = sum(1 for _ in rest)
+            sys.stderr.write(f"would restore {count} records to {topic}\n")
+            return DONE
+        ensure_topic(connection, topic, header or {}, arguments.replication_factor)
+        count = _restore(connection, topic, rest, arguments)
+    sys.stderr.write(f"restored {count} records to {topic}\n")
+    return DONE
+
+
+def ensure_topic(
+    connection: Connection, topic: str, header: dict[str, Any], replication_factor: int = -1
+) -> None:
+    """Make the topic like the one in the header, unless there is one."""
+    from barnabas.admin import NewTopic
+
+    with connection.admin() as admin:
+        there = admin.describe_topics([topic])
+        error = there.errors.get(topic)
+        if error is None:
+            return
+        if not isinstance(error, BrokerError) or error.code not in (
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ):
+            raise error
+        partitions = int(header.get("partitions", -1))
+        wanted = NewTopic(topic, partitions, replication_factor, header.get("configs") or {})
+        admin.create_topics([wanted]).check()
+
+
+def _restore(
+    connection: Connection,
+    topic: str,
+    documents: Iterator[dict[str, Any]],
+    arguments: argparse.Namespace,
+) -> int:
+    with (
+        Progress("restoring", 0, enabled=not arguments.quiet) as progress,
+        BulkWriter(connection, progress.advance) as writer,
+    ):
+        for document in documents:
+            timestamp = document.get("timestamp", -1)
+            writer.send(
+                topic,
+                decode_bytes(document.get("value"), document.get("value_encoding")),
+                key=decode_bytes(document.get("key"), document.get("key_encoding")),
+                headers=headers_of(document),
+                partition=None if arguments.repartition else document.get("partition"),
+                timestamp=timestamp if timestamp >= 0 else None,
+            )
+    return writer.delivered
+
+
+def _documents(lines: IO[str]) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            document = json.loads(line)
+        except ValueError as error:
+            raise ProtocolError(f"line {number} is not JSON: {error}") from error
+        if not isinstance(document, dict):
+            raise ProtocolError(f"line {number} is not a JSON object")
+        yield document
+
+
+def _header(
+    documents: Iterator[dict[str, Any]],
+) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """The dump's first line if it is one, else the first record."""
+    first = next(documents, None)
+    if first is not None and "barnabas_dump" in first:
+        return first, None
+    return None, first
+
+
+def _chain(first: dict[str, Any], rest: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    yield first
+    yield from rest
