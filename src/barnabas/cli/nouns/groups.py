@@ -1,0 +1,237 @@
+"""Consumer groups: list, describe with lag, watch live, reset, copy, delete."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from barnabas.cli.framework.confirm import add_confirmation_options, confirmed
+from barnabas.cli.framework.connection import Connection
+from barnabas.cli.framework.exit_codes import CHECK_FAILED, DONE, FAILED
+from barnabas.cli.framework.options import add_common_options
+from barnabas.cli.framework.outcomes import exit_code, status_of
+from barnabas.cli.framework.places import expand, parse_place
+from barnabas.cli.framework.render import show
+from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
+from barnabas.cli.nouns import group_resetting, group_watch
+from barnabas.cli.nouns.group_lag import COLUMNS, lags_of, total_lag, with_seconds
+from barnabas.cli.nouns.group_reset import committed_of, refuse_active
+from barnabas.model.ids import TopicPartition
+from barnabas.runtime.clock import SystemClock
+
+if TYPE_CHECKING:
+    from barnabas.admin import GroupDescription
+
+LIST_COLUMNS = ("group", "state", "type", "protocol")
+MEMBER_COLUMNS = ("group", "consumer_id", "instance_id", "host", "client_id", "partitions")
+OFFSET_COLUMNS = ("group", "topic", "partition", "status", "message")
+STATUS_COLUMNS = ("group", "status", "message")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_verbs(parser, VERBS)
+
+
+run = run_verb
+
+
+# -- list --------------------------------------------------------------------------------------
+
+
+def _list_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--state", action="append", default=[], help="only these, repeatable")
+    parser.add_argument("--type", action="append", default=[], help="Classic, Consumer, Share…")
+    add_common_options(parser)
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    with Connection.of(arguments).admin() as admin:
+        listed = admin.list_groups(states=arguments.state, types=arguments.type)
+    rows = [
+        {
+            "group": item.group_id,
+            "state": str(item.state),
+            "type": str(item.type),
+            "protocol": item.protocol_type,
+        }
+        for item in listed
+    ]
+    show(arguments, sorted(rows, key=lambda row: row["group"]), LIST_COLUMNS)
+    return DONE
+
+
+# -- describe ----------------------------------------------------------------------------------
+
+
+def _describe_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help="all groups unless named")
+    parser.add_argument("--members", action="store_true", help="the members instead of the lag")
+    parser.add_argument("--max-lag", type=int, metavar="N", help="exit 3 when the lag is above")
+    add_common_options(parser)
+
+
+def _describe(arguments: argparse.Namespace) -> int:
+    connection = Connection.of(arguments)
+    with connection.admin() as admin:
+        names = arguments.groups or [item.group_id for item in admin.list_groups()]
+        described = admin.describe_groups(names).check()
+        if arguments.members:
+            rows = [row for group in described.values() for row in _members(group)]
+            show(arguments, rows, MEMBER_COLUMNS)
+            return DONE
+        lags = [lag for group in described.values() for lag in lags_of(admin, group)]
+    lags = with_seconds(connection, lags, SystemClock().now_ms())
+    show(arguments, [lag.row() for lag in lags], (*COLUMNS, "lag_seconds"))
+    above = arguments.max_lag is not None and total_lag(lags) > arguments.max_lag
+    return CHECK_FAILED if above else DONE
+
+
+def _members(group: "GroupDescription") -> list[dict[str, object]]:
+    return [
+        {
+            "group": group.group_id,
+            "consumer_id": member.member_id,
+            "instance_id": member.instance_id,
+            "host": member.host,
+            "client_id": member.client_id,
+            "partitions": [str(place) for place in member.assignment],
+        }
+        for member in group.members
+    ]
+
+
+# -- delete, delete-offsets --------------------------------------------------------------------
+
+
+def _delete_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("groups", nargs="+", metavar="GROUP")
+    add_confirmation_options(parser)
+    add_common_options(parser)
+
+
+def _delete(arguments: argparse.Namespace) -> int:
+    names: list[str] = arguments.groups
+    with Connection.of(arguments).admin() as admin:
+        for name in names:
+            refuse_active(admin, name)
+        if arguments.dry_run:
+            errors = dict(admin.describe_groups(names).errors)
+        elif not confirmed(arguments, f"delete {', '.join(names)} with their offsets"):
+            return FAILED
+        else:
+            errors = dict(admin.delete_groups(names).errors)
+    rows = [{"group": name, **status_of(errors.get(name))} for name in names]
+    show(arguments, rows, STATUS_COLUMNS)
+    return exit_code(errors)
+
+
+def _delete_offsets_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("group", metavar="GROUP")
+    parser.add_argument("topics", nargs="+", metavar="TOPIC[:PARTITIONS]")
+    add_confirmation_options(parser)
+    add_common_options(parser)
+
+
+def _delete_offsets(arguments: argparse.Namespace) -> int:
+    group = arguments.group
+    with Connection.of(arguments).admin() as admin:
+        places = expand(admin, [parse_place(text) for text in arguments.topics])
+        errors: dict[TopicPartition, Exception] = {}
+        if not arguments.dry_run:
+            if not confirmed(arguments, f"delete the offsets of {group} for these topics"):
+                return FAILED
+            errors = dict(admin.delete_group_offsets(group, places).errors)
+    rows = [
+        {"group": group, "topic": p.topic, "partition": p.partition, **status_of(errors.get(p))}
+        for p in places
+    ]
+    show(arguments, rows, OFFSET_COLUMNS)
+    return exit_code(errors)
+
+
+# -- copy --------------------------------------------------------------------------------------
+
+
+def _copy_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", metavar="SOURCE")
+    parser.add_argument("target", metavar="TARGET")
+    add_confirmation_options(parser)
+    add_common_options(parser)
+
+
+def _copy(arguments: argparse.Namespace) -> int:
+    group = arguments.target
+    with Connection.of(arguments).admin() as admin:
+        refuse_active(admin, group)
+        offsets = committed_of(admin, arguments.source)
+        errors: dict[TopicPartition, Exception] = {}
+        if offsets and not arguments.dry_run:
+            if committed_of(admin, group) and not confirmed(arguments, f"overwrite {group}"):
+                return FAILED
+            errors = dict(admin.alter_group_offsets(group, offsets).errors)
+    rows = [
+        {
+            "group": group,
+            "topic": place.topic,
+            "partition": place.partition,
+            "offset": at.offset,
+            **status_of(errors.get(place)),
+        }
+        for place, at in sorted(offsets.items())
+    ]
+    show(arguments, rows, ("group", "topic", "partition", "offset", "status", "message"))
+    return exit_code(errors)
+
+
+VERBS = (
+    Verb(
+        "list",
+        "list groups with state and type",
+        "barnabas groups list --state Stable",
+        _list_arguments,
+        _list,
+        ("ls",),
+    ),
+    Verb(
+        "describe",
+        "offsets, members and lag, in records and in seconds",
+        "barnabas groups describe billing --max-lag 10000",
+        _describe_arguments,
+        _describe,
+    ),
+    Verb(
+        "watch",
+        "lag, rates and time to catch up, live",
+        group_watch.EXAMPLE,
+        group_watch.add_arguments,
+        group_watch.run,
+    ),
+    Verb(
+        "reset",
+        "plan new offsets; --execute makes them so",
+        group_resetting.EXAMPLE,
+        group_resetting.add_arguments,
+        group_resetting.run,
+        ("seek",),
+    ),
+    Verb(
+        "copy",
+        "give a group the offsets of another",
+        "barnabas groups copy billing billing-test",
+        _copy_arguments,
+        _copy,
+    ),
+    Verb(
+        "delete",
+        "delete groups that have no members",
+        "barnabas groups delete billing-test --yes",
+        _delete_arguments,
+        _delete,
+        ("rm",),
+    ),
+    Verb(
+        "delete-offsets",
+        "forget what a group has committed for topics",
+        "barnabas groups delete-offsets billing orders --yes",
+        _delete_offsets_arguments,
+        _delete_offsets,
+    ),
+)
