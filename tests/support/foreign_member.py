@@ -34,9 +34,13 @@ def confluent(bootstrap, group, topic, options):
     if options.get("group.protocol") != "consumer":
         config |= {"session.timeout.ms": 3000, "heartbeat.interval.ms": 300}
     member = Consumer(config | options)
-    member.subscribe([topic], on_assign=lambda _, found: own(found))
+    member.subscribe([topic])
+    known = []
     while not STOP:
         message = member.poll(0.1)
+        if member.assignment() != known:  # callbacks tell what is added, not what there is
+            known = member.assignment()
+            own(known)
         if message is not None and message.error() is None:
             tell("read", message.partition(), message.offset())
             try:
