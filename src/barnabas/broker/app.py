@@ -18,7 +18,9 @@ from pathlib import Path
 
 from barnabas.broker.api_versions import ApiVersionsAnswers
 from barnabas.broker.boot import doubtful_replicas
-from barnabas.broker.commands import CommandReceiver, LocalChannels
+from barnabas.broker.cluster.start_gate import start_gate
+from barnabas.broker.cluster.wiring import ClusterSide
+from barnabas.broker.commands import CommandReceiver
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.config_watch import ConfigWatch
@@ -31,7 +33,6 @@ from barnabas.broker.handler import Interceptor
 from barnabas.broker.handlers import HANDLERS
 from barnabas.broker.housekeeping import Housekeeping
 from barnabas.broker.identity import Identity, establish, registered_endpoints
-from barnabas.broker.isr_channel import NoController
 from barnabas.broker.listeners import Listeners, connection_limits
 from barnabas.broker.log_store import LogStore, log_config
 from barnabas.broker.metadata_cache import MetadataCache
@@ -41,15 +42,13 @@ from barnabas.broker.purgatory import Purgatory
 from barnabas.broker.services import Services
 from barnabas.broker.topics import Topics
 from barnabas.broker.waiters import PartitionWaiters
-from barnabas.controller.config import ControllerConfig
-from barnabas.controller.controller import Controller
 from barnabas.controller.registration import BrokerRegistration
 from barnabas.controller.topic_admin import TopicAdmin
 from barnabas.model.clock import Clock
 from barnabas.model.control import Endpoint
-from barnabas.model.errors import ConfigError, LocalError
+from barnabas.model.errors import LocalError
 from barnabas.model.ids import BrokerId
-from barnabas.replication.replica_manager import NoFollowers, ReplicaManager, StartCondition
+from barnabas.replication.replica_manager import ReplicaManager, StartCondition
 from barnabas.replication.replica_settings import ReplicaSettings
 from barnabas.runtime.clock import SystemClock
 from barnabas.storage.filesystem import FileSystem, OsFileSystem
@@ -139,11 +138,25 @@ class Broker:
     # --- starting --------------------------------------------------------------------------
 
     async def _open_tree(self, stack: AsyncExitStack) -> MetadataTree:
-        if self.config["zookeeper.connect"] is not None:
-            raise ConfigError("zookeeper.connect: clusters on ZooKeeper are not served yet")
+        hosts = self.config["zookeeper.connect"]
+        if hosts is not None:
+            return await self._connect_to_zookeeper(stack, hosts)
         store = EmbeddedStore(self._clock, self.config.log_dirs[0] / METADATA_FILE)
         stack.push_async_callback(store.close)
         return store.session()
+
+    async def _connect_to_zookeeper(self, stack: AsyncExitStack, hosts: str) -> MetadataTree:
+        from barnabas.zk.kazoo_tree import connect
+
+        session_ms = self.config["zookeeper.session.timeout.ms"]
+        connect_ms = self.config["zookeeper.connection.timeout.ms"]
+        tree = await connect(
+            hosts,
+            session_timeout_s=session_ms / 1000,
+            connect_timeout_s=(session_ms if connect_ms is None else connect_ms) / 1000,
+        )
+        stack.push_async_callback(tree.close)
+        return tree
 
     async def _start_parts(
         self, stack: AsyncExitStack, tree: MetadataTree, identity: Identity
@@ -157,43 +170,58 @@ class Broker:
         stack.push_async_callback(self._flusher.drain)
 
         registration = BrokerRegistration(tree, broker_id, self._describe)
-        replicas = self._make_replicas(broker_id, registration)
+        cluster = ClusterSide(
+            self.config, self._clock, tree, registration, self._metadata, broker_id
+        )
+        self._flusher.on_flushed = cluster.fetchers.wake
+        replicas = self._make_replicas(broker_id, registration, cluster)
         topics = Topics(
             TopicAdmin(tree), self._metadata, self._layers, random.Random(), configs.reload
         )
-        self._services = self._make_services(identity, tree, replicas, topics)
-        dispatcher = Dispatcher(HANDLERS, self._services, self._interceptor)
-        coordinators = self._services.coordinators
+        services = self._services = self._make_services(identity, tree, replicas, topics, cluster)
         receiver = CommandReceiver(
-            replicas, self._metadata, configs, topics, coordinators.metadata_changed
+            replicas,
+            self._metadata,
+            configs,
+            topics,
+            services.coordinators.metadata_changed,
+            cluster.book,
         )
-
+        services.cluster = cluster.start(stack, receiver, replicas)
         await registration.register()
-        await self._start_controller(stack, tree, broker_id, receiver, registration)
+        dispatcher = Dispatcher(HANDLERS, services, start_gate)
+        self._listeners.start(dispatcher)
+        await services.cluster.controller.start()
         await topics.wait_for_broker(broker_id, _FIRST_COMMANDS_MS)
+        await self._start_serving(stack, dispatcher, configs)
+        stack.push_async_callback(cluster.leave)
+
+    async def _start_serving(
+        self, stack: AsyncExitStack, dispatcher: Dispatcher, configs: ConfigWatch
+    ) -> None:
         configs.start()
         stack.push_async_callback(configs.stop)
         housekeeping = Housekeeping(
             self.config, self._clock, self._logs, self._flusher, self._executor
         )
-        housekeeping.start(replicas, configs)
+        housekeeping.start(self.services.replicas, configs)
         stack.push_async_callback(housekeeping.stop)
-        coordinators.start()
+        self.services.coordinators.start()
         stack.push_async_callback(dispatcher.drain)
         stack.push_async_callback(self._stop_serving)
-        self._listeners.start(dispatcher)
+        dispatcher.intercept(self._interceptor)
 
     def _describe(self) -> BrokerNode:
         endpoints = registered_endpoints(self.config, self._listeners.endpoints)
         return BrokerNode(endpoints, self.config["broker.rack"], self._clock.now_ms())
 
     def _make_replicas(
-        self, broker_id: BrokerId, registration: BrokerRegistration
+        self, broker_id: BrokerId, registration: BrokerRegistration, cluster: ClusterSide
     ) -> ReplicaManager:
         settings = ReplicaSettings(
             broker_id=broker_id,
             clock=self._clock,
-            isr_channel=NoController(),
+            isr_channel=cluster.isr_channel,
             max_lag_ms=self.config["replica.lag.time.max.ms"],
             min_insync_of=lambda topic: self._layers.topic_value(topic, "min.insync.replicas"),
             request_flush=self._flusher.request if self._flush_before_ack else None,
@@ -203,7 +231,7 @@ class Broker:
         return ReplicaManager(
             settings,
             LogStore(self._logs, self._layers),
-            NoFollowers(),
+            cluster.fetchers,
             start=StartCondition(doubtful_replicas(self._logs)),
             broker_epoch=lambda: registration.broker_epoch,
         )
@@ -215,7 +243,12 @@ class Broker:
         )
 
     def _make_services(
-        self, identity: Identity, tree: MetadataTree, replicas: ReplicaManager, topics: Topics
+        self,
+        identity: Identity,
+        tree: MetadataTree,
+        replicas: ReplicaManager,
+        topics: Topics,
+        cluster: ClusterSide,
     ) -> Services:
         loop = asyncio.get_running_loop()
         dice = random.Random()
@@ -233,8 +266,10 @@ class Broker:
                 logs=self._logs,
                 producer_ids=producer_ids,
                 produce_purgatory=produce_purgatory,
+                marker_channel=cluster.markers,
             )
         )
+        cluster.route_questions(coordinators)
         services = Services(
             config=self.config,
             clock=self._clock,
@@ -267,25 +302,6 @@ class Broker:
             )
         )
         return services
-
-    async def _start_controller(
-        self,
-        stack: AsyncExitStack,
-        tree: MetadataTree,
-        broker_id: BrokerId,
-        receiver: CommandReceiver,
-        registration: BrokerRegistration,
-    ) -> None:
-        controller = Controller(
-            tree,
-            broker_id,
-            LocalChannels(broker_id, receiver),
-            self._clock,
-            ControllerConfig.from_values(self.config.values),
-            registration,
-        )
-        stack.push_async_callback(controller.stop)
-        await controller.start()
 
     # --- running ---------------------------------------------------------------------------
 

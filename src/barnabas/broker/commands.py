@@ -1,11 +1,12 @@
 """Receives the controller's commands for this broker and applies them.
 
-For the local broker the controller's channel ends here in a direct call; commands to other brokers
-go over the wire.
+The controller's channel ends here: in a direct call when it is this broker, in the handlers of
+LeaderAndIsr, UpdateMetadata and StopReplica when it is another.
 """
 
 from collections.abc import Callable
 
+from barnabas.broker.cluster.links import AddressBook
 from barnabas.broker.config_watch import ConfigWatch
 from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.broker.topics import Topics
@@ -17,8 +18,6 @@ from barnabas.model.control import (
     UpdateMetadataCommand,
 )
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import UnavailableError
-from barnabas.model.ids import BrokerId
 from barnabas.replication.replica_manager import ReplicaManager
 
 
@@ -32,12 +31,14 @@ class CommandReceiver:
         configs: ConfigWatch,
         topics: Topics,
         metadata_changed: Callable[[frozenset[str]], None],
+        book: AddressBook,
     ) -> None:
         self._replicas = replicas
         self._metadata = metadata
         self._configs = configs
         self._topics = topics
         self._metadata_changed = metadata_changed
+        self._book = book
 
     async def apply(self, command: Command) -> ControlReply:
         match command:
@@ -56,28 +57,17 @@ class CommandReceiver:
         }
         for topic in sorted(unknown):  # a log is made with its topic's settings
             await self._configs.load_topic(topic)
+        self._book.learn(command.live_brokers)
         return self._replicas.apply_leader_and_isr(command)
 
     def _update_metadata(self, command: UpdateMetadataCommand) -> ControlReply:
         error = self._replicas.fence_command(command.controller_epoch, command.broker_epoch)
         if error is not ErrorCode.NONE:
             return ControlReply(error)
+        self._book.learn(command.live_brokers)
         gone = self._metadata.apply(command)
         for topic in gone:
             self._configs.forget_topic(topic)
         self._metadata_changed(gone)
         self._topics.metadata_changed()
         return ControlReply()
-
-
-class LocalChannels:
-    """The controller's `BrokerChannels` in a cluster of one."""
-
-    def __init__(self, broker_id: BrokerId, receiver: CommandReceiver) -> None:
-        self._broker_id = broker_id
-        self._receiver = receiver
-
-    async def send(self, broker_id: BrokerId, command: Command) -> ControlReply:
-        if broker_id != self._broker_id:
-            raise UnavailableError(f"broker {broker_id} cannot be reached from an embedded one")
-        return await self._receiver.apply(command)

@@ -79,6 +79,10 @@ class Dispatcher:
             raise self._internal_error(header) from None
         return self._reply(context, result)
 
+    def intercept(self, interceptor: Interceptor | None) -> None:
+        """Put another interceptor into force, or none."""
+        self._interceptor = interceptor
+
     async def drain(self, timeout_s: float = 5.0) -> None:
         """Wait for the requests that are being served by tasks; cancel those that take long."""
         if self._tasks:

@@ -7,6 +7,7 @@ next one, so many producers share each fsync.
 
 import asyncio
 import logging
+from collections.abc import Callable
 from concurrent.futures import Executor
 
 from barnabas.model.clock import Clock
@@ -26,6 +27,8 @@ class Flusher:
         self._clock = clock
         self._running: dict[Partition, asyncio.Task[None]] = {}
         self._again: set[Partition] = set()
+        self.on_flushed: Callable[[Partition], None] = lambda _partition: None
+        """Told after each flush: a follower may now say that it holds what it holds."""
 
     def request(self, partition: Partition) -> None:
         """Flush soon what the partition holds now; it is told by `flushed`."""
@@ -69,6 +72,7 @@ class Flusher:
                 ticket: FlushTicket = partition.flush_ticket()
                 await self.flush_log(partition.log)  # type: ignore[arg-type]
                 partition.flushed(ticket)
+                self.on_flushed(partition)
                 if partition not in self._again:
                     return
         except BrokerError as error:

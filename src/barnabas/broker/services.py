@@ -1,6 +1,6 @@
 """What handlers may reach: the parts of one running broker, wired by `app`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from barnabas.broker.config import BrokerConfig
@@ -17,6 +17,7 @@ from barnabas.storage.log_manager import LogManager
 
 if TYPE_CHECKING:
     from barnabas.broker.api_versions import ApiVersionsAnswers
+    from barnabas.broker.cluster.wiring import ClusterPorts
     from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
     from barnabas.broker.coordinators.internal_topics import InternalTopics
     from barnabas.broker.coordinators.transaction_coordinator import TransactionCoordinator
@@ -45,6 +46,8 @@ class Services:
     api_versions: "ApiVersionsAnswers"
     answers_own_address: bool
     coordinators: "Coordinators"
+    cluster: "ClusterPorts" = field(init=False)
+    """Known once the broker takes part in its cluster, which is before it serves anybody."""
 
     @property
     def internal_topics(self) -> "InternalTopics":

@@ -32,9 +32,10 @@ class Refusal(enum.Enum):
     OUT_OF_FILES = "out_of_files"
     FAILED_UNACKNOWLEDGED = "failed_unacknowledged"
     INTERNAL = "internal"
+    NOT_STARTED = "not_started"
 
 
-_QUIET = frozenset({Refusal.SLOW_PEER, Refusal.FAILED_UNACKNOWLEDGED})
+_QUIET = frozenset({Refusal.SLOW_PEER, Refusal.FAILED_UNACKNOWLEDGED, Refusal.NOT_STARTED})
 """Ordinary life: nothing that an operator must look at."""
 
 

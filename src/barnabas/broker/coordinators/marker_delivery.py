@@ -28,19 +28,6 @@ class MarkerChannel(Protocol):
     ) -> None: ...
 
 
-class NoOtherBrokers:
-    """The channel of a cluster of one: whoever else is named as leader cannot be reached."""
-
-    def send(
-        self,
-        broker_id: BrokerId,
-        end: EndOfTransaction,
-        partitions: tuple[TopicPartition, ...],
-        done: Callable[[Results], None],
-    ) -> None:
-        done(dict.fromkeys(partitions, ErrorCode.NOT_LEADER_OR_FOLLOWER))
-
-
 class MarkerRouter:
     """A `MarkerDelivery`: own partitions directly, those of others through the channel.
 

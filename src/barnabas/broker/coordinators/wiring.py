@@ -8,14 +8,18 @@ from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
 from barnabas.broker.coordinators.group_shard import GroupSettings
 from barnabas.broker.coordinators.internal_topics import InternalTopics
-from barnabas.broker.coordinators.marker_delivery import MarkerRouter, NoOtherBrokers
+from barnabas.broker.coordinators.marker_delivery import MarkerChannel, MarkerRouter
 from barnabas.broker.coordinators.marker_writer import MarkerWriter
 from barnabas.broker.coordinators.producers import Producers
 from barnabas.broker.coordinators.steady_clock import SteadyClock
 from barnabas.broker.coordinators.topics_view import TopicsView
 from barnabas.broker.coordinators.transaction_coordinator import TransactionCoordinator
 from barnabas.broker.coordinators.transaction_shard import TransactionSettings
-from barnabas.broker.coordinators.verification import LocalQuestions, Verifications
+from barnabas.broker.coordinators.verification import (
+    CoordinatorQuestions,
+    LocalQuestions,
+    Verifications,
+)
 from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.broker.periodic import PeriodicJobs
 from barnabas.broker.producer_ids import ProducerIds
@@ -43,6 +47,7 @@ class CoordinatorParts:
     logs: LogManager
     producer_ids: ProducerIds
     produce_purgatory: Purgatory
+    marker_channel: MarkerChannel
 
 
 class Coordinators:
@@ -66,12 +71,13 @@ class Coordinators:
             parts.broker_id,
             parts.metadata,
             self.marker_writer,
-            NoOtherBrokers(),
+            parts.marker_channel,
             parts.produce_purgatory,
             parts.clock,
         )
         self.transactions = self._make_transactions(parts)
-        self.questions = LocalQuestions(self.transactions)
+        self.local_questions = LocalQuestions(self.transactions)
+        self.questions: CoordinatorQuestions = self.local_questions
 
     def _make_groups(self, parts: CoordinatorParts) -> GroupCoordinator:
         loop = asyncio.get_running_loop()

@@ -109,7 +109,7 @@ class _Batch:
             if len(self._errors) == len(self._request.transactions):
                 self._answer.give(None)
 
-        self._ctx.services.coordinators.questions.ask(adding, answered)
+        self._ctx.services.coordinators.local_questions.ask(adding, answered)
 
     def _response(self, _: None = None) -> AddPartitionsToTxnResponse:
         return AddPartitionsToTxnResponse(

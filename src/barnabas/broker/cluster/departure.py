@@ -1,0 +1,64 @@
+"""Leaving the cluster in order: other brokers lead before this one stops."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from barnabas.broker.cluster.controller_link import ControllerLink
+from barnabas.broker.config import BrokerConfig
+from barnabas.broker.metadata_cache import MetadataCache
+from barnabas.model.errors import BarnabasError
+from barnabas.replication.replica_manager import ReplicaManager
+
+_logger = logging.getLogger("barnabas.broker")
+_HANDOVER_S = 2.0
+_POLL_S = 0.02
+
+
+class Departure:
+    """Controlled shutdown, as the controller allows it; runs once, on the broker's loop."""
+
+    def __init__(
+        self,
+        config: BrokerConfig,
+        controller: ControllerLink,
+        replicas: ReplicaManager,
+        metadata: MetadataCache,
+        broker_epoch: Callable[[], int],
+    ) -> None:
+        self._config = config
+        self._controller = controller
+        self._replicas = replicas
+        self._metadata = metadata
+        self._broker_epoch = broker_epoch
+
+    async def leave(self) -> None:
+        """Hand over what can be handed over; gives up after the configured tries."""
+        if not self._config["controlled.shutdown.enable"] or self._is_alone():
+            return
+        backoff_s = self._config["controlled.shutdown.retry.backoff.ms"] / 1000
+        for attempt in range(self._config["controlled.shutdown.max.retries"]):
+            if attempt:
+                await asyncio.sleep(backoff_s)
+            if await self._try_leave():
+                await self._wait_for_handover()
+                return
+        _logger.warning("stopping without handing over every partition")
+
+    async def _try_leave(self) -> bool:
+        try:
+            remaining = await self._controller.controlled_shutdown(self._broker_epoch())
+        except (BarnabasError, OSError) as error:
+            _logger.info("controlled shutdown failed: %s", error)
+            return False
+        return not remaining
+
+    async def _wait_for_handover(self) -> None:
+        """Until the controller's commands are here: who asks us is sent to the new leaders."""
+        for _ in range(int(_HANDOVER_S / _POLL_S)):
+            if not any(len(led.replicas) > 1 for led in self._replicas.leader_partitions()):
+                return
+            await asyncio.sleep(_POLL_S)
+
+    def _is_alone(self) -> bool:
+        return len(list(self._metadata.brokers())) < 2

@@ -1,0 +1,162 @@
+"""Transactions across brokers: markers to other leaders, questions to other coordinators."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from typing import Any
+
+from barnabas.broker.cluster.links import BrokerLinks
+from barnabas.broker.coordinators.internal_topics import InternalTopics
+from barnabas.broker.coordinators.marker_writer import EndOfTransaction, Results
+from barnabas.broker.coordinators.verification import CoordinatorQuestions, Verified
+from barnabas.broker.metadata_cache import MetadataCache
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BarnabasError
+from barnabas.model.ids import BrokerId, TopicPartition
+from barnabas.model.topic_names import TRANSACTIONS_TOPIC
+from barnabas.transactions.requests import AddPartitions
+from barnabas.wire.messages import add_partitions_to_txn as adding
+from barnabas.wire.messages import write_txn_markers as marking
+
+_ADD_VERSION, _VERIFY_VERSION = 5, 4
+
+
+class _Tasks:
+    """Requests under way; what still runs at the end is cancelled."""
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[None]] = set()
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def stop(self) -> None:
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+
+class RemoteMarkers:
+    """A `MarkerChannel` over the wire; owned by the broker's loop."""
+
+    def __init__(self, links: BrokerLinks) -> None:
+        self._links = links
+        self._tasks = _Tasks()
+
+    def send(
+        self,
+        broker_id: BrokerId,
+        end: EndOfTransaction,
+        partitions: tuple[TopicPartition, ...],
+        done: Callable[[Results], None],
+    ) -> None:
+        self._tasks.start(self._send(broker_id, end, partitions, done))
+
+    async def stop(self) -> None:
+        await self._tasks.stop()
+
+    async def _send(
+        self,
+        broker_id: BrokerId,
+        end: EndOfTransaction,
+        partitions: tuple[TopicPartition, ...],
+        done: Callable[[Results], None],
+    ) -> None:
+        marker = marking.WritableTxnMarker(
+            end.producer_id,
+            end.producer_epoch,
+            end.commit,
+            [
+                marking.WritableTxnMarkerTopic(topic, numbers)
+                for topic, numbers in _by_topic(partitions).items()
+            ],
+            end.coordinator_epoch,
+            end.transaction_version,
+        )
+        results: Results = dict.fromkeys(partitions, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        try:
+            response: marking.WriteTxnMarkersResponse = await self._links.to(broker_id).request(
+                marking.WriteTxnMarkersRequest([marker])
+            )
+        except (BarnabasError, OSError):
+            done(results)  # retried against whoever leads then
+            return
+        for answered in response.markers:
+            for topic in answered.topics:
+                for item in topic.partitions:
+                    place = TopicPartition(topic.name, item.partition_index)
+                    results[place] = ErrorCode.of(item.error_code)
+        done(results)
+
+
+class RoutedQuestions:
+    """`CoordinatorQuestions` to whichever broker coordinates; owned by the broker's loop."""
+
+    def __init__(
+        self,
+        broker_id: BrokerId,
+        metadata: MetadataCache,
+        places: InternalTopics,
+        local: CoordinatorQuestions,
+        links: BrokerLinks,
+    ) -> None:
+        self._broker_id = broker_id
+        self._metadata = metadata
+        self._places = places
+        self._local = local
+        self._links = links
+        self._tasks = _Tasks()
+
+    def ask(self, request: AddPartitions, answered: Verified) -> None:
+        place = self._places.partition_of(TRANSACTIONS_TOPIC, request.transactional_id)
+        state = self._metadata.partition(place)
+        if state is None or state.leader < 0 or state.leader == self._broker_id:
+            self._local.ask(request, answered)
+        else:
+            self._tasks.start(self._ask(state.leader, request, answered))
+
+    async def stop(self) -> None:
+        await self._tasks.stop()
+
+    async def _ask(self, broker_id: BrokerId, request: AddPartitions, answered: Verified) -> None:
+        transaction = adding.AddPartitionsToTxnTransaction(
+            request.transactional_id,
+            request.producer_id,
+            request.producer_epoch,
+            request.verify_only,
+            [
+                adding.AddPartitionsToTxnTopic(topic, numbers)
+                for topic, numbers in _by_topic(sorted(request.partitions)).items()
+            ],
+        )
+        version = _ADD_VERSION if request.transaction_version >= 2 else _VERIFY_VERSION
+        try:
+            response: adding.AddPartitionsToTxnResponse = await self._links.to(broker_id).request(
+                adding.AddPartitionsToTxnRequest([transaction]), version=version
+            )
+        except (BarnabasError, OSError):
+            # What a coordinator that moves answers: the producer tries the batch again.
+            answered(dict.fromkeys(request.partitions, ErrorCode.NOT_COORDINATOR))
+            return
+        answered(_verdicts(request, response))
+
+
+def _verdicts(
+    request: AddPartitions, response: adding.AddPartitionsToTxnResponse
+) -> Mapping[TopicPartition, ErrorCode]:
+    general = ErrorCode.of(response.error_code) or ErrorCode.NOT_COORDINATOR
+    verdicts = dict.fromkeys(request.partitions, general)
+    for transaction in response.results_by_transaction:
+        for topic in transaction.topic_results:
+            for item in topic.results_by_partition:
+                place = TopicPartition(topic.name, item.partition_index)
+                verdicts[place] = ErrorCode.of(item.partition_error_code)
+    return verdicts
+
+
+def _by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
+    topics: dict[str, list[int]] = {}
+    for place in partitions:
+        topics.setdefault(place.topic, []).append(place.partition)
+    return topics

@@ -1,0 +1,175 @@
+"""The cluster's side of one broker, put together; what `app` starts and stops.
+
+A broker that is alone uses the same parts: its controller's commands are calls, and it follows
+nobody.
+"""
+
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from barnabas.broker.cluster.channels import ClusterChannels
+from barnabas.broker.cluster.controller_link import ControllerLink
+from barnabas.broker.cluster.departure import Departure
+from barnabas.broker.cluster.isr_channel import ControllerIsrChannel
+from barnabas.broker.cluster.links import AddressBook, BrokerLinks
+from barnabas.broker.cluster.remote_coordination import RemoteMarkers, RoutedQuestions
+from barnabas.broker.cluster.replica_source import WireSource
+from barnabas.broker.commands import CommandReceiver
+from barnabas.broker.config import BrokerConfig
+from barnabas.broker.coordinators.wiring import Coordinators
+from barnabas.broker.metadata_cache import MetadataCache
+from barnabas.broker.periodic import PeriodicJobs
+from barnabas.controller.config import ControllerConfig
+from barnabas.controller.controller import Controller
+from barnabas.controller.registration import BrokerRegistration
+from barnabas.model.clock import Clock
+from barnabas.model.ids import BrokerId, TopicPartition
+from barnabas.net.connection_options import ConnectionOptions
+from barnabas.replication.fetch_plan import FetchLimits
+from barnabas.replication.fetcher_driver import FetcherPool
+from barnabas.replication.replica_manager import ReplicaManager
+from barnabas.zk.tree import MetadataTree, SessionState
+
+_IDLE_FETCHERS_MS = 10_000
+_IN_SYNC_CHECK_MS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterPorts:
+    """What the handlers of requests between brokers reach."""
+
+    listener: str
+    receiver: CommandReceiver
+    controller: Controller
+
+
+class ClusterSide:
+    """Made on the broker's running loop, which owns all of it."""
+
+    def __init__(
+        self,
+        config: BrokerConfig,
+        clock: Clock,
+        tree: MetadataTree,
+        registration: BrokerRegistration,
+        metadata: MetadataCache,
+        broker_id: BrokerId,
+    ) -> None:
+        self._config = config
+        self._clock = clock
+        self._tree = tree
+        self._registration = registration
+        self._metadata = metadata
+        self._broker_id = broker_id
+        self._replicas: ReplicaManager | None = None
+        self._questions: RoutedQuestions | None = None
+        self._jobs = PeriodicJobs()
+        self._links: list[BrokerLinks] = []
+        self.book = AddressBook(config.inter_broker_listener)
+        self.isr_channel = ControllerIsrChannel(
+            lambda: registration.broker_epoch, lambda: tree.state is SessionState.CONNECTED
+        )
+        self._sources = self.new_links()
+        self.fetchers = FetcherPool(self._connect, clock, _limits(config), self._caught_up)
+        self.markers = RemoteMarkers(self.new_links())
+
+    def new_links(self) -> BrokerLinks:
+        """Connections for one purpose, closed with everything else."""
+        options = ConnectionOptions(
+            client_id=f"broker-{self._broker_id}",
+            connect_timeout_s=min(10.0, self._request_timeout_s),
+            request_timeout_s=self._request_timeout_s,
+        )
+        links = BrokerLinks(self.book, options)
+        self._links.append(links)
+        return links
+
+    def route_questions(self, coordinators: Coordinators) -> None:
+        """Let transactions be verified by whichever broker coordinates them."""
+        self._questions = coordinators.questions = RoutedQuestions(
+            self._broker_id,
+            self._metadata,
+            coordinators.internal_topics,
+            coordinators.local_questions,
+            self.new_links(),
+        )
+
+    def start(
+        self, stack: AsyncExitStack, receiver: CommandReceiver, replicas: ReplicaManager
+    ) -> ClusterPorts:
+        """Make the controller and everything that talks to one; `begin` lets it act."""
+        self._replicas = replicas
+        stack.push_async_callback(self._stop)
+        controller = Controller(
+            self._tree,
+            self._broker_id,
+            ClusterChannels(self._broker_id, receiver, self.new_links()),
+            self._clock,
+            ControllerConfig.from_values(self._config.values),
+            self._registration,
+        )
+        stack.push_async_callback(controller.stop)
+        self._link = ControllerLink(self._broker_id, controller, self._metadata, self.new_links())
+        self.isr_channel.start(self._link)
+        self._tree.add_session_listener(self._session_changed)
+        self._jobs.every(_IDLE_FETCHERS_MS, "idle-fetchers", self.fetchers.idle)
+        self._jobs.every(_IN_SYNC_CHECK_MS, "in-sync-proposals", replicas.tick)
+        return ClusterPorts(self.book.listener, receiver, controller)
+
+    async def leave(self) -> None:
+        """Hand leaderships over before stopping."""
+        assert self._replicas is not None
+        departure = Departure(
+            self._config,
+            self._link,
+            self._replicas,
+            self._metadata,
+            lambda: self._registration.broker_epoch,
+        )
+        await departure.leave()
+
+    async def _stop(self) -> None:
+        await self._jobs.stop()
+        await self.isr_channel.stop()
+        await self.markers.stop()
+        if self._questions is not None:
+            await self._questions.stop()
+        await self.fetchers.close()
+        for links in self._links:
+            links.close()
+
+    def _connect(self, source: BrokerId) -> WireSource:
+        return WireSource(
+            self._sources.to(source),
+            self._broker_id,
+            lambda: self._registration.broker_epoch,
+            self._config["replica.socket.timeout.ms"] / 1000,
+        )
+
+    def _caught_up(self, place: TopicPartition) -> None:
+        if self._replicas is not None:
+            self._replicas.trust(place)
+
+    def _session_changed(self, state: SessionState) -> None:
+        """With the session went the right to lead: others may have been elected by now.
+
+        While it is merely in doubt leaders go on, for they cannot acknowledge to acks=all without
+        the followers, and propose no changes of in-sync sets.
+        """
+        if state is SessionState.LOST and self._replicas is not None:
+            for partition in list(self._replicas.leader_partitions()):
+                partition.resign()
+
+    @property
+    def _request_timeout_s(self) -> float:
+        return float(self._config["request.timeout.ms"]) / 1000
+
+
+def _limits(config: BrokerConfig) -> FetchLimits:
+    return FetchLimits(
+        max_wait_ms=config["replica.fetch.wait.max.ms"],
+        min_bytes=config["replica.fetch.min.bytes"],
+        max_bytes=config["replica.fetch.response.max.bytes"],
+        partition_max_bytes=config["replica.fetch.max.bytes"],
+        backoff_ms=config["replica.fetch.backoff.ms"],
+    )
