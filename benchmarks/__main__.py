@@ -5,7 +5,7 @@ import sys
 
 from benchmarks.report import Report
 
-SUITES = ("broker",)
+SUITES = ("broker", "groups")
 
 
 def main(names: list[str]) -> int:
