@@ -3,15 +3,17 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from barnabas.admin.aio_admin import Admin
     from barnabas.clients.group.aio_consumer import Consumer
     from barnabas.clients.producer.aio_producer import Producer
 
 _HOMES = {
+    "Admin": "barnabas.admin.aio_admin",
     "Consumer": "barnabas.clients.group.aio_consumer",
     "Producer": "barnabas.clients.producer.aio_producer",
 }
 
-__all__ = ["Consumer", "Producer"]
+__all__ = ["Admin", "Consumer", "Producer"]
 
 
 def __getattr__(name: str) -> object:

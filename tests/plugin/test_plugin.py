@@ -136,13 +136,19 @@ def test_asyncio_fixtures(run):
         async def test_admin(async_kafka_admin, kafka_topic):
             description = await async_kafka_admin.describe_topic(kafka_topic)
             assert description.name == kafka_topic
+
+        @pytest.mark.asyncio
+        async def test_round(async_kafka_producer, async_kafka_consumer, kafka_topic):
+            await async_kafka_producer.send_and_wait(kafka_topic, b"v")
+            await async_kafka_consumer.subscribe([kafka_topic])
+            async for record in async_kafka_consumer:
+                assert record.value == b"v"
+                break
         """,
-        "-p",
-        "asyncio",
         "-o",
         "asyncio_mode=strict",
     )
-    result.assert_outcomes(passed=1)
+    result.assert_outcomes(passed=2)
 
 
 def test_no_thread_is_left(run):
@@ -195,3 +201,21 @@ def test_the_marker_and_options_explain_themselves(run):
     result.stdout.fnmatch_lines(["@pytest.mark.kafka(partitions=1, config={})*"])
     result = run("", "--help")
     result.stdout.fnmatch_lines(["*--kafka-external=HOST:PORT*"])
+
+
+def test_consumers(run):
+    result = run(
+        """
+        def test_one(kafka, kafka_topic, kafka_consumer):
+            kafka.produce(kafka_topic, "v")
+            kafka_consumer.subscribe([kafka_topic])
+            for record in kafka_consumer:
+                assert record.value == b"v"
+                break
+
+        def test_several(kafka_topic, kafka_consumer_factory):
+            first, second = kafka_consumer_factory(kafka_topic), kafka_consumer_factory()
+            assert first is not second
+        """
+    )
+    result.assert_outcomes(passed=2)
