@@ -21,7 +21,7 @@ from barnabas.clients.group.one_thread import OneThread
 from barnabas.clients.group.positions.offset_requests import OffsetAndTimestamp
 from barnabas.clients.group.positions.offset_reset import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.clients.group.settings import ConsumerSettings
-from barnabas.model.errors import BarnabasError
+from barnabas.model.errors import BarnabasError, LocalError
 from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.records.record import Record
@@ -109,6 +109,30 @@ class Consumer(ConsumerBase):
                 found = self._poll(ITERATION_SECONDS, lambda: self._core.take_records(1))
             for records in (found or {}).values():
                 yield from records
+
+    def process(self, handler: Callable[[Record], Any], **options: Any) -> None:
+        """Call `handler(record)` for every record, until `wakeup()`, or `stop()` says so.
+
+        `concurrency` workers; `ordering` "partition" or "key" is the order that is kept.
+        `on_error`: "stop" raises, "retry" tries `retries` times first, "skip" logs, "dlq" sends
+        the record by `producer` to `dead_letter_topic` (default: topic + ".dlq") with the reason
+        in its headers. Commits never pass a record that is not done; needs
+        enable.auto.commit=false. Further options: see `ProcessOptions`.
+        """
+        from barnabas.clients.group.patterns.process import ProcessOptions, ProcessRun
+
+        with self._one_thread:
+            self._check_reads()
+            if self._settings.group is None or self._settings.auto_commit:
+                raise LocalError("process() commits itself: set group.id, enable.auto.commit=false")
+            run = ProcessRun(self, handler, ProcessOptions(**options))
+            subscription = self._core.subscription
+            inner = subscription.listener
+            subscription.listener = run.listener(inner)
+            try:
+                run.run()
+            finally:
+                subscription.listener = inner
 
     def wakeup(self) -> None:
         """From any thread: the blocking call under way, or the next, raises WakeupError."""

@@ -1,0 +1,198 @@
+"""Results and offsets in one database transaction: each record counts exactly once.
+
+The offsets live in a table beside the results, so both are there or neither is. A member that
+lost its partitions without knowing cannot write any more: the table's offset has moved on, its
+update finds no row, and its transaction is rolled back. Works with sqlite3 and any DB-API 2.0
+connection; the table needs nothing but CREATE TABLE, INSERT, UPDATE and SELECT.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from barnabas.model.errors import BarnabasError, LocalError
+from barnabas.model.ids import TopicPartition
+from barnabas.records.record import Record
+
+DEFAULT_TABLE = "consumer_offsets"
+Write = Callable[[Any, list[Record]], Any]
+"""`write(cursor, records)`: the application's statements, in the transaction that holds them."""
+
+
+class Reader(Protocol):
+    """What the sink needs of a consumer; `barnabas.Consumer` fits."""
+
+    def poll(self, timeout: float = ...) -> dict[TopicPartition, list[Record]]: ...
+
+    def seek(self, partition: TopicPartition, offset: int) -> None: ...
+
+    def subscribe(self, topics: Any, listener: Any = ...) -> None: ...
+
+
+class FencedError(BarnabasError):
+    """Another consumer has written records of this partition: it is not ours any more."""
+
+    def __init__(self, partition: TopicPartition) -> None:
+        super().__init__(f"{partition}: another consumer has stored a later offset")
+        self.partition = partition
+
+
+class DatabaseSink:
+    """Consumes into a database; `group` tells apart several consumers of one table.
+
+    >>> import sqlite3
+    >>> sink = DatabaseSink(sqlite3.connect(":memory:"), group="billing")
+    >>> sink.create_table()
+    >>> sink.offsets([TopicPartition("orders", 0)])
+    {}
+
+    Commit nothing to Kafka beside it: set enable.auto.commit=false. For one thread.
+    """
+
+    def __init__(
+        self,
+        connection: Any,
+        *,
+        group: str,
+        table: str = DEFAULT_TABLE,
+        paramstyle: str | None = None,
+    ) -> None:
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]*", table):
+            raise LocalError(f"table={table!r} is not a plain name")
+        self._connection = connection
+        self._group = group
+        self._table = table
+        self._paramstyle = paramstyle or _paramstyle_of(connection)
+        self._next: dict[TopicPartition, int | None] = {}
+
+    def create_table(self) -> None:
+        """Make the table of offsets, if it is not there."""
+        self._execute(
+            self._connection.cursor(),
+            f"CREATE TABLE IF NOT EXISTS {self._table} (consumer_group VARCHAR(255) NOT NULL, "
+            "topic VARCHAR(255) NOT NULL, topic_partition INTEGER NOT NULL, "
+            "next_offset BIGINT NOT NULL, PRIMARY KEY (consumer_group, topic, topic_partition))",
+        )
+        self._connection.commit()
+
+    def subscribe(self, consumer: Reader, topics: Iterable[str]) -> None:
+        """Subscribe so that every partition goes on from its offset in the database."""
+        consumer.subscribe(topics, _SeekToStored(self, consumer))
+
+    def offsets(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        """The offset to read next, of each partition that has one."""
+        cursor = self._connection.cursor()
+        self._execute(
+            cursor,
+            f"SELECT topic, topic_partition, next_offset FROM {self._table} "
+            "WHERE consumer_group = {}",
+            self._group,
+        )
+        stored = {TopicPartition(topic, int(n)): int(at) for topic, n, at in cursor.fetchall()}
+        self._connection.rollback()
+        return {place: stored[place] for place in partitions if place in stored}
+
+    def consume(self, consumer: Reader, write: Write, timeout: float = 1.0) -> int:
+        """Poll once and store what came, records and offsets together; how many there were.
+
+        When anything fails nothing is stored, the consumer goes back to what is, and the error is
+        raised.
+        """
+        polled = consumer.poll(timeout)
+        if not polled:
+            return 0
+        cursor = self._connection.cursor()
+        try:
+            for records in polled.values():
+                write(cursor, records)
+            moved = {place: records[-1].offset + 1 for place, records in polled.items()}
+            for place, offset in moved.items():
+                self._move(cursor, place, offset)
+            self._connection.commit()
+        except BaseException:
+            self._connection.rollback()
+            self.go_back(consumer, {place: records[0].offset for place, records in polled.items()})
+            raise
+        self._next.update(moved)
+        return sum(len(records) for records in polled.values())
+
+    def go_back(self, consumer: Reader, begun: Mapping[TopicPartition, int]) -> None:
+        """Read on from what is stored; where nothing is, from where this poll began."""
+        stored = self.offsets(begun)
+        for place, offset in begun.items():
+            self._next[place] = stored.get(place)
+            consumer.seek(place, stored.get(place, offset))
+
+    def take_over(self, consumer: Reader, partitions: Sequence[TopicPartition]) -> None:
+        """Partitions just assigned: go on where the database stands."""
+        stored = self.offsets(partitions)
+        for place in partitions:
+            self._next[place] = stored.get(place)
+            if place in stored:
+                consumer.seek(place, stored[place])
+
+    def _move(self, cursor: Any, place: TopicPartition, offset: int) -> None:
+        expected = self._next.get(place)
+        if expected is None:
+            # Another's row makes this fail on the primary key.
+            self._execute(
+                cursor,
+                f"INSERT INTO {self._table} VALUES ({{}}, {{}}, {{}}, {{}})",
+                self._group,
+                *place,
+                offset,
+            )
+            return
+        self._execute(
+            cursor,
+            f"UPDATE {self._table} SET next_offset = {{}} WHERE consumer_group = {{}} "
+            "AND topic = {} AND topic_partition = {} AND next_offset = {}",
+            offset,
+            self._group,
+            *place,
+            expected,
+        )
+        if cursor.rowcount != 1:
+            raise FencedError(place)
+
+    def _execute(self, cursor: Any, statement: str, *values: object) -> None:
+        marks, arguments = _parameters(self._paramstyle, values)
+        text = statement.format(*marks) if values else statement
+        if values:
+            cursor.execute(text, arguments)
+        else:
+            cursor.execute(text)
+
+
+class _SeekToStored:
+    def __init__(self, sink: DatabaseSink, consumer: Reader) -> None:
+        self._sink = sink
+        self._consumer = consumer
+
+    def on_partitions_assigned(self, partitions: Sequence[TopicPartition]) -> None:
+        self._sink.take_over(self._consumer, partitions)
+
+
+def _paramstyle_of(connection: Any) -> str:
+    """The driver says which placeholders it takes (PEP 249)."""
+    package = type(connection).__module__.partition(".")[0]
+    style = getattr(sys.modules.get(package), "paramstyle", None)
+    if not isinstance(style, str):
+        raise LocalError(f"{package} does not say its paramstyle: pass paramstyle=")
+    return style
+
+
+def _parameters(style: str, values: Sequence[object]) -> tuple[list[str], Any]:
+    """Placeholders and arguments for a statement with these values."""
+    match style:
+        case "qmark":
+            return ["?"] * len(values), tuple(values)
+        case "format" | "pyformat":
+            return ["%s"] * len(values), tuple(values)
+        case "numeric":
+            return [f":{index + 1}" for index in range(len(values))], tuple(values)
+        case "named":
+            names = [f"p{index}" for index in range(len(values))]
+            return [f":{name}" for name in names], dict(zip(names, values, strict=True))
+    raise LocalError(f"paramstyle={style!r} is not one of PEP 249's")

@@ -1,0 +1,98 @@
+"""What becomes of a record whose handler fails: again, aside, over, or the end."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from barnabas.model.errors import BarnabasError, LocalError
+from barnabas.records.record import Record
+
+logger = logging.getLogger(__name__)
+
+POLICIES = ("retry", "dlq", "skip", "stop")
+DEAD_LETTER_SUFFIX = ".dlq"
+DELIVERY_SECONDS = 60.0
+Handler = Callable[[Record], Any]
+Pause = Callable[[float], Any]
+
+
+class ProcessingError(BarnabasError):
+    """A record could not be processed; `__cause__` is what its handler raised."""
+
+    def __init__(self, record: Record) -> None:
+        super().__init__(f"{record.topic}-{record.partition} at offset {record.offset}")
+        self.record = record
+
+
+class DeadLetters(Protocol):
+    """Where records go that cannot be processed: a `Producer` fits."""
+
+    def send(self, topic: str, value: Any = None, key: Any = None, headers: Any = ()) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FailurePolicy:
+    """`on_error` and what belongs to it. Used by workers at the same time."""
+
+    on_error: str
+    retries: int
+    backoff_s: float
+    producer: DeadLetters | None
+    dead_letter_topic: str | None
+
+    def __post_init__(self) -> None:
+        if self.on_error not in POLICIES:
+            raise LocalError(f"on_error={self.on_error!r}: must be one of {', '.join(POLICIES)}")
+        if self.on_error == "dlq" and self.producer is None:
+            raise LocalError("on_error='dlq' needs producer=, which sends the dead letters")
+
+    def handle(self, handler: Handler, record: Record, pause: Pause) -> None:
+        """Run the handler; returns when the record is done with, ProcessingError when it is not."""
+        tries = self.retries if self.on_error in ("retry", "dlq") else 0
+        for attempt in range(tries + 1):
+            try:
+                handler(record)
+                return
+            except Exception as error:  # noqa: BLE001 - a handler may raise anything
+                if attempt < tries:
+                    pause(self.backoff_s * 2**attempt)
+                    continue
+                self._failed(record, error)
+
+    def _failed(self, record: Record, error: Exception) -> None:
+        if self.on_error == "skip":
+            logger.warning(
+                "%s-%d at offset %d is skipped: %r",
+                record.topic,
+                record.partition,
+                record.offset,
+                error,
+            )
+        elif self.on_error == "dlq":
+            self._bury(record, error)
+        else:
+            raise ProcessingError(record) from error
+
+    def _bury(self, record: Record, error: Exception) -> None:
+        """Send it aside with the reason; it counts as processed once that is stored."""
+        assert self.producer is not None
+        topic = self.dead_letter_topic or record.topic + DEAD_LETTER_SUFFIX
+        headers = [*record.headers, *reason_headers(record, error)]
+        try:
+            future = self.producer.send(topic, record.value, key=record.key, headers=headers)
+            future.result(DELIVERY_SECONDS)
+        except BarnabasError as undelivered:
+            raise ProcessingError(record) from undelivered
+
+
+def reason_headers(record: Record, error: Exception) -> list[tuple[str, bytes]]:
+    """Where a dead letter comes from, and why it is one."""
+    return [
+        ("dlq.topic", record.topic.encode()),
+        ("dlq.partition", str(record.partition).encode()),
+        ("dlq.offset", str(record.offset).encode()),
+        ("dlq.timestamp", str(record.timestamp).encode()),
+        ("dlq.error.class", type(error).__name__.encode()),
+        ("dlq.error.message", str(error).encode()),
+    ]

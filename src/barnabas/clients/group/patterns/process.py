@@ -1,0 +1,164 @@
+"""`consumer.process(handler)`: a pool of workers behind one consumer, commits that are safe.
+
+The polling thread polls, hands out and commits; workers call the handler. No commit passes a record
+that is not done, so after a crash every record is seen again that may not have been processed.
+While too much is under way the partitions are paused, but polling goes on: the group sees the
+member alive.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from barnabas.clients.group.errors import CommitFailedError, WakeupError
+from barnabas.clients.group.patterns.failures import DeadLetters, FailurePolicy, Handler
+from barnabas.clients.group.patterns.offset_tracker import OffsetTracker
+from barnabas.clients.group.patterns.workers import Workers, route_by
+from barnabas.model.errors import BarnabasError, LocalError
+from barnabas.model.ids import TopicPartition
+
+if TYPE_CHECKING:
+    from barnabas.clients.group.consumer import Consumer
+
+logger = logging.getLogger(__name__)
+
+POLL_SECONDS = 0.1
+DRAIN_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessOptions:
+    """The arguments of `Consumer.process`."""
+
+    concurrency: int = 1
+    ordering: str = "partition"
+    on_error: str = "stop"
+    retries: int = 3
+    backoff_s: float = 0.1
+    producer: DeadLetters | None = None
+    dead_letter_topic: str | None = None
+    max_in_progress: int = 1000
+    commit_interval_s: float = 1.0
+    stop: Callable[[], bool] | None = None
+
+
+class _Listener:
+    """Between the group and the application's listener: work is finished before it is given up."""
+
+    def __init__(self, run: "ProcessRun", inner: Any) -> None:
+        self._run = run
+        self._inner = inner
+
+    def on_partitions_assigned(self, partitions: Sequence[TopicPartition]) -> None:
+        self._tell("on_partitions_assigned", partitions)
+
+    def on_partitions_revoked(self, partitions: Sequence[TopicPartition]) -> None:
+        self._run.give_up(partitions)
+        self._tell("on_partitions_revoked", partitions)
+
+    def on_partitions_lost(self, partitions: Sequence[TopicPartition]) -> None:
+        self._run.tracker.forget(partitions)
+        name = "on_partitions_lost"
+        self._tell(name if hasattr(self._inner, name) else "on_partitions_revoked", partitions)
+
+    def _tell(self, name: str, partitions: Sequence[TopicPartition]) -> None:
+        method = getattr(self._inner, name, None)
+        if method is not None:
+            method(partitions)
+
+
+class ProcessRun:
+    """One call of `process`; owned by the polling thread."""
+
+    def __init__(self, consumer: "Consumer", handler: Handler, options: ProcessOptions) -> None:
+        if options.concurrency < 1:
+            raise LocalError(f"concurrency={options.concurrency}: must be at least 1")
+        self.tracker = OffsetTracker()
+        self._consumer = consumer
+        self._options = options
+        policy = FailurePolicy(
+            options.on_error,
+            options.retries,
+            options.backoff_s,
+            options.producer,
+            options.dead_letter_topic,
+        )
+        route = route_by(options.ordering, options.concurrency)
+        self._workers = Workers(handler, policy, self.tracker, route, options.concurrency)
+        self._paused: set[TopicPartition] = set()
+
+    def run(self) -> None:
+        """Until told to stop, woken up, or a record fails for good."""
+        try:
+            self._loop()
+        except WakeupError:
+            logger.debug("processing was ended by wakeup()")
+        finally:
+            self._finish()
+        if self._workers.failure is not None:
+            raise self._workers.failure
+
+    def give_up(self, partitions: Sequence[TopicPartition]) -> None:
+        """Before partitions go to others: finish what is under way there, and commit it."""
+        if not self._workers.failed.is_set() and not self.tracker.wait(partitions, DRAIN_SECONDS):
+            logger.warning("records of %d partitions are given up unfinished", len(partitions))
+        self._commit()
+        self.tracker.forget(partitions)
+        self._paused.difference_update(partitions)
+
+    def listener(self, inner: Any) -> Any:
+        return _Listener(self, inner)
+
+    def _loop(self) -> None:
+        next_commit_s = time.monotonic() + self._options.commit_interval_s
+        while not self._stopped():
+            self._hold_or_go_on()
+            for place, records in self._consumer.poll(POLL_SECONDS).items():
+                self._workers.submit(place, records)
+            if time.monotonic() >= next_commit_s:
+                self._commit()
+                next_commit_s = time.monotonic() + self._options.commit_interval_s
+
+    def _stopped(self) -> bool:
+        wanted = self._options.stop is not None and self._options.stop()
+        return wanted or self._workers.failed.is_set()
+
+    def _hold_or_go_on(self) -> None:
+        if self.tracker.unfinished() >= self._options.max_in_progress:
+            more = self._consumer.assignment() - self._consumer.paused()
+            self._consumer.pause(*more)
+            self._paused |= more
+        elif self._paused:
+            self._consumer.resume(*(self._paused & self._consumer.assignment()))
+            self._paused.clear()
+
+    def _finish(self) -> None:
+        if not self._workers.failed.is_set():
+            self.tracker.wait(None, DRAIN_SECONDS)
+        self._workers.close()
+        self._commit()
+        if self._paused:
+            self._consumer.resume(*(self._paused & self._consumer.assignment()))
+        for place in self._consumer.assignment():
+            self._rewind(place)
+
+    def _rewind(self, place: TopicPartition) -> None:
+        """Records handed out and not processed are read again by the next poll."""
+        first = self.tracker.first_unfinished(place)
+        if first is not None:
+            self._consumer.seek(place, first)
+
+    def _commit(self) -> None:
+        offsets = self.tracker.committable()
+        if not offsets:
+            return
+        try:
+            self._consumer.commit(offsets)
+        except CommitFailedError as error:
+            logger.warning("%s", error)
+        except BarnabasError as error:
+            logger.warning("a commit failed, the next one covers it: %s", error)
+        else:
+            self.tracker.committed(offsets)

@@ -1,0 +1,63 @@
+"""Commits never pass unfinished work."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from barnabas.clients.group.patterns.offset_tracker import OffsetTracker
+from barnabas.model.ids import TopicPartition
+from barnabas.records.record import Record
+
+PLACE = TopicPartition("t", 0)
+
+
+def records(*offsets):
+    return [Record("t", 0, offset) for offset in offsets]
+
+
+def test_the_oldest_unfinished_record_is_the_limit():
+    tracker = OffsetTracker()
+    first, second, third = records(3, 5, 9)
+    tracker.begin(PLACE, [first, second, third])
+    assert tracker.committable() == {}
+    tracker.finish(PLACE, third)
+    tracker.finish(PLACE, second)
+    assert tracker.committable() == {}
+    assert (tracker.unfinished(), tracker.first_unfinished(PLACE)) == (1, 3)
+    tracker.finish(PLACE, first)
+    assert tracker.committable()[PLACE].offset == 10
+    assert tracker.wait([PLACE], 0)
+
+
+def test_what_was_committed_is_not_committed_again():
+    tracker = OffsetTracker()
+    first, second = records(0, 1)
+    tracker.begin(PLACE, [first, second])
+    tracker.finish(PLACE, first)
+    offsets = tracker.committable()
+    assert offsets[PLACE].offset == 1
+    tracker.committed(offsets)
+    assert tracker.committable() == {}
+    tracker.finish(PLACE, second)
+    assert tracker.committable()[PLACE].offset == 2
+
+
+def test_a_forgotten_partition_is_never_committed():
+    tracker = OffsetTracker()
+    (record,) = records(0)
+    tracker.begin(PLACE, [record])
+    assert not tracker.wait([PLACE], 0)
+    tracker.forget([PLACE])
+    assert tracker.wait([PLACE], 0)
+    tracker.finish(PLACE, record)
+    assert tracker.committable() == {}
+
+
+@given(st.permutations(range(12)), st.integers(0, 12))
+def test_any_order_of_finishing(order, done):
+    tracker = OffsetTracker()
+    tracker.begin(PLACE, records(*range(12)))
+    for offset in order[:done]:
+        tracker.finish(PLACE, Record("t", 0, offset))
+    missing = min(set(range(12)) - set(order[:done]), default=12)
+    found = tracker.committable()
+    assert found.get(PLACE) is None if missing == 0 else found[PLACE].offset == missing
