@@ -34,3 +34,15 @@ def zookeeper(tmp_path_factory):
 
     with running_zookeeper(tmp_path_factory.mktemp("zookeeper")) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory):
+    """Three broker processes on a real ZooKeeper for the tests that share them.
+
+    Mark those tests with xdist_group("cluster"); each leaves all brokers running.
+    """
+    from barnabas.testing import Cluster
+
+    with Cluster(3, data_dir=tmp_path_factory.mktemp("cluster")) as running:
+        yield running

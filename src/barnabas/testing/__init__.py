@@ -4,16 +4,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from barnabas.testing.broker import Broker
+    from barnabas.testing.cluster import Cluster
     from barnabas.testing.external import ExternalKafka
     from barnabas.testing.server import KafkaServer
 
 _HOMES = {
     "Broker": "barnabas.testing.broker",
+    "Cluster": "barnabas.testing.cluster",
     "ExternalKafka": "barnabas.testing.external",
     "KafkaServer": "barnabas.testing.server",
 }
 
-__all__ = ["Broker", "ExternalKafka", "KafkaServer"]
+__all__ = ["Broker", "Cluster", "ExternalKafka", "KafkaServer"]
 
 
 def __getattr__(name: str) -> object:

@@ -1,0 +1,200 @@
+"""Writers under load on a cluster, and a judge of what is stored in the end.
+
+Every writer numbers its records per partition. Afterwards, over all of them: what was acknowledged
+is there, nothing is there twice, numbers of a writer rise within a partition, and replicas hold the
+same bytes.
+"""
+
+import json
+import threading
+import time
+from dataclasses import dataclass, field
+
+import confluent_kafka
+
+from barnabas import Producer
+
+PAUSE_SECONDS = 0.002
+_PAUSE = threading.Event()
+
+
+@dataclass
+class Acknowledged:
+    """What one writer was promised: (partition, number) to offset, and when."""
+
+    offsets: dict = field(default_factory=dict)
+    times: list = field(default_factory=list)
+    errors: list = field(default_factory=list)
+
+    def note(self, key, offset):
+        self.offsets[key] = offset
+        self.times.append(time.monotonic())
+
+    @property
+    def longest_gap(self):
+        return max((b - a for a, b in zip(self.times, self.times[1:], strict=False)), default=0.0)
+
+
+class Writer(threading.Thread):
+    """Writes until told to stop; `name` is a letter that marks its records."""
+
+    def __init__(self, letter, cluster, topic, partitions):
+        super().__init__(name=f"writer-{letter}", daemon=True)
+        self.letter = letter
+        self.acknowledged = Acknowledged()
+        self.sent = 0
+        self.retries = 0
+        self._cluster = cluster
+        self._topic = topic
+        self._partitions = partitions
+        self._stopped = threading.Event()
+
+    def stop(self):
+        self._stopped.set()
+        self.join()
+
+    def _numbers(self):
+        number = 0
+        while not self._stopped.is_set():
+            for partition in range(self._partitions):
+                yield partition, number
+                self.sent += 1
+            number += 1
+            self._stopped.wait(PAUSE_SECONDS)
+
+    def _value(self, number):
+        return b"%s-%d" % (self.letter.encode(), number)
+
+
+class BarnabasWriter(Writer):
+    """Our producer, idempotent as it is by default."""
+
+    def run(self):
+        config = {
+            "bootstrap.servers": self._cluster.bootstrap_servers,
+            "acks": "all",
+            "linger.ms": 2,
+            "delivery.timeout.ms": 60_000,
+            "request.timeout.ms": 5_000,
+        }
+        with Producer(config) as producer:
+            for partition, number in self._numbers():
+                future = producer.send(self._topic, self._value(number), partition=partition)
+                future.add_done_callback(lambda f, key=(partition, number): self._done(key, f))
+            producer.flush(60)
+
+    def _done(self, key, future):
+        error = future.exception()
+        if error is None:
+            self.acknowledged.note(key, future.result().offset)
+        else:
+            self.acknowledged.errors.append(repr(error))
+
+
+class ConfluentWriter(Writer):
+    """librdkafka, idempotent; counts its retries."""
+
+    def run(self):
+        producer = confluent_kafka.Producer(
+            {
+                "bootstrap.servers": self._cluster.bootstrap_servers,
+                "enable.idempotence": True,
+                "linger.ms": 2,
+                "delivery.timeout.ms": 60_000,
+                "socket.timeout.ms": 5_000,
+                "statistics.interval.ms": 500,
+                "stats_cb": self._statistics,
+                "log_level": 0,
+            }
+        )
+        for partition, number in self._numbers():
+            producer.produce(
+                self._topic,
+                self._value(number),
+                partition=partition,
+                on_delivery=lambda e, m, key=(partition, number): self._done(key, e, m),
+            )
+            producer.poll(0)
+        producer.flush(60)
+
+    def _done(self, key, error, message):
+        if error is None:
+            self.acknowledged.note(key, message.offset())
+        else:
+            self.acknowledged.errors.append(str(error))
+
+    def _statistics(self, text):
+        brokers = json.loads(text)["brokers"].values()
+        # `tx` counts what was sent again too; retries are told per broker.
+        self.retries = max(self.retries, sum(broker["txretries"] for broker in brokers))
+
+
+def stored(cluster, topic):
+    """(partition, value) to offset in order of storing."""
+    return [(r.partition, r.value, r.offset) for r in cluster.records(topic, timeout=20)]
+
+
+def judge(cluster, topic, writers):
+    """Figures: acknowledged, lost, duplicates, reordered, misplaced."""
+    found = stored(cluster, topic)
+    places = {}
+    duplicates = 0
+    for partition, value, offset in found:
+        if (partition, value) in places:
+            duplicates += 1
+        places[partition, value] = offset
+    lost, misplaced, acknowledged = 0, 0, 0
+    for writer in writers:
+        for (partition, number), offset in writer.acknowledged.offsets.items():
+            acknowledged += 1
+            value = b"%s-%d" % (writer.letter.encode(), number)
+            if (partition, value) not in places:
+                lost += 1
+            elif places[partition, value] != offset:
+                misplaced += 1
+    return {
+        "acknowledged": acknowledged,
+        "lost": lost,
+        "duplicates": duplicates,
+        "misplaced": misplaced,
+        "reordered": _reordered(found),
+    }
+
+
+def _reordered(found):
+    last, count = {}, 0
+    for partition, value, _ in found:
+        letter, _, number = value.partition(b"-")
+        if last.get((partition, letter), -1) >= int(number):
+            count += 1
+        last[partition, letter] = int(number)
+    return count
+
+
+def replicas_differ(cluster, topic, partitions, timeout=20.0):
+    """Partitions whose replicas do not become equal byte for byte; looks at the files."""
+    deadline = time.monotonic() + timeout
+    while True:
+        different = [p for p in range(partitions) if len(set(_contents(cluster, topic, p))) != 1]
+        if not different or time.monotonic() > deadline:
+            return different
+        _PAUSE.wait(0.1)
+
+
+def _contents(cluster, topic, partition):
+    for broker in cluster.brokers.values():
+        files = sorted((broker.data_dir / f"{topic}-{partition}").glob("*.log"))
+        yield b"".join(file.read_bytes() for file in files)
+
+
+def leaders(cluster, topic):
+    """Partition number to (leader id or None, leader epoch, in-sync ids)."""
+    description = cluster.admin.describe_topic(topic, timeout=20)
+    return {p.partition: p for p in description.partitions}
+
+
+def wait_until(condition, timeout=30.0, what="the condition"):
+    deadline = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} did not come about in {timeout:g} s"
+        _PAUSE.wait(0.1)
