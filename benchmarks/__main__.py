@@ -5,7 +5,7 @@ import sys
 
 from benchmarks.report import Report
 
-SUITES = ("broker", "groups")
+SUITES = ("broker", "groups", "clients")
 
 
 def main(names: list[str]) -> int:
