@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from barnabas import Producer
+from barnabas import Consumer, Producer
 from barnabas.admin import (
     EARLIEST,
     HIGH_WATERMARK,
@@ -346,6 +346,28 @@ def test_a_group_with_a_member(admin, broker, topic, group):
         assert code_of(results, place) is ErrorCode.UNKNOWN_MEMBER_ID
         results = admin.delete_group_offsets(group, [place])
         assert code_of(results, place) is ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
+
+
+def test_a_group_of_the_new_protocol(admin, broker, topic, group):
+    config = {"bootstrap.servers": broker.bootstrap_servers, "group.id": group}
+    with Consumer({**config, "group.protocol": "consumer", "client.id": "newer"}) as consumer:
+        consumer.subscribe([topic])
+
+        def assigned():
+            consumer.poll(0.1)
+            return consumer.assignment()
+
+        assert until(assigned)
+        described = admin.describe_group(group)
+        assert described.type is GroupType.CONSUMER
+        assert described.group_epoch is not None
+        (only,) = described.members
+        assert only.client_id == "newer"
+        assert only.subscribed_topics == (topic,)
+        assert set(only.assignment) == {TopicPartition(topic, 0), TopicPartition(topic, 1)}
+        kinds = [each.group_id for each in admin.list_groups(types=[GroupType.CONSUMER])]
+        assert group in kinds
+        assert group not in [each.group_id for each in admin.list_groups(types=["classic"])]
 
 
 def test_members_are_taken_out(admin, broker, topic, group):

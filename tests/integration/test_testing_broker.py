@@ -1,11 +1,12 @@
 """The broker for tests: its helpers, its faults, its clock."""
 
+import contextlib
 import threading
 import time
 
 import pytest
 
-from barnabas import Producer
+from barnabas import Consumer, Producer
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, DeadlineError, LocalError
 from barnabas.testing import Broker
@@ -24,6 +25,15 @@ def broker():
 def _healthy(broker):
     yield
     broker.heal()
+
+
+def until(condition, seconds=10):
+    pause = threading.Event()
+    for _ in range(int(seconds / 0.02)):
+        if condition():
+            return True
+        pause.wait(0.02)
+    return False
 
 
 def test_records_in_and_out(broker):
@@ -97,11 +107,46 @@ def test_the_clock_makes_retention_due(broker):
     broker.clock.advance(30_000)
     assert len(broker.records(topic)) == 1
     broker.clock.advance(3_600_000)
-    for _ in range(100):
-        if not broker.records(topic):
-            break
-        threading.Event().wait(0.02)
-    assert broker.records(topic) == []
+    assert until(lambda: not broker.records(topic))
+
+
+def test_the_clock_ends_transactions(broker):
+    topic = broker.topic()
+    config = {"bootstrap.servers": broker.bootstrap_servers, "transactional.id": topic}
+    with Producer(config) as producer:
+        producer.init_transactions()
+        producer.begin_transaction()
+        producer.send(topic, b"never committed").result(10)
+
+        def states():
+            return {item.transactional_id: item.state for item in broker.admin.list_transactions()}
+
+        assert states()[topic] == "Ongoing"
+        broker.clock.advance(300_000)
+        assert until(lambda: states()[topic] == "CompleteAbort")
+        assert broker.records(topic, read_committed=True) == []
+        with contextlib.suppress(BrokerError):
+            producer.abort_transaction()
+
+
+def test_the_clock_ends_sessions(broker):
+    topic = broker.topic()
+    config = {"bootstrap.servers": broker.bootstrap_servers, "group.id": topic}
+    with Consumer(config) as consumer:
+        consumer.subscribe([topic])
+
+        def assigned():
+            consumer.poll(0.1)
+            return consumer.assignment()
+
+        def members():
+            group = broker.admin.describe_groups([topic]).ok.get(topic)
+            return () if group is None else group.members
+
+        assert until(assigned)
+        assert len(members()) == 1
+        broker.clock.advance(3_600_000)
+        assert until(lambda: not members())
 
 
 def test_the_clock_gives_the_timestamps(broker):
