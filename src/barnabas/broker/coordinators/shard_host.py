@@ -102,6 +102,9 @@ class ShardHost(Generic[DriverT]):
         except (BarnabasError, OSError) as error:
             _logger.error("%s: loading failed: %s", partition.topic_partition, error)
             self._fail(number, epoch, partition)
+        except Exception:
+            _logger.exception("%s: loading failed", partition.topic_partition)
+            self._fail(number, epoch, partition)
         else:
             self._loads.pop(number, None)
             self._serve(number, epoch, driver)

@@ -1,0 +1,114 @@
+"""The coordinators' topics: where keys belong, and one creation for all who ask."""
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+
+from barnabas.broker.config import BrokerConfig
+from barnabas.broker.coordinators.internal_topics import InternalTopics
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.java_hash import coordinator_partition
+from barnabas.model.topic_names import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
+
+
+class FakeTopics:
+    """Creates when told to go on; a created topic is known at once."""
+
+    def __init__(self, metadata):
+        self._metadata = metadata
+        self.created = []
+        self.error = None
+
+    async def create(self, topic):
+        self.created.append(topic)
+        await asyncio.sleep(0)
+        if self.error is not None:
+            raise BrokerError(self.error)
+        self._metadata.known[topic.name] = topic.partitions
+
+    async def wait_for_leaders(self, name, partitions, timeout_ms):
+        pass
+
+
+class FakeMetadata:
+    def __init__(self, brokers):
+        self.known = {}
+        self._brokers = brokers
+
+    def has_topic(self, name):
+        return name in self.known
+
+    def partitions(self, name):
+        count = self.known.get(name)
+        return None if count is None else dict.fromkeys(range(count))
+
+    def brokers(self):
+        return [None] * self._brokers
+
+
+@pytest.fixture
+def world():
+    return make()
+
+
+def make(brokers=1):
+    metadata = FakeMetadata(brokers)
+    topics = FakeTopics(metadata)
+    internal = InternalTopics(BrokerConfig.parse({}).values, topics, metadata)
+    return SimpleNamespace(internal=internal, topics=topics, metadata=metadata)
+
+
+def test_keys_have_a_place_before_the_topic_exists(world):
+    place = world.internal.partition_of(OFFSETS_TOPIC, "my-group")
+    assert place == (OFFSETS_TOPIC, coordinator_partition("my-group", 50))
+
+
+def test_the_topic_as_it_is_decides(world):
+    world.metadata.known[OFFSETS_TOPIC] = 7
+    place = world.internal.partition_of(OFFSETS_TOPIC, "my-group")
+    assert place.partition == coordinator_partition("my-group", 7)
+
+
+async def test_one_creation_for_all(world):
+    await asyncio.gather(*(world.internal.ensure(OFFSETS_TOPIC) for _ in range(10)))
+    await world.internal.ensure(OFFSETS_TOPIC)
+    assert len(world.topics.created) == 1
+    topic = world.topics.created[0]
+    assert (topic.partitions, topic.replication_factor) == (50, 1)
+    assert topic.configs["cleanup.policy"] == "compact"
+    assert topic.configs["segment.bytes"] == "104857600"
+
+
+@pytest.mark.parametrize(("brokers", "factor", "insync"), [(1, 1, "1"), (2, 2, "2"), (5, 3, "2")])
+async def test_replicas_as_many_as_there_are_brokers(brokers, factor, insync):
+    world = make(brokers)
+    await world.internal.ensure(TRANSACTIONS_TOPIC)
+    topic = world.topics.created[0]
+    assert topic.replication_factor == factor
+    assert topic.configs["min.insync.replicas"] == insync
+
+
+async def test_somebody_else_was_faster(world):
+    world.topics.error = ErrorCode.TOPIC_ALREADY_EXISTS
+    await world.internal.ensure(OFFSETS_TOPIC)
+
+
+async def test_failure_is_told_to_all_and_tried_again(world):
+    world.topics.error = ErrorCode.REQUEST_TIMED_OUT
+    asked = [world.internal.ensure(OFFSETS_TOPIC) for _ in range(3)]
+    found = await asyncio.gather(*asked, return_exceptions=True)
+    assert [error.code for error in found] == [ErrorCode.REQUEST_TIMED_OUT] * 3
+    world.topics.error = None
+    await world.internal.ensure(OFFSETS_TOPIC)
+    assert world.internal.exists(OFFSETS_TOPIC)
+
+
+async def test_one_who_gives_up_does_not_stop_the_creation(world):
+    impatient = asyncio.create_task(world.internal.ensure(OFFSETS_TOPIC))
+    patient = asyncio.create_task(world.internal.ensure(OFFSETS_TOPIC))
+    await asyncio.sleep(0)
+    impatient.cancel()
+    await patient
+    assert world.internal.exists(OFFSETS_TOPIC)

@@ -1,0 +1,101 @@
+"""Questions before a transaction's first append: when they are asked and what voids them."""
+
+import pytest
+
+from barnabas.broker.coordinators.steady_clock import SteadyClock
+from barnabas.broker.coordinators.verification import Attempt, Verifications
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.ids import TopicPartition
+from barnabas.testing.virtual_clock import VirtualClock
+
+PLACE = TopicPartition("t", 0)
+ATTEMPT = Attempt(PLACE, 7, 0, 0)
+
+
+class FakeProducers:
+    def __init__(self):
+        self.open = set()
+
+    def transaction_open(self, place, producer_id, epoch):
+        return (place, producer_id, epoch) in self.open
+
+
+@pytest.fixture
+def producers():
+    return FakeProducers()
+
+
+@pytest.fixture
+def clock():
+    return VirtualClock()
+
+
+@pytest.fixture
+def verifications(producers, clock):
+    return Verifications(producers, SteadyClock(clock), enabled=True)
+
+
+def refusal(verifications, attempt, token):
+    with pytest.raises(BrokerError) as caught:
+        verifications.check_append(attempt, token)
+    return caught.value.code
+
+
+def test_first_batch_is_asked_about(verifications, producers):
+    token = verifications.begin(ATTEMPT)
+    assert token is not None
+    verifications.check_append(ATTEMPT, token)
+    producers.open.add((PLACE, 7, 0))
+    verifications.appended(PLACE, 7)
+    assert verifications.begin(ATTEMPT._replace(sequence=1)) is None
+    verifications.check_append(ATTEMPT._replace(sequence=1), None)
+
+
+def test_append_without_question_is_refused(verifications):
+    assert refusal(verifications, ATTEMPT, None) is ErrorCode.INVALID_TXN_STATE
+
+
+def test_open_at_another_epoch_does_not_count(verifications, producers):
+    producers.open.add((PLACE, 7, 1))
+    assert verifications.begin(ATTEMPT) is not None
+
+
+def test_marker_voids_the_token(verifications):
+    """KAFKA-14884: the transaction ended while the coordinator was asked."""
+    token = verifications.begin(ATTEMPT)
+    verifications.marker_written(PLACE, 7)
+    assert refusal(verifications, ATTEMPT, token) is ErrorCode.INVALID_TXN_STATE
+
+
+def test_new_leadership_voids_the_token(verifications):
+    token = verifications.begin(ATTEMPT)
+    verifications.forget(PLACE)
+    assert refusal(verifications, ATTEMPT, token) is ErrorCode.INVALID_TXN_STATE
+
+
+def test_lower_sequence_goes_first(verifications):
+    """KAFKA-14920: were the later batch in first, the earlier one would never fit."""
+    token = verifications.begin(ATTEMPT._replace(sequence=5))
+    assert verifications.begin(ATTEMPT) is token
+    later = ATTEMPT._replace(sequence=5)
+    assert refusal(verifications, later, token) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    verifications.check_append(ATTEMPT, token)
+
+
+def test_partitions_are_apart(verifications):
+    other = ATTEMPT._replace(place=TopicPartition("t", 1))
+    assert verifications.begin(ATTEMPT) is not verifications.begin(other)
+
+
+def test_questions_expire(verifications, clock):
+    token = verifications.begin(ATTEMPT)
+    clock.advance(1000)
+    verifications.expire(expiration_ms=1000)
+    assert refusal(verifications, ATTEMPT, token) is ErrorCode.INVALID_TXN_STATE
+
+
+def test_switched_off(producers, clock):
+    verifications = Verifications(producers, SteadyClock(clock), enabled=False)
+    assert verifications.begin(ATTEMPT) is None
+    verifications.check_append(ATTEMPT, None)
