@@ -9,10 +9,12 @@ import json
 import threading
 import time
 from dataclasses import dataclass, field
+from unittest.mock import patch
 
 import confluent_kafka
 
 from barnabas import Producer
+from barnabas.clients.producer.sender import Sender
 
 PAUSE_SECONDS = 0.002
 _PAUSE = threading.Event()
@@ -67,9 +69,20 @@ class Writer(threading.Thread):
 
 
 class BarnabasWriter(Writer):
-    """Our producer, idempotent as it is by default."""
+    """Our producer, idempotent as it is by default; counts its retries."""
 
     def run(self):
+        with patch.object(Sender, "_retry_or_fail", self._counted(Sender._retry_or_fail)):
+            self._write()
+
+    def _counted(self, retry):
+        def counted(sender, batch, error):
+            self.retries += 1
+            retry(sender, batch, error)
+
+        return counted
+
+    def _write(self):
         config = {
             "bootstrap.servers": self._cluster.bootstrap_servers,
             "acks": "all",
@@ -92,7 +105,7 @@ class BarnabasWriter(Writer):
 
 
 class ConfluentWriter(Writer):
-    """librdkafka, idempotent; counts its retries."""
+    """librdkafka, idempotent; counts its retries and broken connections."""
 
     def run(self):
         producer = confluent_kafka.Producer(
@@ -125,8 +138,9 @@ class ConfluentWriter(Writer):
 
     def _statistics(self, text):
         brokers = json.loads(text)["brokers"].values()
-        # `tx` counts what was sent again too; retries are told per broker.
-        self.retries = max(self.retries, sum(broker["txretries"] for broker in brokers))
+        # A batch on a connection that breaks is sent again without counting as a retry.
+        seen = sum(broker["txretries"] + broker["disconnects"] for broker in brokers)
+        self.retries = max(self.retries, seen)
 
 
 def stored(cluster, topic):

@@ -1,0 +1,155 @@
+"""Brokers killed, stopped and hung under idempotent producers: nothing acknowledged is lost,
+nothing is stored twice, order is kept, and replicas end up equal.
+
+A run counts only if the faults, the changes of leaders and the retries really happened.
+"""
+
+import os
+import threading
+
+import confluent_kafka
+import pytest
+from support.cluster_workload import (
+    BarnabasWriter,
+    ConfluentWriter,
+    judge,
+    leaders,
+    replicas_differ,
+    wait_until,
+)
+
+pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster"), pytest.mark.timeout(300)]
+
+SOAK = bool(os.environ.get("BARNABAS_SOAK"))
+KILLS = 10 if SOAK else 4
+KILL_EVERY_SECONDS = 6.0
+PARTITIONS = 3
+
+
+@pytest.fixture
+def load(cluster, topic_name):
+    """Two writers, ours and librdkafka's, on a topic of their own."""
+    cluster.topic(topic_name, partitions=PARTITIONS)
+    wait_until(lambda: all(len(p.isr) == 3 for p in leaders(cluster, topic_name).values()))
+    writers = [
+        BarnabasWriter("b", cluster, topic_name, PARTITIONS),
+        ConfluentWriter("c", cluster, topic_name, PARTITIONS),
+    ]
+    for writer in writers:
+        writer.start()
+    yield writers
+    for writer in writers:
+        writer.stop()
+
+
+def test_kill_minus_nine_of_the_leader(cluster, topic_name, load):
+    before = leaders(cluster, topic_name)
+    pause = threading.Event()
+    for turn in range(KILLS):
+        pause.wait(KILL_EVERY_SECONDS / 2)
+        victim = leaders(cluster, topic_name)[turn % PARTITIONS].leader
+        cluster.kill(victim)
+        pause.wait(KILL_EVERY_SECONDS / 2)
+        cluster.start(victim)
+    figures = settle(cluster, topic_name, load)
+    after = leaders(cluster, topic_name)
+    changes = sum(after[p].leader_epoch - before[p].leader_epoch for p in after)
+    print(f"kills {KILLS}, epochs {changes}, retries {[w.retries for w in load]}, {figures}")
+    assert_all_well(cluster, topic_name, figures)
+    assert changes >= KILLS
+    assert all(writer.retries > 0 for writer in load)
+    assert figures["acknowledged"] > 1000 * KILLS
+
+
+def test_rolling_restart_is_noticed_by_nobody(cluster, topic_name, load):
+    consumer = Follower(cluster, topic_name)
+    consumer.start()
+    wait_until(lambda: consumer.seen > 0, what="the first record")
+    before = leaders(cluster, topic_name)
+    codes, longest = [], 0.0
+    for broker_id in cluster.brokers:
+        codes.append(cluster.stop(broker_id))
+        cluster.start(broker_id)
+        wait_until(lambda: all(len(p.isr) == 3 for p in leaders(cluster, topic_name).values()))
+    figures = settle(cluster, topic_name, load)
+    longest = max(writer.acknowledged.longest_gap for writer in load)
+    consumer.stop()
+    after = leaders(cluster, topic_name)
+    changes = sum(after[p].leader_epoch - before[p].leader_epoch for p in after)
+    print(f"rolling restart: epochs {changes}, longest gap {longest:.2f} s, {figures}")
+    assert codes == [0, 0, 0]
+    assert changes >= PARTITIONS
+    assert [writer.acknowledged.errors for writer in load] == [[], []]
+    assert consumer.rebalances == 1, "the group rebalanced"
+    assert consumer.errors == []
+    assert_all_well(cluster, topic_name, figures)
+    assert longest < 5.0
+
+
+def test_a_hung_leader_acknowledges_nothing_that_is_lost(cluster, topic_name, load):
+    pause = threading.Event()
+    pause.wait(1.0)
+    before = leaders(cluster, topic_name)
+    victim = before[0].leader
+    cluster.pause(victim)
+    try:
+        pause.wait(4.5)  # more than twice its session
+        others = leaders(cluster, topic_name)
+    finally:
+        cluster.resume(victim)
+    assert others[0].leader != victim
+    figures = settle(cluster, topic_name, load)
+    print(f"hung leader: {figures}")
+    assert_all_well(cluster, topic_name, figures)
+    assert leaders(cluster, topic_name)[0].leader_epoch > before[0].leader_epoch
+
+
+class Follower(threading.Thread):
+    """One member of a group that reads along; counts its assignments."""
+
+    def __init__(self, cluster, topic):
+        super().__init__(name="follower", daemon=True)
+        self.seen = self.rebalances = 0
+        self.errors = []
+        self._config = {
+            "bootstrap.servers": cluster.bootstrap_servers,
+            "group.id": topic,
+            "auto.offset.reset": "earliest",
+            "session.timeout.ms": 10_000,
+            "log_level": 0,
+        }
+        self._topic = topic
+        self._stopped = threading.Event()
+
+    def run(self):
+        consumer = confluent_kafka.Consumer(self._config)
+        consumer.subscribe([self._topic], on_assign=self._assigned)
+        while not self._stopped.is_set():
+            message = consumer.poll(0.1)
+            if message is None:
+                continue
+            if message.error() is None:
+                self.seen += 1
+            else:
+                self.errors.append(str(message.error()))
+        consumer.close()
+
+    def _assigned(self, *_):
+        self.rebalances += 1
+
+    def stop(self):
+        self._stopped.set()
+        self.join()
+
+
+def settle(cluster, topic, writers):
+    wait_until(lambda: all(len(p.isr) == 3 for p in leaders(cluster, topic).values()), 30, "ISR 3")
+    for writer in writers:
+        writer.stop()
+    return judge(cluster, topic, writers)
+
+
+def assert_all_well(cluster, topic, figures):
+    found = {name: figures[name] for name in ("lost", "duplicates", "reordered", "misplaced")}
+    assert found == {"lost": 0, "duplicates": 0, "reordered": 0, "misplaced": 0}
+    assert replicas_differ(cluster, topic, PARTITIONS) == []
