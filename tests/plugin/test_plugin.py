@@ -127,6 +127,22 @@ def test_the_same_tests_on_an_external_cluster(run, broker):
     result.assert_outcomes(passed=2)
 
 
+@pytest.mark.xdist_group("cluster")
+def test_a_cluster_of_three(run):
+    result = run(
+        """
+        def test_three(kafka_cluster):
+            assert len(kafka_cluster.admin.describe_cluster().brokers) == 3
+        """
+    )
+    result.assert_outcomes(passed=1)
+
+
+def test_a_cluster_elsewhere_is_not_for_killing(run):
+    result = run("def test_three(kafka_cluster): pass", "--kafka-external=127.0.0.1:1")
+    result.assert_outcomes(skipped=1)
+
+
 def test_asyncio_fixtures(run):
     result = run(
         """

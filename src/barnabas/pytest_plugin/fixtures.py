@@ -12,7 +12,7 @@ from barnabas.pytest_plugin.options import broker_scope, broker_settings, extern
 if TYPE_CHECKING:
     from barnabas.admin import Admin
     from barnabas.clients.producer import Producer
-    from barnabas.testing import KafkaServer
+    from barnabas.testing import Cluster, KafkaServer
 
 
 class TopicFactory(Protocol):
@@ -54,6 +54,20 @@ def kafka(kafka_broker: "KafkaServer") -> "KafkaServer":
 def kafka_bootstrap_servers(kafka_broker: "KafkaServer") -> str:
     """host:port, for the `bootstrap.servers` of any client library."""
     return kafka_broker.bootstrap_servers
+
+
+@pytest.fixture(scope="session")
+def kafka_cluster(request: pytest.FixtureRequest) -> "Iterator[Cluster]":
+    """Three brokers in processes of their own on a real ZooKeeper, to be killed and restarted.
+
+    Needs Java and `pip install barnabas[spark]`, whose jars have ZooKeeper in them.
+    """
+    if external_servers(request.config) is not None:
+        pytest.skip("a cluster elsewhere cannot be killed and restarted")
+    from barnabas.testing import Cluster
+
+    with Cluster(3) as cluster:
+        yield cluster
 
 
 @pytest.fixture
