@@ -1,0 +1,153 @@
+"""The buffer between the loop and the polling thread."""
+
+import pytest
+
+from barnabas.clients.group.fetching.buffer import FetchBuffer, Piece, end_offset
+from barnabas.clients.group.positions.subscription import SubscriptionState
+from barnabas.model.errors import BarnabasError, CorruptRecordError
+from barnabas.model.ids import TopicPartition
+from barnabas.records.builder import BatchBuilder
+from barnabas.records.reader import FetchDecoder
+
+PLACE, OTHER = TopicPartition("t", 0), TopicPartition("t", 1)
+
+
+def batches(*sizes, start=0):
+    """Batches of so many records each, offsets from `start`."""
+    out, offset = bytearray(), start
+    for size in sizes:
+        builder = BatchBuilder(base_offset=offset, partition_leader_epoch=5)
+        for number in range(size):
+            builder.append(None, b"%d" % (offset + number), (), timestamp_ms=1)
+        out += builder.build()
+        offset += size
+    return memoryview(out)
+
+
+class World:
+    def __init__(self, *places):
+        self.subscription = SubscriptionState()
+        self.subscription.assign(places)
+        self.buffer = FetchBuffer(self.subscription)
+        for place in places:
+            self.state(place).move_to(0)
+
+    def state(self, place=PLACE):
+        return self.subscription.require(place)
+
+    def put(self, data, place=PLACE, aborted=None):
+        state = self.state(place)
+        start = state.fetch_offset
+        decoder = FetchDecoder(data, *place, fetch_offset=start, aborted=aborted)
+        piece = Piece(state, state.stamp, decoder, len(data))
+        self.buffer.put(piece, end_offset(data, start))
+        return piece
+
+    def take(self, count=500):
+        return {
+            place: [record.offset for record in records]
+            for place, records in self.buffer.take(count).items()
+        }
+
+
+def test_the_end_is_found_without_decoding():
+    data = batches(3, 4, 2, start=10)
+    assert end_offset(data, 10) == 19
+    assert end_offset(data[:-1], 10) == 17, "a batch cut off at the end does not count"
+    assert end_offset(data[:40], 10) == 10
+    assert end_offset(memoryview(b""), 10) == 10
+    assert end_offset(memoryview(b"\xff" * 200), 10) == 10
+
+
+def test_records_come_in_order_and_move_the_position():
+    world = World(PLACE)
+    world.put(batches(3, 4))
+    world.put(batches(5, start=7))
+    assert world.state().fetch_offset == 12
+    assert world.take(5) == {PLACE: [0, 1, 2, 3, 4]}
+    assert (world.state().offset, world.state().epoch) == (5, 5)
+    assert world.take(500) == {PLACE: [5, 6, 7, 8, 9, 10, 11]}
+    assert world.take() == {}
+    assert (world.state().offset, world.state().buffered_bytes, world.buffer.total_bytes) == (
+        12,
+        0,
+        0,
+    )
+
+
+def test_one_at_a_time():
+    world = World(PLACE)
+    world.put(batches(2, 1))
+    assert [world.take(1) for _ in range(4)] == [{PLACE: [0]}, {PLACE: [1]}, {PLACE: [2]}, {}]
+
+
+def test_partitions_share_a_poll():
+    world = World(PLACE, OTHER)
+    world.put(batches(2))
+    world.put(batches(3), OTHER)
+    world.put(batches(1, start=2))
+    assert world.take() == {PLACE: [0, 1, 2], OTHER: [0, 1, 2]}
+
+
+def test_a_seek_voids_what_was_fetched():
+    world = World(PLACE)
+    world.put(batches(3))
+    late = Piece(world.state(), world.state().stamp, FetchDecoder(batches(1), *PLACE), 10)
+    world.state().move_to(1)
+    world.buffer.put(late, 99)
+    assert world.take() == {}
+    assert (world.state().fetch_offset, world.buffer.total_bytes) == (1, 0)
+
+
+def test_a_paused_partition_keeps_its_pieces():
+    world = World(PLACE, OTHER)
+    world.put(batches(2))
+    world.put(batches(2), OTHER)
+    world.state().paused = True
+    assert world.take() == {OTHER: [0, 1]}
+    world.state().paused = False
+    assert world.take() == {PLACE: [0, 1]}
+
+
+def test_a_revoked_partition_is_never_returned():
+    world = World(PLACE, OTHER)
+    world.put(batches(2))
+    world.put(batches(2), OTHER)
+    world.subscription.replace_assignment([OTHER])
+    assert world.take() == {OTHER: [0, 1]}
+
+
+def test_room_is_announced_when_a_piece_is_used_up():
+    world, calls = World(PLACE), []
+    world.buffer.on_room = lambda: calls.append(1)
+    world.put(batches(2))
+    world.take(1)
+    assert calls == []
+    world.take(5)
+    assert calls == [1]
+
+
+def test_a_corrupt_batch_raises_after_the_records_before_it():
+    world = World(PLACE)
+    data = bytearray(batches(2, 2))
+    data[-1] ^= 1
+    world.put(memoryview(data))
+    assert world.take() == {PLACE: [0, 1]}
+    for _ in range(2):
+        with pytest.raises(CorruptRecordError, match="t-0"):
+            world.take()
+    world.state().move_to(4)
+    assert world.take() == {}
+
+
+def test_a_failure_is_raised_once_and_only_while_it_stands():
+    world = World(PLACE)
+    state = world.state()
+    world.buffer.fail(state, state.stamp, BarnabasError("one"))
+    world.buffer.fail(state, state.stamp, BarnabasError("again"))
+    with pytest.raises(BarnabasError, match="one"):
+        world.buffer.raise_failure()
+    world.buffer.raise_failure()
+    world.buffer.fail(state, state.stamp, BarnabasError("two"))
+    state.move_to(3)
+    world.buffer.raise_failure()

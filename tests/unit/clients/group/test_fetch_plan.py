@@ -1,0 +1,108 @@
+"""Which partitions are fetched, from whom, and what the request says."""
+
+from barnabas.clients.group.fetching.plan import (
+    HURRIED_WAIT_MS,
+    FetchLimits,
+    Place,
+    fetch_request,
+    fetch_version,
+    plan_fetches,
+)
+from barnabas.clients.group.fetching.response import Verdict, read_answers
+from barnabas.clients.group.fetching.session import FetchSession
+from barnabas.clients.group.positions.partition_state import PartitionState, Phase
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.model.records import IsolationLevel
+from barnabas.wire.messages.fetch import FetchableTopicResponse, FetchResponse, PartitionData
+
+ID = Uuid(b"0123456789abcdef")
+LIMITS = FetchLimits(1, 5000, 500, 1000, IsolationLevel.READ_UNCOMMITTED, "rack")
+
+
+def state(number, **more):
+    made = PartitionState(TopicPartition("t", number))
+    made.move_to(10 * number)
+    for name, value in more.items():
+        setattr(made, name, value)
+    return made
+
+
+def leaders(partition):
+    return None if partition.partition == 9 else Place(partition.partition % 2, 4, ID)
+
+
+def plan(*states, room=True, now_ms=100):
+    return plan_fetches(states, leaders, LIMITS, room, now_ms)
+
+
+def test_partitions_go_to_their_leaders():
+    found = plan(state(0), state(1), state(2))
+    assert {node: [p.partition for p in part.targets] for node, part in found.nodes.items()} == {
+        0: [0, 2],
+        1: [1],
+    }
+    target = found.nodes[0].targets[TopicPartition("t", 2)]
+    assert (target.offset, target.leader_epoch, target.topic_id) == (20, 4, ID)
+
+
+def test_what_cannot_be_fetched_now_is_left_out():
+    resting = state(3, retry_at_ms=150)
+    found = plan(state(1, paused=True), state(3, phase=Phase.VALIDATING), state(9), resting)
+    assert found.nodes == {}
+    assert [one.partition.partition for one in found.leaderless] == [9]
+    assert found.next_look_ms == 150
+
+
+def test_a_full_buffer_hurries_the_others():
+    found = plan(state(0, buffered_bytes=1000), state(2))
+    assert list(found.nodes[0].targets) == [TopicPartition("t", 2)]
+    assert found.nodes[0].hurried
+    assert plan(state(0), room=False).nodes == {}
+
+
+def test_a_preferred_replica_is_read_until_it_expires():
+    near = state(0, preferred_replica=7, preferred_until_ms=200)
+    assert list(plan(near, now_ms=199).nodes) == [7]
+    assert list(plan(near, now_ms=200).nodes) == [0]
+    assert near.preferred_replica == -1
+
+
+def test_the_request():
+    found = plan(state(0), state(2))
+    session = FetchSession().next(found.nodes[0].targets)
+    request = fetch_request(session, LIMITS, hurried=False)
+    assert (request.max_wait_ms, request.max_bytes, request.rack_id) == (500, 5000, "rack")
+    assert [item.fetch_offset for item in request.topics[0].partitions] == [0, 20]
+    assert fetch_request(session, LIMITS, hurried=True).max_wait_ms == HURRIED_WAIT_MS
+    assert (fetch_version(17, True), fetch_version(17, False), fetch_version(11, False)) == (
+        17,
+        12,
+        11,
+    )
+
+
+def judge(code, **more):
+    data = PartitionData(partition_index=0, error_code=code, **more)
+    response = FetchResponse(responses=[FetchableTopicResponse(topic_id=ID, partitions=[data])])
+    (answer,) = read_answers(response, {ID: "t"})
+    return answer.verdict
+
+
+def test_answers_are_judged():
+    assert judge(0) is Verdict.DATA
+    assert judge(0, preferred_read_replica=3) is Verdict.REDIRECTED
+    assert judge(ErrorCode.OFFSET_OUT_OF_RANGE) is Verdict.OUT_OF_RANGE
+    assert judge(ErrorCode.NOT_LEADER_OR_FOLLOWER) is Verdict.LOOK_AGAIN
+    assert judge(ErrorCode.UNKNOWN_TOPIC_ID) is Verdict.LOOK_AGAIN
+    assert judge(ErrorCode.UNKNOWN_LEADER_EPOCH) is Verdict.RETRY
+    assert judge(ErrorCode.TOPIC_AUTHORIZATION_FAILED) is Verdict.FAILED
+    assert judge(ErrorCode.CORRUPT_MESSAGE) is Verdict.FAILED
+    assert judge(ErrorCode.UNKNOWN_SERVER_ERROR) is Verdict.FAILED
+
+
+def test_a_topic_nobody_knows_is_passed_over():
+    response = FetchResponse(
+        responses=[FetchableTopicResponse(topic_id=ID, partitions=[PartitionData()])]
+    )
+    assert list(read_answers(response, {})) == []
