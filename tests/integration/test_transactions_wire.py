@@ -20,6 +20,7 @@ from barnabas.wire.messages.api_versions import ApiVersionsRequest
 from barnabas.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from barnabas.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
 from barnabas.wire.messages.describe_transactions import DescribeTransactionsRequest
+from barnabas.wire.messages.end_txn import EndTxnRequest
 from barnabas.wire.messages.list_transactions import ListTransactionsRequest
 from barnabas.wire.messages.write_txn_markers import (
     WritableTxnMarker,
@@ -345,6 +346,17 @@ async def test_every_offset_commit_version(ready, txn, version):
     assert (found.committed_offset, found.metadata) == (7, "in transaction")
 
 
+async def test_offsets_are_added_before_any_group_exists(peer):
+    await create_topic(peer, "t")
+    txn = TxnPeer(peer)
+    assert await txn.init() == 0
+    assert await txn.add_offsets("g") == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    assert await txn.add_offsets("g") == 0
+    assert await txn.commit_offset("g", "t", 7) == 0
+    assert await txn.end(commit=True) == 0
+    assert (await committed(peer, "t")).committed_offset == 7
+
+
 async def test_aborted_offsets_are_dropped(ready, txn):
     await txn.add_offsets("g")
     await txn.commit_offset("g", "t", 7)
@@ -412,6 +424,41 @@ async def test_hanging_transaction_is_ended_by_hand(ready, txn, version):
     assert result.topics[0].partitions[0].error_code == 0
     assert await lag_of_stable(ready) == 0
     assert await read(ready) == []
+
+
+async def test_markers_for_what_is_not_here(ready, txn):
+    topics = [WritableTxnMarkerTopic("t", [9]), WritableTxnMarkerTopic("nowhere", [0])]
+    marker = WritableTxnMarker(txn.producer_id, txn.epoch, False, topics, 0)
+    result = (await ready.call(WriteTxnMarkersRequest([marker]), 1)).markers[0]
+    codes = {one.partitions[0].error_code for one in result.topics}
+    assert codes == {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
+    assert (await ready.call(WriteTxnMarkersRequest(), 1)).markers == []
+
+
+async def test_decided_transaction_is_finished_after_a_restart(start, connect):
+    """The broker ends between the decision and the markers."""
+    broker = await start(SMALL)
+    peer = await connect(broker)
+    await find_coordinator(peer, "g")
+    await create_topic(peer, "t")
+    txn = TxnPeer(peer)
+    await txn.init()
+    await txn.add("t")
+    await txn.write("t", b"a")
+    await txn.add_offsets("g")
+    await txn.commit_offset("g", "t", 7)
+    broker.services.coordinators.marker_writer.write = lambda *_: None
+    request = EndTxnRequest("x", txn.producer_id, txn.epoch, True)
+    assert (await peer.call(request, 3)).error_code == 0
+    assert await lag_of_stable(peer) == 1
+    await broker.stop()
+    peer = await connect(await start(SMALL))
+    for _ in range(500):
+        if await lag_of_stable(peer) == 0:
+            break
+        await asyncio.sleep(0.01)
+    assert await read(peer) == [b"a"]
+    assert (await committed(peer, "t", require_stable=True)).committed_offset == 7
 
 
 async def test_marker_of_an_older_coordinator_is_refused(ready, txn):

@@ -84,7 +84,9 @@ class MarkerWriter:
     def _write(self, end: EndOfTransaction, place: TopicPartition) -> tuple[Partition, int]:
         """Write to one partition unless it has the marker; gives the offset to be committed."""
         partition = self._replicas.partition(place)
-        if partition is None or not partition.is_leader:
+        if partition is None:
+            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        if not partition.is_leader:
             raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         groups = self._group_shard(place)
         action = self._decide(end, place)

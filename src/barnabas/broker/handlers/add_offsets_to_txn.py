@@ -6,6 +6,7 @@ v2 PRODUCER_FENCED; v3 flexible; v4 an error for transactions that can only be a
 from barnabas.broker.coordinators.answers import Answer, answer_transaction
 from barnabas.broker.handler import Handler, RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
 from barnabas.model.topic_names import OFFSETS_TOPIC
 from barnabas.transactions.error_versions import client_error
 from barnabas.transactions.requests import AddPartitions, AddPartitionsReply
@@ -14,6 +15,7 @@ from barnabas.wire.messages.add_offsets_to_txn import (
     AddOffsetsToTxnRequest,
     AddOffsetsToTxnResponse,
 )
+from barnabas.zk.tree import TreeError
 
 _API = "AddOffsetsToTxn"
 
@@ -23,8 +25,7 @@ def handle_add_offsets_to_txn(ctx: RequestContext, request: AddOffsetsToTxnReque
     if not request.group_id:
         return _failed(ErrorCode.INVALID_GROUP_ID)
     if not topics.exists(OFFSETS_TOPIC):
-        # The group's place is not certain before its topic is there.
-        return _failed(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        return _create_first(ctx)
     place = topics.partition_of(OFFSETS_TOPIC, request.group_id)
     adding = AddPartitions(
         request.transactional_id,
@@ -42,6 +43,15 @@ def handle_add_offsets_to_txn(ctx: RequestContext, request: AddOffsetsToTxnReque
         lambda shard, now_ms, _new_id: shard.add_partitions(adding, now_ms),
         Answer(ctx, encode, _failed),
     )
+
+
+async def _create_first(ctx: RequestContext) -> AddOffsetsToTxnResponse:
+    """The group's place is not certain before its topic is there; the client comes again."""
+    try:
+        await ctx.services.internal_topics.ensure(OFFSETS_TOPIC)
+    except (BrokerError, TreeError):
+        return _failed(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    return _failed(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 
 
 def _failed(code: ErrorCode) -> AddOffsetsToTxnResponse:
