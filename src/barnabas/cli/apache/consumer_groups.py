@@ -1,0 +1,173 @@
+"""kafka-consumer-groups: list, describe, delete groups; reset and delete their offsets."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from barnabas.cli.apache import group_tables as tables
+from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
+from barnabas.cli.apache.group_offsets import delete_offsets, reset_offsets
+from barnabas.cli.framework.exit_codes import DONE, FAILED
+from barnabas.cli.nouns.group_lag import lags_of
+from barnabas.model.errors import ConfigError
+
+if TYPE_CHECKING:
+    from barnabas.admin import Admin, GroupDescription
+
+EXAMPLE = """
+barnabas kafka-consumer-groups --bootstrap-server localhost:9092 --describe --group billing
+barnabas kafka-consumer-groups --bootstrap-server localhost:9092 --group billing \\
+    --topic orders --reset-offsets --to-earliest --execute
+"""
+_UNSET = "\0"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    action = parser.add_mutually_exclusive_group(required=True)
+    for name in (
+        "list",
+        "describe",
+        "delete",
+        "reset-offsets",
+        "delete-offsets",
+        "validate-regex",
+    ):
+        if name == "validate-regex":
+            action.add_argument("--validate-regex", metavar="REGEX")
+        else:
+            action.add_argument(f"--{name}", action="store_true")
+    parser.add_argument("--group", action="append", default=[])
+    parser.add_argument("--all-groups", action="store_true")
+    parser.add_argument("--topic", action="append", default=[], metavar="TOPIC[:P,P]")
+    parser.add_argument("--all-topics", action="store_true")
+    parser.add_argument("--members", action="store_true")
+    parser.add_argument("--offsets", action="store_true")
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--state", nargs="?", const="", default=_UNSET)
+    parser.add_argument("--type", nargs="?", const="", default=_UNSET)
+    parser.add_argument("--timeout", type=int, default=5000, help="milliseconds")
+    _reset_arguments(parser)
+    add_bootstrap_options(parser, zookeeper=True)
+
+
+def _reset_arguments(parser: argparse.ArgumentParser) -> None:
+    rule = parser.add_mutually_exclusive_group()
+    rule.add_argument("--to-offset", type=int)
+    rule.add_argument("--to-datetime")
+    rule.add_argument("--by-duration")
+    rule.add_argument("--to-earliest", action="store_true")
+    rule.add_argument("--to-latest", action="store_true")
+    rule.add_argument("--to-current", action="store_true")
+    rule.add_argument("--shift-by", type=int)
+    rule.add_argument("--from-file", metavar="CSV")
+    parser.add_argument("--execute", action="store_true")
+    parser.add_argument("--dry-run", action="store_true")
+    parser.add_argument("--export", action="store_true")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.validate_regex is not None:
+        return _validate_regex(arguments.validate_regex)
+    if arguments.zookeeper and not arguments.bootstrap_server:
+        from barnabas.cli.apache.zookeeper_groups import list_or_describe
+
+        return list_or_describe(arguments)
+    actions: dict[str, Callable[[Admin, argparse.Namespace], int]] = {
+        "list": _list,
+        "describe": _describe,
+        "delete": _delete,
+        "reset_offsets": reset_offsets,
+        "delete_offsets": delete_offsets,
+    }
+    chosen = next(name for name in actions if getattr(arguments, name))
+    if chosen != "list" and not arguments.group and not arguments.all_groups:
+        raise ConfigError(f"--{chosen.replace('_', '-')} needs --group or --all-groups")
+    with connection_of(arguments).admin() as admin:
+        return actions[chosen](admin, arguments)
+
+
+def _validate_regex(text: str) -> int:
+    import re
+
+    try:
+        re.compile(text)
+    except re.error as error:
+        say(f"The regex `{text}` is invalid: {error}.")
+        return FAILED
+    say(f"The regex `{text}` is valid.")
+    return DONE
+
+
+def _list(admin: "Admin", arguments: argparse.Namespace) -> int:
+    states = _words(arguments.state)
+    kinds = _words(arguments.type)
+    groups = sorted(admin.list_groups(states=states, types=kinds), key=lambda g: g.group_id)
+    if arguments.state == _UNSET and arguments.type == _UNSET:
+        for group in groups:
+            say(group.group_id)
+        return DONE
+    column = tables.width((group.group_id for group in groups), 25)
+    heads, cells = ["GROUP"], [[group.group_id] for group in groups]
+    if arguments.type != _UNSET:
+        heads.append("TYPE")
+        cells = [[*row, str(group.type)] for row, group in zip(cells, groups, strict=True)]
+    if arguments.state != _UNSET:
+        heads.append("STATE")
+        cells = [[*row, str(group.state)] for row, group in zip(cells, groups, strict=True)]
+    for row in [heads, *cells]:
+        say(f"{row[0]:<{column}} " + " ".join(f"{cell:<20}" for cell in row[1:]))
+    return DONE
+
+
+def _words(text: str) -> list[str]:
+    return [] if text == _UNSET else [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _describe(admin: "Admin", arguments: argparse.Namespace) -> int:
+    names = arguments.group
+    if arguments.all_groups:
+        names = [group.group_id for group in admin.list_groups()]
+    groups = list(admin.describe_groups(names).check().values())
+    for group in groups:
+        _tell_state(group)
+    if arguments.members:
+        tables.print_members(groups, verbose=arguments.verbose)
+    elif arguments.state != _UNSET:
+        tables.print_states(groups)
+    else:
+        for group in groups:
+            lags = lags_of(admin, group)
+            if lags:
+                tables.print_offsets(lags)
+    return DONE
+
+
+def _tell_state(group: "GroupDescription") -> None:
+    text = {
+        "Empty": f"Consumer group '{group.group_id}' has no active members.",
+        "Dead": f"Consumer group '{group.group_id}' does not exist.",
+        "PreparingRebalance": f"Warning: Consumer group '{group.group_id}' is rebalancing.",
+        "CompletingRebalance": f"Warning: Consumer group '{group.group_id}' is rebalancing.",
+    }.get(str(group.state))
+    if text is not None:
+        sys.stdout.flush()
+        sys.stderr.write(f"\n{text}\n")
+        sys.stderr.flush()
+
+
+def _delete(admin: "Admin", arguments: argparse.Namespace) -> int:
+    names = arguments.group
+    if arguments.all_groups:
+        names = [group.group_id for group in admin.list_groups()]
+    results = admin.delete_groups(names)
+    quoted = ", ".join(f"'{name}'" for name in results.ok)
+    if not results.errors:
+        say(f"Deletion of requested consumer groups ({quoted}) was successful.")
+        return DONE
+    sys.stderr.write("\nError: Deletion of some consumer groups failed:\n")
+    for name, error in results.errors.items():
+        sys.stderr.write(f"* Group '{name}' could not be deleted due to: {error}\n")
+    if results.ok:
+        say(f"\nThese consumer groups were deleted successfully: {quoted}")
+    return FAILED

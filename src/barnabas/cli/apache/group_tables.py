@@ -1,0 +1,106 @@
+"""The tables of kafka-consumer-groups, column by column as Apache prints them."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from barnabas.cli.apache.flags import say
+from barnabas.cli.nouns.group_lag import PartitionLag
+from barnabas.model.ids import TopicPartition
+
+if TYPE_CHECKING:
+    from barnabas.admin import GroupDescription, MemberDescription
+
+NARROW = 15
+MISSING = "-"
+
+
+def width(values: Iterable[object], least: int = NARROW) -> int:
+    """The longest of the values, and at least so much."""
+    return max([least, *(len(str(value)) for value in values)])
+
+
+def print_offsets(lags: Sequence[PartitionLag]) -> None:
+    """GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID."""
+    rows = [lag.row() for lag in lags]
+    group = width(row["group"] for row in rows)
+    topic = width(row["topic"] for row in rows)
+    consumer = width(row["consumer_id"] or MISSING for row in rows)
+    host = width(row["host"] or MISSING for row in rows)
+    line = f"{{:<{group}}} {{:<{topic}}} {{:<10}} {{:<15}} {{:<15}} {{:<15}} "
+    line += f"{{:<{consumer}}} {{:<{host}}} {{}}"
+    say("")
+    say(
+        line.format(
+            "GROUP",
+            "TOPIC",
+            "PARTITION",
+            "CURRENT-OFFSET",
+            "LOG-END-OFFSET",
+            "LAG",
+            "CONSUMER-ID",
+            "HOST",
+            "CLIENT-ID",
+        )
+    )
+    for row in rows:
+        values = [MISSING if value is None else value for value in row.values()]
+        say(line.format(*values[:9]))
+
+
+def print_members(groups: Iterable["GroupDescription"], *, verbose: bool) -> None:
+    for group in groups:
+        members = group.members
+        names = width([group.group_id])
+        consumer = width(member.member_id for member in members)
+        host = width(member.host for member in members)
+        client = width(member.client_id for member in members)
+        instance = width(member.instance_id or "" for member in members)
+        static = any(member.instance_id for member in members)
+        line = f"{{:<{names}}} {{:<{consumer}}} "
+        line += f"{{:<{instance}}} " if static else ""
+        line += f"{{:<{host}}} {{:<{client}}} {{:<15}} "
+        heads = ["GROUP", "CONSUMER-ID", *(["GROUP-INSTANCE-ID"] if static else [])]
+        heads += ["HOST", "CLIENT-ID", "#PARTITIONS"]
+        tail = "CURRENT-EPOCH   CURRENT-ASSIGNMENT   TARGET-EPOCH    TARGET-ASSIGNMENT"
+        say("")
+        say(line.format(*heads) + (tail if verbose else ""))
+        for member in members:
+            cells = [group.group_id, member.member_id]
+            cells += [member.instance_id or ""] if static else []
+            cells += [member.host, member.client_id, str(len(member.assignment))]
+            say(line.format(*cells) + (_details(group, member) if verbose else ""))
+
+
+def _details(group: "GroupDescription", member: "MemberDescription") -> str:
+    epoch = MISSING if member.member_epoch is None else str(member.member_epoch)
+    target_epoch = MISSING if group.assignment_epoch is None else str(group.assignment_epoch)
+    target = member.target_assignment
+    targets = MISSING if target is None else assigned(target)
+    return f"{epoch:<15} {assigned(member.assignment):<20} {target_epoch:<15} {targets}"
+
+
+def assigned(places: Iterable[TopicPartition]) -> str:
+    """`orders:0,1;other:2`, `-` for nothing."""
+    topics: dict[str, list[str]] = {}
+    for place in sorted(places):
+        topics.setdefault(place.topic, []).append(str(place.partition))
+    return ";".join(f"{topic}:{','.join(n)}" for topic, n in topics.items()) or MISSING
+
+
+def print_states(groups: Iterable["GroupDescription"]) -> None:
+    for group in groups:
+        node = group.coordinator
+        where = MISSING if node is None else f"{node.host}:{node.port}  ({node.id})"
+        line = f"{{:<{width([group.group_id])}}} {{:<{max(25, len(where))}}} {{:<20}} {{:<20}} {{}}"
+        say("")
+        say(line.format("GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "#MEMBERS"))
+        strategy = group.assignor or MISSING
+        say(line.format(group.group_id, where, strategy, str(group.state), len(group.members)))
+
+
+def print_reset(rows: Sequence[tuple[str, TopicPartition, int]]) -> None:
+    line = "{:<30} {:<30} {:<10} {:<15}"
+    say("")
+    say(line.format("GROUP", "TOPIC", "PARTITION", "NEW-OFFSET"))
+    for group, place, offset in rows:
+        say(line.format(group, place.topic, place.partition, offset))

@@ -1,0 +1,41 @@
+"""kafka-run-class: the tool behind a class name, with its own flags."""
+
+import argparse
+
+from barnabas.model.errors import ConfigError
+
+EXAMPLE = """
+barnabas kafka-run-class kafka.tools.GetOffsetShell --broker-list localhost:9092 \\
+    --time -1 --topic orders
+"""
+TOOLS = {
+    "TopicCommand": "kafka-topics",
+    "ConfigCommand": "kafka-configs",
+    "ConsumerGroupCommand": "kafka-consumer-groups",
+    "ConsoleConsumer": "kafka-console-consumer",
+    "ConsoleProducer": "kafka-console-producer",
+    "GetOffsetShell": "kafka-get-offsets",
+    "DeleteRecordsCommand": "kafka-delete-records",
+    "LogDirsCommand": "kafka-log-dirs",
+    "LeaderElectionCommand": "kafka-leader-election",
+    "ReassignPartitionsCommand": "kafka-reassign-partitions",
+    "AclCommand": "kafka-acls",
+    "TransactionsCommand": "kafka-transactions",
+    "ProducerPerformance": "kafka-producer-perf-test",
+    "ConsumerPerformance": "kafka-consumer-perf-test",
+    "DumpLogSegments": "kafka-dump-log",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("class_name", metavar="CLASS", help=f"one of {', '.join(TOOLS)}")
+    parser.add_argument("rest", nargs=argparse.REMAINDER, help="the tool's own flags")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from barnabas.cli.main import main
+
+    tool = TOOLS.get(arguments.class_name.rpartition(".")[2])
+    if tool is None:
+        raise ConfigError(f"no tool is called {arguments.class_name}; there are {', '.join(TOOLS)}")
+    return main([tool, *arguments.rest])

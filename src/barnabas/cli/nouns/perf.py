@@ -1,0 +1,142 @@
+"""Measure throughput and latency of produce and consume, against any cluster."""
+
+import argparse
+import sys
+import time
+from typing import Any
+
+from barnabas.cli.framework.connection import Connection
+from barnabas.cli.framework.exit_codes import DONE
+from barnabas.cli.framework.offset_grammar import END, START, OffsetRange
+from barnabas.cli.framework.options import add_common_options, add_progress_options
+from barnabas.cli.framework.places import expand
+from barnabas.cli.framework.progress import Progress
+from barnabas.cli.framework.reading import read_spans
+from barnabas.cli.framework.render import show
+from barnabas.cli.framework.spans import resolve
+from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
+from barnabas.cli.nouns.latencies import Latencies
+from barnabas.cli.nouns.topic_copy import Pace
+
+PRODUCE_COLUMNS = (
+    "records",
+    "seconds",
+    "records_per_second",
+    "mb_per_second",
+    "avg_latency_ms",
+    "p50_ms",
+    "p99_ms",
+    "max_ms",
+)
+CONSUME_COLUMNS = ("records", "bytes", "seconds", "records_per_second", "mb_per_second")
+MEGABYTE = 1024 * 1024
+PACE_EVERY = 100
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_verbs(parser, VERBS)
+
+
+run = run_verb
+
+
+def _produce_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("topic")
+    parser.add_argument("-n", "--records", type=int, default=100_000)
+    parser.add_argument("--size", type=int, default=100, help="bytes of a value")
+    parser.add_argument("--rate", type=float, help="records per second; as fast as it goes else")
+    add_progress_options(parser)
+    add_common_options(parser)
+
+
+def _produce(arguments: argparse.Namespace) -> int:
+    connection = Connection.of(arguments)
+    with Progress("producing", arguments.records, enabled=not arguments.quiet) as progress:
+        latencies, elapsed = measure_produce(
+            connection, arguments.topic, b"x" * arguments.size, arguments, progress
+        )
+    row: dict[str, Any] = {
+        "records": arguments.records,
+        "size_bytes": arguments.size,
+        "seconds": round(elapsed, 3),
+        "records_per_second": round(arguments.records / elapsed),
+        "mb_per_second": round(arguments.records * arguments.size / elapsed / MEGABYTE, 2),
+        **latencies.summary(),
+    }
+    show(arguments, [row], PRODUCE_COLUMNS)
+    return DONE
+
+
+def measure_produce(
+    connection: Connection,
+    topic: str,
+    value: bytes,
+    arguments: argparse.Namespace,
+    progress: Progress,
+) -> tuple[Latencies, float]:
+    """Send, and note how long each record took to be acknowledged."""
+    latencies = Latencies()
+    pace = Pace(arguments.rate)
+    with connection.producer() as producer:
+        producer.partitions_for(topic)
+        started = time.perf_counter()
+        for number in range(arguments.records):
+            producer.send(topic, value, on_delivery=latencies.timer())
+            if number % PACE_EVERY == 0:
+                progress.advance(PACE_EVERY if number else 0)
+                pace.after(PACE_EVERY)
+        producer.flush()
+        elapsed = time.perf_counter() - started
+    latencies.check()
+    return latencies, elapsed
+
+
+def _consume_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("topic")
+    parser.add_argument("-n", "--records", type=int, help="stop after so many")
+    add_progress_options(parser)
+    add_common_options(parser)
+
+
+def _consume(arguments: argparse.Namespace) -> int:
+    connection = Connection.of(arguments)
+    with connection.admin() as admin:
+        spans = resolve(admin, expand(admin, [(arguments.topic, None)]), OffsetRange(START, END))
+    total = min(sum(s.size for s in spans.values()), arguments.records or sys.maxsize)
+    count = size = 0
+    started = time.perf_counter()
+    with Progress("consuming", total, enabled=not arguments.quiet) as progress:
+        for records in read_spans(connection, spans):
+            count += len(records)
+            size += sum(len(r.value or b"") + len(r.key or b"") for r in records)
+            progress.advance(len(records))
+            if count >= total:
+                break
+    elapsed = time.perf_counter() - started
+    row = {
+        "records": count,
+        "bytes": size,
+        "seconds": round(elapsed, 3),
+        "records_per_second": round(count / elapsed),
+        "mb_per_second": round(size / elapsed / MEGABYTE, 2),
+    }
+    show(arguments, [row], CONSUME_COLUMNS)
+    return DONE
+
+
+VERBS = (
+    Verb(
+        "produce",
+        "send records and measure",
+        "barnabas perf produce bench -n 1000000 --size 100",
+        _produce_arguments,
+        _produce,
+    ),
+    Verb(
+        "consume",
+        "read a topic and measure",
+        "barnabas perf consume bench",
+        _consume_arguments,
+        _consume,
+    ),
+)

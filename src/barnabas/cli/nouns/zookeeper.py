@@ -1,0 +1,86 @@
+"""Run a ZooKeeper server in the foreground; its classes come with PySpark, Java is needed.
+
+Prints one line "listening on HOST:PORT" when it serves. Ctrl-C or SIGTERM stops it.
+"""
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+from barnabas.cli.framework.exit_codes import DONE, FAILED, INTERRUPTED
+from barnabas.cli.framework.settings import key_values
+
+EXAMPLE = "barnabas zookeeper --port 2181 --data-dir ./zookeeper"
+_CHECK_SECONDS = 0.5
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--port", type=int, default=2181, help="0 takes a free one")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--data-dir", type=Path, default=None)
+    parser.add_argument("--server-id", type=int, default=1, help="of an ensemble")
+    parser.add_argument(
+        "--member",
+        metavar="ID=HOST:PORT:PORT",
+        action="append",
+        default=[],
+        help="a server of the ensemble with its quorum and election port, repeatable",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    return asyncio.run(_serve(arguments))
+
+
+async def _serve(arguments: argparse.Namespace) -> int:
+    from barnabas.zk.zookeeper_server import ServerConfig, ZooKeeperServer
+
+    members = key_values(arguments.member, "--member")
+    config = ServerConfig(
+        data_dir=arguments.data_dir or _data_dir(),
+        port=arguments.port,
+        host=arguments.host,
+        server_id=arguments.server_id,
+        members={int(number): address for number, address in members.items()},
+    )
+    server = ZooKeeperServer(config)
+    stopped: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, _stop, stopped, number)
+    try:
+        await server.start()
+        sys.stdout.write(f"listening on {server.connect_string}\n")
+        sys.stdout.flush()
+        return await _until_stopped(server.pid, stopped)
+    finally:
+        await server.stop()
+
+
+async def _until_stopped(pid: int | None, stopped: "asyncio.Future[int]") -> int:
+    while not stopped.done():
+        await asyncio.wait([stopped], timeout=_CHECK_SECONDS)
+        if pid is not None and not _alive(pid):
+            sys.stderr.write("barnabas zookeeper: the server has ended\n")
+            return FAILED
+    return INTERRUPTED if stopped.result() == signal.SIGINT else DONE
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _stop(stopped: "asyncio.Future[int]", number: int) -> None:
+    if not stopped.done():
+        stopped.set_result(number)
+
+
+def _data_dir() -> Path:
+    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(base) / "barnabas" / "zookeeper"
