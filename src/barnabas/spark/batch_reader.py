@@ -1,0 +1,58 @@
+"""The batch source: a fixed set of ranges, decided once when the query is planned."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
+from pyspark.sql.types import StructType
+
+from barnabas.spark.columns import check_schema
+from barnabas.spark.filters import Bounds, bounds_of
+from barnabas.spark.input_partition import RangesPartition
+from barnabas.spark.offset_ranges import ranges_between, split_ranges
+from barnabas.spark.options import SourceOptions
+from barnabas.spark.range_reader import read_ranges
+from barnabas.spark.source_cluster import SourceCluster
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class BatchReader(DataSourceReader):
+    """Plans on the driver, reads on executors; pickled in between."""
+
+    def __init__(self, options: SourceOptions, schema: StructType) -> None:
+        self._options = options
+        self._columns = check_schema(schema)
+        self._bounds = Bounds()
+
+    def partitions(self) -> Sequence[InputPartition]:
+        options = self._options
+        cluster = SourceCluster(options)
+        try:
+            places = cluster.partitions()
+            end = cluster.resolve(options.ending, places, "endingOffsets")
+            start = cluster.resolve(options.starting, places, "startingOffsets")
+            start, end = self._bounds.narrow(start, end, cluster)
+        finally:
+            cluster.close()
+        ranges = split_ranges(
+            ranges_between(start, end),
+            min_partitions=options.min_partitions,
+            max_records=options.max_records_per_partition,
+        )
+        # Without any, Spark would make up a partition of its own.
+        return [RangesPartition((item,)) for item in ranges] or [RangesPartition(())]
+
+    def read(self, partition: InputPartition) -> Iterator["pa.RecordBatch"]:
+        assert isinstance(partition, RangesPartition)
+        return read_ranges(partition.ranges, self._options, self._columns)
+
+
+class FilteringBatchReader(BatchReader):
+    """With filters pushed down to seeks. A class of its own: Spark refuses to plan a reader that
+    takes filters while spark.sql.python.filterPushdown.enabled is false, its default."""
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
+        self._bounds, rest = bounds_of(filters)
+        return rest

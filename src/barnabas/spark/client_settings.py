@@ -1,0 +1,84 @@
+"""`kafka.*` options to client settings, as Spark's own connector passes them through.
+
+Kafka has many consumer and producer settings. Those that our client knows go to it; those that
+only make sense with a group, which a query is not, are checked and left unused; those that would
+break the query are refused; anything else is an error, since a typing mistake in a security
+setting must not pass for a setting.
+"""
+
+from collections.abc import Mapping
+
+from barnabas.model.config import ConfigTable
+from barnabas.model.config_keys.admin import ADMIN_KEYS
+from barnabas.model.config_keys.client import CLIENT_KEYS
+from barnabas.model.config_keys.consumer import CONSUMER_KEYS
+from barnabas.model.config_keys.producer import PRODUCER_KEYS
+from barnabas.model.config_keys.simple import SIMPLE_KEYS
+from barnabas.model.errors import ConfigError
+
+KAFKA_PREFIX = "kafka."
+FETCH_BYTES = 1024 * 1024
+SERVERS = "bootstrap.servers"
+
+_REFUSED_IN_SOURCE = {
+    "auto.offset.reset": "use startingOffsets",
+    "key.deserializer": "keys are always bytes; cast or decode the column",
+    "value.deserializer": "values are always bytes; cast or decode the column",
+    "enable.auto.commit": "the query's checkpoint holds its position",
+    "interceptor.classes": "interceptors are not supported",
+}
+_REFUSED_IN_SINK = {
+    "key.serializer": "keys are taken as bytes or text",
+    "value.serializer": "values are taken as bytes or text",
+    "transactional.id": "the sink names its transactions itself",
+    "enable.idempotence": "the sink is always idempotent",
+    "interceptor.classes": "interceptors are not supported",
+}
+
+
+def consumer_settings(options: Mapping[str, str]) -> tuple[dict[str, str], int]:
+    """Settings for a SimpleConsumer, and the bytes to fetch at a time."""
+    given = _kafka_options(options, _REFUSED_IN_SOURCE)
+    settings: dict[str, str] = {}
+    for name, text in given.items():
+        if name in SIMPLE_KEYS:
+            settings[name] = text
+        else:
+            CONSUMER_KEYS.key(name).parse(text)
+    fetch_bytes = CONSUMER_KEYS["max.partition.fetch.bytes"].parse(
+        given.get("max.partition.fetch.bytes", FETCH_BYTES)
+    )
+    SIMPLE_KEYS.parse(settings)
+    return settings, max(int(fetch_bytes), 1)
+
+
+def producer_settings(options: Mapping[str, str]) -> dict[str, str]:
+    """Settings for a Producer."""
+    settings = _kafka_options(options, _REFUSED_IN_SINK)
+    PRODUCER_KEYS.parse(settings)
+    return settings
+
+
+def admin_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """The part of a client's settings that an Admin takes too."""
+    return {name: text for name, text in settings.items() if name in ADMIN_KEYS}
+
+
+def connection_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """The part of any client's settings that says how to reach the cluster."""
+    shared = ConfigTable(CLIENT_KEYS)
+    return {name: text for name, text in settings.items() if name in shared}
+
+
+def _kafka_options(options: Mapping[str, str], refused: Mapping[str, str]) -> dict[str, str]:
+    given = {
+        name.lower().removeprefix(KAFKA_PREFIX): text
+        for name, text in options.items()
+        if name.lower().startswith(KAFKA_PREFIX)
+    }
+    for name in given:
+        if name in refused:
+            raise ConfigError(f"option {KAFKA_PREFIX + name!r} is refused: {refused[name]}")
+    if SERVERS not in given:
+        raise ConfigError(f"option {KAFKA_PREFIX + SERVERS!r} is needed")
+    return given

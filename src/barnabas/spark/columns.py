@@ -1,0 +1,129 @@
+"""The source's columns: Spark's own Kafka source's names, types and order, as Arrow batches.
+
+Fetched batches are decoded straight into Arrow buffers; here columns are picked, put in the order
+of the schema asked for, and given the types Spark expects. A column nobody asked for is not built.
+"""
+
+import struct
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    DataType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+from barnabas.clients.simple import FetchedBatches
+from barnabas.model.errors import ConfigError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_HEADER = StructType([StructField("key", StringType()), StructField("value", BinaryType())])
+_COLUMNS: dict[str, DataType] = {
+    "key": BinaryType(),
+    "value": BinaryType(),
+    "topic": StringType(),
+    "partition": IntegerType(),
+    "offset": LongType(),
+    "timestamp": TimestampType(),
+    "timestampType": IntegerType(),
+    "headers": ArrayType(_HEADER),
+}
+_HEAD = struct.Struct(">qi4xbxxxxhi")
+_HEAD_SIZE = 12
+_LOG_APPEND_TIME_BIT = 0x08
+_NO_TIMESTAMP_TYPE = -1
+_ATTRIBUTES_BEFORE_V2 = 17
+
+
+def source_schema(include_headers: bool) -> StructType:
+    """What a query reads unless it says which columns it wants."""
+    names = [name for name in _COLUMNS if name != "headers" or include_headers]
+    return StructType([StructField(name, _COLUMNS[name]) for name in names])
+
+
+def check_schema(schema: StructType) -> list[str]:
+    """The names of the columns asked for; ConfigError names one that is not there."""
+    for field in schema.fields:
+        kind = _COLUMNS.get(field.name)
+        if kind is None:
+            raise ConfigError(f"column {field.name!r} is not one of: {', '.join(_COLUMNS)}")
+        if field.dataType.simpleString() != kind.simpleString():
+            given, wanted = field.dataType.simpleString(), kind.simpleString()
+            raise ConfigError(f"column {field.name!r} is {wanted}, not {given}")
+    return schema.fieldNames()
+
+
+def spark_batch(fetched: FetchedBatches, batch: "pa.RecordBatch", names: list[str]) -> Any:
+    """The columns `names` of a decoded batch, in that order and in Spark's types."""
+    import pyarrow as pa
+
+    arrays = [_BUILDERS.get(name, _as_it_is(name))(fetched, batch) for name in names]
+    fields = [pa.field(name, array.type) for name, array in zip(names, arrays, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def timestamp_types(data: "memoryview") -> list[tuple[int, int]]:
+    """(last offset, timestamp type) of each batch in a fetch, from the headers alone."""
+    runs: list[tuple[int, int]] = []
+    position = 0
+    while position + _HEAD.size <= len(data):
+        base, length, magic, attributes, delta = _HEAD.unpack_from(data, position)
+        if magic >= 2:
+            runs.append((base + delta, int(attributes & _LOG_APPEND_TIME_BIT != 0)))
+        elif magic == 1:
+            flags = data[position + _ATTRIBUTES_BEFORE_V2]
+            runs.append((base, int(flags & _LOG_APPEND_TIME_BIT != 0)))
+        else:
+            runs.append((base, _NO_TIMESTAMP_TYPE))
+        position += _HEAD_SIZE + max(length, 1)
+    return runs
+
+
+def _timestamp(fetched: FetchedBatches, batch: "pa.RecordBatch") -> "pa.Array":
+    import pyarrow as pa
+
+    return batch.column("timestamp").cast(pa.timestamp("us", tz="UTC"))
+
+
+def _timestamp_type(fetched: FetchedBatches, batch: "pa.RecordBatch") -> "pa.Array":
+    import numpy as np
+    import pyarrow as pa
+
+    runs = timestamp_types(fetched.data)
+    if len({kind for _, kind in runs}) <= 1:
+        kind = runs[0][1] if runs else 0
+        return pa.repeat(pa.scalar(kind, pa.int32()), batch.num_rows)
+    lasts = np.array([last for last, _ in runs], dtype=np.int64)
+    kinds = np.array([kind for _, kind in runs], dtype=np.int32)
+    offsets = batch.column("offset").to_numpy()
+    return pa.array(kinds[np.searchsorted(lasts, offsets)], pa.int32())
+
+
+def _headers(fetched: FetchedBatches, batch: "pa.RecordBatch") -> "pa.Array":
+    """Null instead of an empty list, as Spark's own source has it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    pair = pa.struct([("key", pa.string()), ("value", pa.binary())])
+    kind = pa.list_(pa.field("element", pair))
+    headers = batch.column("headers")
+    lengths = pc.list_value_length(headers)
+    if not pc.max(lengths).as_py():
+        return pa.nulls(batch.num_rows, kind)
+    return pc.if_else(pc.equal(lengths, 0), pa.scalar(None, kind), headers.cast(kind))
+
+
+def _as_it_is(name: str) -> Callable[[FetchedBatches, "pa.RecordBatch"], "pa.Array"]:
+    return lambda _, batch: batch.column(name)
+
+
+_BUILDERS = {"timestamp": _timestamp, "timestampType": _timestamp_type, "headers": _headers}

@@ -1,0 +1,55 @@
+"""`format("barnabas")`: the door Spark comes in by.
+
+Options are checked as soon as Spark shows them, so that a wrong one fails at `load()` and not in
+the middle of a job.
+"""
+
+from collections.abc import MutableMapping
+
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+)
+from pyspark.sql.types import StructType
+
+from barnabas.model.errors import ConfigError
+from barnabas.spark import FORMAT
+from barnabas.spark.batch_reader import BatchReader, FilteringBatchReader
+from barnabas.spark.columns import source_schema
+from barnabas.spark.options import SourceOptions
+from barnabas.spark.stream_reader import StreamReader
+
+
+class BarnabasDataSource(DataSource):
+    """Topics as a source and a sink; Spark makes one per use, in short-lived processes."""
+
+    def __init__(self, options: MutableMapping[str, str]) -> None:
+        super().__init__(options)
+        self._texts = dict(options)
+
+    @classmethod
+    def name(cls) -> str:
+        return FORMAT
+
+    def schema(self) -> StructType:
+        return source_schema(self._checked().include_headers)
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        options = SourceOptions.parse(self._texts, streaming=False)
+        kind = FilteringBatchReader if options.push_filters else BatchReader
+        return kind(options, schema)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        return StreamReader(SourceOptions.parse(self._texts, streaming=True), schema)
+
+    def _checked(self) -> SourceOptions:
+        """The options, when they would do for a batch or for a stream: which, is not known yet."""
+        try:
+            return SourceOptions.parse(self._texts, streaming=False)
+        except ConfigError:
+            try:
+                return SourceOptions.parse(self._texts, streaming=True)
+            except ConfigError:
+                pass
+            raise

@@ -1,0 +1,136 @@
+"""Filters on topic, partition, offset and timestamp as bounds of what is read.
+
+Bounds may only leave out what no filter lets through. A time is a bound on where to begin, by the
+cluster's time index; since times need not rise with offsets, the filter itself stays with Spark.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import (
+    EqualTo,
+    Filter,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    LessThan,
+    LessThanOrEqual,
+)
+
+from barnabas.model.ids import TopicPartition
+from barnabas.spark.offsets import Offsets, TimestampOffsets
+
+if TYPE_CHECKING:
+    from barnabas.spark.source_cluster import SourceCluster
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What the filters leave; None means no bound."""
+
+    topics: frozenset[str] | None = None
+    partitions: frozenset[int] | None = None
+    first_offset: int = 0
+    end_offset: int | None = None
+    first_time_ms: int | None = None
+
+    def narrow(
+        self, start: Offsets, end: Offsets, cluster: "SourceCluster"
+    ) -> tuple[Offsets, Offsets]:
+        """Begin no earlier and end no later than needed, and leave out whole partitions."""
+        first, last = self.first_offset, self.end_offset
+        start = {place: max(at, first) for place, at in start.items() if self._takes(place)}
+        end = {place: at if last is None else min(at, last) for place, at in end.items()}
+        if self.first_time_ms is not None and start:
+            limit = TimestampOffsets(self.first_time_ms)
+            by_time = cluster.resolve(limit, start, "endingTimestamp")
+            start = {place: max(at, by_time[place]) for place, at in start.items()}
+        return start, {place: end[place] for place in start}
+
+    def _takes(self, place: TopicPartition) -> bool:
+        topic_ok = self.topics is None or place.topic in self.topics
+        return topic_ok and (self.partitions is None or place.partition in self.partitions)
+
+
+def bounds_of(filters: Iterable[Filter]) -> tuple[Bounds, list[Filter]]:
+    """The bounds, and the filters that Spark has yet to apply."""
+    bounds = Bounds()
+    rest: list[Filter] = []
+    for item in filters:
+        narrowed = _narrow(bounds, item)
+        if narrowed is None or narrowed.first_time_ms != bounds.first_time_ms:
+            rest.append(item)
+        bounds = narrowed or bounds
+    return bounds, rest
+
+
+def _narrow(bounds: Bounds, item: Filter) -> Bounds | None:
+    attribute = getattr(item, "attribute", None)
+    if attribute == ("partition",):
+        return _partition(bounds, item)
+    if attribute == ("topic",):
+        return _topic(bounds, item)
+    if attribute == ("offset",):
+        return _offset(bounds, item)
+    if attribute == ("timestamp",):
+        return _timestamp(bounds, item)
+    return None
+
+
+def _values(item: Filter) -> tuple[object, ...] | None:
+    if isinstance(item, EqualTo):
+        return (item.value,)
+    return tuple(item.value) if isinstance(item, In) else None
+
+
+def _partition(bounds: Bounds, item: Filter) -> Bounds | None:
+    values = _values(item)
+    if values is None:
+        return None
+    numbers = frozenset(value for value in values if isinstance(value, int))
+    old = bounds.partitions
+    return replace(bounds, partitions=numbers if old is None else old & numbers)
+
+
+def _topic(bounds: Bounds, item: Filter) -> Bounds | None:
+    values = _values(item)
+    if values is None:
+        return None
+    names = frozenset(value for value in values if isinstance(value, str))
+    return replace(bounds, topics=names if bounds.topics is None else bounds.topics & names)
+
+
+def _offset(bounds: Bounds, item: Filter) -> Bounds | None:
+    value = getattr(item, "value", None)
+    if not isinstance(value, int):
+        return None
+    low, end = bounds.first_offset, bounds.end_offset
+    match item:
+        case EqualTo():
+            return replace(bounds, first_offset=max(low, value), end_offset=_least(end, value + 1))
+        case GreaterThan():
+            return replace(bounds, first_offset=max(low, value + 1))
+        case GreaterThanOrEqual():
+            return replace(bounds, first_offset=max(low, value))
+        case LessThan():
+            return replace(bounds, end_offset=_least(end, value))
+        case LessThanOrEqual():
+            return replace(bounds, end_offset=_least(end, value + 1))
+    return None
+
+
+def _timestamp(bounds: Bounds, item: Filter) -> Bounds | None:
+    value = getattr(item, "value", None)
+    if not isinstance(item, EqualTo | GreaterThan | GreaterThanOrEqual):
+        return None
+    if not isinstance(value, datetime):
+        return None
+    aware = value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+    time_ms = max(int(aware.timestamp() * 1000) - 1, 0)
+    return replace(bounds, first_time_ms=max(bounds.first_time_ms or 0, time_ms))
+
+
+def _least(one: int | None, other: int) -> int:
+    return other if one is None else min(one, other)

@@ -1,0 +1,14 @@
+"""One task of the source: some ranges of offsets."""
+
+from dataclasses import dataclass
+
+from pyspark.sql.datasource import InputPartition
+
+from barnabas.spark.offset_ranges import OffsetRange
+
+
+@dataclass
+class RangesPartition(InputPartition):
+    """Pickled to an executor; holds no connection and no data."""
+
+    ranges: tuple[OffsetRange, ...]

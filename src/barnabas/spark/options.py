@@ -1,0 +1,242 @@
+"""The source's options: Spark's own Kafka source's names and defaults, checked all at once.
+
+An option that is unknown, malformed or contradicts another fails here, before anything is read,
+with its name in the message. Options are case-insensitive, as everywhere in Spark.
+"""
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from barnabas.model.errors import ConfigError
+from barnabas.model.ids import TopicPartition
+from barnabas.spark.client_settings import KAFKA_PREFIX, consumer_settings
+from barnabas.spark.offsets import (
+    EARLIEST,
+    GROUP_PREFIX,
+    LATEST,
+    EarliestOffsets,
+    GroupOffsets,
+    LatestOffsets,
+    OffsetLimit,
+    SpecificOffsets,
+    TimestampOffsets,
+    parse_assignment,
+    parse_offsets,
+)
+from barnabas.spark.option_values import OptionTexts
+
+SOURCE_OPTIONS = (
+    "assign",
+    "subscribe",
+    "subscribePattern",
+    "startingOffsets",
+    "startingTimestamp",
+    "startingOffsetsByTimestamp",
+    "startingOffsetsByTimestampStrategy",
+    "endingOffsets",
+    "endingTimestamp",
+    "endingOffsetsByTimestamp",
+    "failOnDataLoss",
+    "maxOffsetsPerTrigger",
+    "minOffsetsPerTrigger",
+    "maxTriggerDelay",
+    "minPartitions",
+    "maxRecordsPerPartition",
+    "includeHeaders",
+    "groupIdPrefix",
+    "kafkaConsumer.pollTimeoutMs",
+    "fetchOffset.numRetries",
+    "fetchOffset.retryIntervalMs",
+    "partition.metadata.cache.ttl.ms",
+    "useDeprecatedOffsetFetching",
+    "pushFilters",
+)
+BATCH_ONLY = ("endingOffsets", "endingTimestamp", "endingOffsetsByTimestamp", "pushFilters")
+STRATEGIES = ("assign", "subscribe", "subscribePattern")
+DEFAULT_POLL_TIMEOUT_MS = 120_000
+DEFAULT_TRIGGER_DELAY_MS = 15 * 60 * 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """Which partitions are read: exactly one of the three is there."""
+
+    assigned: tuple[TopicPartition, ...] = ()
+    topics: tuple[str, ...] = ()
+    pattern: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOptions:
+    """What a reader needs to know; goes to the executors with each task."""
+
+    subscription: Subscription
+    starting: OffsetLimit
+    ending: OffsetLimit
+    latest_when_no_match: bool
+    fail_on_data_loss: bool
+    max_offsets_per_trigger: int | None
+    min_offsets_per_trigger: int | None
+    max_trigger_delay_ms: int
+    min_partitions: int | None
+    max_records_per_partition: int | None
+    include_headers: bool
+    push_filters: bool
+    poll_timeout_ms: int
+    offset_retries: int
+    offset_retry_ms: int
+    client: Mapping[str, str]
+    fetch_bytes: int
+
+    @classmethod
+    def parse(cls, given: Mapping[str, str], *, streaming: bool) -> "SourceOptions":
+        """From a query's options; ConfigError names what is wrong."""
+        texts = OptionTexts(given)
+        check_names(texts, SOURCE_OPTIONS)
+        if streaming:
+            _refuse(texts, BATCH_ONLY, "is for batch reads only")
+        client, fetch_bytes = consumer_settings(given)
+        options = cls(
+            subscription=_subscription(texts),
+            starting=_starting(texts, streaming),
+            ending=_ending(texts),
+            latest_when_no_match=_strategy(texts) == "latest",
+            fail_on_data_loss=texts.flag("failOnDataLoss", True),
+            max_offsets_per_trigger=texts.maybe_number("maxOffsetsPerTrigger", 1),
+            min_offsets_per_trigger=texts.maybe_number("minOffsetsPerTrigger", 1),
+            max_trigger_delay_ms=texts.duration_ms("maxTriggerDelay", DEFAULT_TRIGGER_DELAY_MS),
+            min_partitions=texts.maybe_number("minPartitions", 1),
+            max_records_per_partition=texts.maybe_number("maxRecordsPerPartition", 1),
+            include_headers=texts.flag("includeHeaders", False),
+            push_filters=texts.flag("pushFilters", False),
+            poll_timeout_ms=texts.number("kafkaConsumer.pollTimeoutMs", DEFAULT_POLL_TIMEOUT_MS, 1),
+            offset_retries=texts.number("fetchOffset.numRetries", 3),
+            offset_retry_ms=texts.number("fetchOffset.retryIntervalMs", 10),
+            client=client,
+            fetch_bytes=fetch_bytes,
+        )
+        options._check(texts)
+        return options
+
+    @property
+    def read_committed(self) -> bool:
+        """Whether open and aborted transactions are left out."""
+        return self.client.get("isolation.level") == "read_committed"
+
+    def _check(self, texts: OptionTexts) -> None:
+        low, high = self.min_offsets_per_trigger, self.max_offsets_per_trigger
+        if low is not None and high is not None and low > high:
+            raise ConfigError(f"minOffsetsPerTrigger={low} passes maxOffsetsPerTrigger={high}")
+        texts.maybe_number("partition.metadata.cache.ttl.ms", -1)
+        texts.flag("useDeprecatedOffsetFetching", False)
+
+
+def check_names(texts: OptionTexts, known: tuple[str, ...]) -> None:
+    """Refuse options that nobody reads; `kafka.*` are the client settings' matter."""
+    spelled = {name.lower(): name for name in known}
+    for name in texts.names():
+        lower = name.lower()
+        if lower in spelled or lower.startswith(KAFKA_PREFIX):
+            continue
+        close = difflib.get_close_matches(lower, spelled, n=1, cutoff=0.7)
+        hint = f"; did you mean {spelled[close[0]]!r}?" if close else ""
+        raise ConfigError(f"unknown option {name!r}{hint}")
+
+
+def _refuse(texts: OptionTexts, names: tuple[str, ...], why: str) -> None:
+    for name in names:
+        if texts.text(name) is not None:
+            raise ConfigError(f"option {name!r} {why}")
+
+
+def _subscription(texts: OptionTexts) -> Subscription:
+    given = [name for name in STRATEGIES if texts.text(name) is not None]
+    if len(given) != 1:
+        found = f", not {' and '.join(given)}" if given else ""
+        raise ConfigError(f"exactly one of {', '.join(STRATEGIES)} is needed{found}")
+    name = given[0]
+    text = texts.text(name) or ""
+    if name == "assign":
+        return Subscription(assigned=parse_assignment(name, text))
+    if name == "subscribePattern":
+        return Subscription(pattern=_pattern(name, text))
+    topics = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if not topics:
+        raise ConfigError(f"{name}={text!r}: names no topic")
+    return Subscription(topics=topics)
+
+
+def _pattern(name: str, text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ConfigError(f"{name}={text!r}: is no regular expression: {error}") from error
+    if not text.strip():
+        raise ConfigError(f"{name}={text!r}: is empty")
+    return text
+
+
+def _strategy(texts: OptionTexts) -> str:
+    return texts.word("startingOffsetsByTimestampStrategy", "error", ("error", "latest"))
+
+
+def _starting(texts: OptionTexts, streaming: bool) -> OffsetLimit:
+    by_time = _by_time(texts, "starting")
+    if by_time is not None:
+        return by_time
+    default: OffsetLimit = LatestOffsets() if streaming else EarliestOffsets()
+    limit = _limit(texts, "startingOffsets", default)
+    if not streaming and _says(limit, LATEST):
+        raise ConfigError("startingOffsets: a batch read cannot begin at the latest offset")
+    return limit
+
+
+def _ending(texts: OptionTexts) -> OffsetLimit:
+    by_time = _by_time(texts, "ending")
+    if by_time is not None:
+        return by_time
+    limit = _limit(texts, "endingOffsets", LatestOffsets())
+    if _says(limit, EARLIEST):
+        raise ConfigError("endingOffsets: a read cannot end at the earliest offset")
+    return limit
+
+
+def _by_time(texts: OptionTexts, side: str) -> OffsetLimit | None:
+    one = texts.maybe_number(f"{side}Timestamp", 0)
+    if one is not None:
+        return TimestampOffsets(one)
+    name = f"{side}OffsetsByTimestamp"
+    text = texts.text(name)
+    if text is None:
+        return None
+    times = parse_offsets(name, text)
+    negative = [place for place, time in times.items() if time < 0]
+    if negative:
+        raise ConfigError(f"{name}: the time of {negative[0]} is negative")
+    return TimestampOffsets(times)
+
+
+def _limit(texts: OptionTexts, name: str, default: OffsetLimit) -> OffsetLimit:
+    text = texts.text(name)
+    if text is None:
+        return default
+    word = text.strip()
+    if word.lower() == "earliest":
+        return EarliestOffsets()
+    if word.lower() == "latest":
+        return LatestOffsets()
+    if word.startswith(GROUP_PREFIX) and name == "startingOffsets":
+        return GroupOffsets(word.removeprefix(GROUP_PREFIX))
+    offsets = parse_offsets(name, text)
+    wrong = [place for place, offset in offsets.items() if offset < EARLIEST]
+    if wrong:
+        raise ConfigError(f"{name}: the offset of {wrong[0]} must be -2, -1, 0 or more")
+    return SpecificOffsets(offsets)
+
+
+def _says(limit: OffsetLimit, word: int) -> bool:
+    if isinstance(limit, SpecificOffsets):
+        return word in limit.offsets.values()
+    return isinstance(limit, EarliestOffsets if word == EARLIEST else LatestOffsets)

@@ -1,0 +1,153 @@
+"""The executor's side of the source: ranges of offsets in, Arrow batches out.
+
+Runs in Spark's Python workers, which live for many tasks: consumers, with their connections and
+their picture of the cluster, are kept per process and settings. The simple consumer follows leader
+changes by itself; what it cannot cure, offsets that are not there any more, is decided here.
+"""
+
+import gc
+import logging
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from barnabas.clients.simple import FetchedBatches, SimpleConsumer
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError
+from barnabas.records.arrow import take_arrow
+from barnabas.spark.columns import spark_batch
+from barnabas.spark.offset_ranges import OffsetRange
+from barnabas.spark.options import SourceOptions
+from barnabas.spark.planner import DataLossError, Loss, log_end_loss, log_start_loss
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_log = logging.getLogger("barnabas.spark")
+
+
+class ConsumerCache:
+    """Consumers of this process by their settings; a fork begins with none."""
+
+    def __init__(self) -> None:
+        self._process = -1
+        self._consumers: dict[tuple[tuple[str, str], ...], SimpleConsumer] = {}
+
+    def get(self, settings: Mapping[str, str]) -> SimpleConsumer:
+        if self._process != os.getpid():
+            self._process, self._consumers = os.getpid(), {}
+            # The daemon collects garbage after every task: what the imports have made is not
+            # garbage, and looking at it each time costs more than a small task does.
+            gc.freeze()
+        key = tuple(sorted(settings.items()))
+        consumer = self._consumers.get(key)
+        if consumer is None:
+            consumer = self._consumers[key] = SimpleConsumer(settings)
+        return consumer
+
+    def drop(self, settings: Mapping[str, str]) -> None:
+        """After an error nobody expected: the next task begins with new connections."""
+        consumer = self._consumers.pop(tuple(sorted(settings.items())), None)
+        if consumer is not None:
+            consumer.close()
+
+
+# One per worker process, as long as it lives: connections must outlast a task.
+_consumers = ConsumerCache()
+
+
+def read_ranges(
+    ranges: Iterable[OffsetRange], options: SourceOptions, columns: list[str]
+) -> Iterator["pa.RecordBatch"]:
+    """All records of some ranges, one after the other."""
+    try:
+        consumer = _consumers.get(options.client)
+        for item in ranges:
+            yield from RangeReader(consumer, item, options, columns).batches()
+    except BarnabasError:
+        _consumers.drop(options.client)
+        raise
+
+
+class RangeReader:
+    """Reads one range to its end, over gaps and leader changes."""
+
+    def __init__(
+        self,
+        consumer: SimpleConsumer,
+        item: OffsetRange,
+        options: SourceOptions,
+        columns: list[str],
+    ) -> None:
+        self._consumer = consumer
+        self._range = item
+        self._options = options
+        self._columns = columns
+        self._position = item.start
+        self._patience_s = options.poll_timeout_ms / 1000
+
+    def batches(self) -> Iterator["pa.RecordBatch"]:
+        deadline = time.monotonic() + self._patience_s
+        while self._position < self._range.end:
+            fetched = self._fetch()
+            if fetched is None:
+                continue
+            decoder = fetched.decoder()
+            batch = take_arrow(decoder)
+            if decoder.next_offset > self._position:
+                self._position = decoder.next_offset
+                deadline = time.monotonic() + self._patience_s
+            elif time.monotonic() >= deadline:
+                self._end_missing(fetched)
+                continue
+            batch = self._within(batch, decoder.next_offset)
+            if batch.num_rows:
+                yield spark_batch(fetched, batch, self._columns)
+
+    def _fetch(self) -> FetchedBatches | None:
+        item = self._range
+        try:
+            return self._consumer.fetch(
+                item.topic, item.partition, self._position, self._options.fetch_bytes
+            )
+        except BrokerError as error:
+            if error.code is not ErrorCode.OFFSET_OUT_OF_RANGE:
+                raise
+        self._out_of_range()
+        return None
+
+    def _within(self, batch: "pa.RecordBatch", next_offset: int) -> "pa.RecordBatch":
+        if next_offset <= self._range.end or not batch.num_rows:
+            return batch
+        offsets = batch.column("offset").to_numpy()
+        return batch.slice(0, int(offsets.searchsorted(self._range.end)))
+
+    def _out_of_range(self) -> None:
+        item = self._range
+        earliest = self._consumer.earliest_offset(item.topic, item.partition)
+        if earliest > self._position:
+            self._lost(log_start_loss(item.place, self._position, earliest, item.end))
+            self._position = earliest
+            return
+        latest = self._consumer.latest_offset(item.topic, item.partition)
+        if latest < self._position:
+            self._lost(log_end_loss(item.place, self._position, latest, item.end))
+            self._position = item.end
+
+    def _end_missing(self, fetched: FetchedBatches) -> None:
+        """The range was planned by an end that the partition does not have, or not any more."""
+        item = self._range
+        latest = self._consumer.latest_offset(item.topic, item.partition)
+        if latest >= item.end:
+            raise DeadlineError(
+                f"{item.place}: nothing came from offset {self._position} within "
+                f"kafkaConsumer.pollTimeoutMs ({self._options.poll_timeout_ms})"
+            )
+        self._lost(log_end_loss(item.place, self._position, latest, item.end))
+        self._position = item.end
+
+    def _lost(self, loss: Loss) -> None:
+        if self._options.fail_on_data_loss:
+            raise DataLossError([loss])
+        _log.warning("going on without what is gone: %s", loss)

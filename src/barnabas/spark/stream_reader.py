@@ -1,0 +1,168 @@
+"""The streaming source: where a query stands, how far it may go, and the ranges in between.
+
+Lives twice: in one process per query, which plans, and pickled in the executors' tasks, which
+read. Offsets come and go as Spark's JSON; everything decided from them is in the planner.
+"""
+
+import logging
+import threading
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxRows,
+    ReadMinRows,
+    SupportsTriggerAvailableNow,
+)
+from pyspark.sql.types import StructType
+
+from barnabas.model.ids import Uuid
+from barnabas.runtime.clock import SystemClock
+from barnabas.spark.admission import Admission
+from barnabas.spark.columns import check_schema
+from barnabas.spark.input_partition import RangesPartition
+from barnabas.spark.offset_ranges import pack_ranges, ranges_between, split_ranges
+from barnabas.spark.offsets import LatestOffsets, OffsetJson, Offsets, read, render
+from barnabas.spark.options import SourceOptions
+from barnabas.spark.planner import Advance, ClusterView, DataLossError, advance
+from barnabas.spark.range_reader import read_ranges
+from barnabas.spark.source_cluster import SourceCluster
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+LONG_POLL_MS = 100
+LOOK_AGAIN_SECONDS = 0.02
+"""An idle query asks every 10 ms: it is made to wait here, not by asking the brokers that often."""
+
+_log = logging.getLogger("barnabas.spark")
+
+
+class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Spark's names for its methods; each is called by one thread at a time."""
+
+    def __init__(self, options: SourceOptions, schema: StructType) -> None:
+        self._options = options
+        self._columns = check_schema(schema)
+        self._planning: Planning | None = None
+
+    def initialOffset(self) -> OffsetJson:
+        return render(self._plan().initial())
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> OffsetJson:
+        everything = isinstance(limit, ReadAllAvailable)
+        return render(self._plan().next_end(read(start), limited=not everything))
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        """Only Trigger.Once then asks for everything that is there; the limits are ours."""
+        options = self._options
+        if options.max_offsets_per_trigger is not None:
+            return ReadMaxRows(options.max_offsets_per_trigger)
+        return ReadMinRows(options.min_offsets_per_trigger or 1)
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        self._plan().hold_target()
+
+    def reportLatestOffset(self) -> OffsetJson | None:
+        seen = self._plan().seen
+        return None if seen is None else render(seen.latest)
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        least, most = self._options.min_partitions, self._options.max_records_per_partition
+        ranges = ranges_between(read(start), read(end))
+        if least is None and most is None:
+            return [RangesPartition(task) for task in pack_ranges(ranges)]
+        cut = split_ranges(ranges, min_partitions=least, max_records=most)
+        return [RangesPartition((item,)) for item in cut]
+
+    def read(self, partition: InputPartition) -> Iterator["pa.RecordBatch"]:
+        assert isinstance(partition, RangesPartition)
+        return read_ranges(partition.ranges, self._options, self._columns)
+
+    def commit(self, end: dict[str, Any]) -> None:
+        """The checkpoint holds the position; nothing is to be done."""
+
+    def stop(self) -> None:
+        planning, self._planning = self._planning, None
+        if planning is not None:
+            planning.close()
+
+    def _plan(self) -> "Planning":
+        if self._planning is None:
+            self._planning = Planning(self._options, SourceCluster(self._options))
+        return self._planning
+
+
+class Planning:
+    """The driver's half of a query, made when first needed: a pickled reader has none."""
+
+    def __init__(self, options: SourceOptions, cluster: SourceCluster) -> None:
+        self.seen: ClusterView | None = None
+        self._options = options
+        self._cluster = cluster
+        self._clock = SystemClock()
+        self._pause = threading.Event()
+        self._initial: Offsets | None = None
+        self._target: ClusterView | None = None
+        self._known_ids: dict[str, Uuid] = {}
+        self._admission = Admission(
+            options.max_offsets_per_trigger,
+            options.min_offsets_per_trigger,
+            options.max_trigger_delay_ms,
+        )
+
+    def close(self) -> None:
+        self._pause.set()
+        self._cluster.close()
+
+    def initial(self) -> Offsets:
+        """Where a new query begins; Spark asks twice and must hear the same."""
+        if self._initial is None:
+            places = self._cluster.partitions()
+            if self._target is not None and isinstance(self._options.starting, LatestOffsets):
+                self._initial = dict(self._target.latest)
+            else:
+                self._initial = self._cluster.resolve(
+                    self._options.starting, places, "startingOffsets"
+                )
+        return self._initial
+
+    def hold_target(self) -> None:
+        """Trigger.AvailableNow: what comes from now on is for the next run."""
+        self._target = self._cluster.view()
+
+    def next_end(self, start: Offsets, *, limited: bool) -> Offsets:
+        """The end of the next batch; waits a little when there is nothing new."""
+        deadline = self._clock.monotonic_ms() + LONG_POLL_MS
+        while True:
+            end = self._end(start, limited)
+            waits = limited and self._target is None
+            if end != start or not waits or self._clock.monotonic_ms() >= deadline:
+                return end
+            self._pause.wait(LOOK_AGAIN_SECONDS)
+
+    def _end(self, start: Offsets, limited: bool) -> Offsets:
+        view = self._target or self._cluster.view()
+        step = advance(start, view, self._known_ids)
+        self._tell_losses(step)
+        self.seen = view
+        self._known_ids.update(view.topic_ids)
+        if not limited:
+            return step.end
+        if self._target is not None:
+            # To wait for more would be to wait for ever.
+            self._admission.last_ms = None
+        admitted = self._admission.admit(step.base, step.end, self._clock.monotonic_ms())
+        # A partition that left, or went back, has to be told even when too little came.
+        return start if admitted == step.base and step.base == start else admitted
+
+    def _tell_losses(self, step: Advance) -> None:
+        if not step.losses:
+            return
+        if self._options.fail_on_data_loss:
+            raise DataLossError(step.losses)
+        for loss in step.losses:
+            _log.warning("going on without what is gone: %s", loss)
