@@ -1,0 +1,54 @@
+"""The controller killed while topics are created: each topic is there whole, or not at all."""
+
+import threading
+
+import pytest
+from support.cluster_workload import leaders, wait_until
+
+from barnabas import Admin
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+
+pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster"), pytest.mark.timeout(120)]
+
+TOPICS = 40
+PARTITIONS = 3
+REPLICAS = 2  # two brokers are left
+
+
+def test_controller_killed_during_topic_creation(cluster, topic_name):
+    names = [f"{topic_name}-{number}" for number in range(TOPICS)]
+    created, halfway = [], threading.Event()
+
+    def create():
+        with Admin({"bootstrap.servers": cluster.bootstrap_servers}) as admin:
+            for name in names:
+                try:
+                    admin.create_topic(name, PARTITIONS, REPLICAS, timeout=20)
+                except BrokerError as error:
+                    if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS:  # its answer was lost
+                        raise
+                created.append(name)
+                if len(created) == TOPICS // 4:
+                    halfway.set()
+
+    creator = threading.Thread(target=create)
+    creator.start()
+    assert halfway.wait(30)
+    victim = cluster.admin.describe_cluster().controller
+    cluster.kill(victim)
+    made_before = len(created)
+    creator.join(60)
+    wait_until(lambda: cluster.admin.describe_cluster().controller not in (None, victim))
+    cluster.start(victim)
+    assert made_before < TOPICS, "the kill came too late"
+    assert created == names
+    wait_until(lambda: all(is_whole(cluster, name) for name in names), what="whole topics")
+    assert {m.partition for m in cluster.produce(names[-1], b"one", partition=2)} == {2}
+
+
+def is_whole(cluster, name):
+    found = leaders(cluster, name)
+    return len(found) == PARTITIONS and all(
+        p.leader is not None and len(p.isr) == REPLICAS for p in found.values()
+    )
