@@ -32,9 +32,32 @@ async def replayed(log, buffer_bytes=1 << 20):
 
 
 async def test_records_tombstones_and_keyless(log):
-    put(log, (b"k", b"v"), (b"k", None), (None, b"no key"))
+    put(log, (b"k", b"v"), (b"gone", None), (None, b"no key"))
     put(log, (b"l", b"w"))
-    assert await replayed(log) == [(b"k", b"v", -1), (b"k", None, -1), (b"l", b"w", -1)]
+    assert await replayed(log) == [(b"k", b"v", -1), (b"gone", None, -1), (b"l", b"w", -1)]
+
+
+async def test_superseded_records_are_left_out_as_compaction_does(log):
+    put(log, (b"a", b"1"), (b"b", b"1"), (b"a", b"2"))
+    put(log, (b"b", None), (b"c", b"1"), (b"b", b"3"))
+    assert await replayed(log) == [(b"a", b"2", -1), (b"c", b"1", -1), (b"b", b"3", -1)]
+
+
+async def test_transactions_keep_their_place_among_the_others(log):
+    """A commit outside of transactions and one inside: the later record wins, not the marker."""
+    put(log, (b"k", b"before"))
+    options = {"producer_id": 7, "producer_epoch": 0, "transactional": True}
+    put(log, (b"k", b"inside"), base_sequence=0, **options)
+    put(log, (b"k", b"after"))
+    end_txn(log, 7, commit=True)
+    put(log, (b"k", b"last"))
+    assert await replayed(log) == [
+        (b"k", b"before", -1),
+        (b"k", b"inside", 7),
+        (b"k", b"after", -1),
+        ("end", 7, True),
+        (b"k", b"last", -1),
+    ]
 
 
 async def test_transactions_with_their_producer_and_end(log):
@@ -62,8 +85,8 @@ async def test_what_is_written_meanwhile_is_left_out(log):
 
 
 async def test_other_tasks_run_in_between(log):
-    for _ in range(20):
-        put(log, (b"k", b"v" * 1000))
+    for number in range(20):
+        put(log, (b"k%d" % number, b"v" * 1000))
     turns = []
 
     async def count():
