@@ -78,18 +78,26 @@ class LeaderState:
         lagging = isr.out_of_sync(members, self.followers, leader_end, now_ms, max_lag_ms)
         return members - lagging if lagging else None
 
-    def high_watermark(self, leader_end: int, now_ms: int, max_lag_ms: int) -> int:
+    def high_watermark(
+        self,
+        leader_end: int,
+        now_ms: int,
+        max_lag_ms: int,
+        is_alive: Callable[[BrokerId], bool] = lambda _broker_id: True,
+    ) -> int:
         """How far the high watermark may go.
 
         Besides the maximal in-sync set it waits for followers that are within the allowed lag
         and about to join: otherwise a steady stream of appends would keep the high watermark out
-        of their reach, and they would never become members.
+        of their reach, and they would never become members. One that has left the cluster cannot
+        join, however well it was doing when it stopped.
         """
         maximal = self.isr.maximal
         counted = [
             broker_id
             for broker_id, progress in self.followers.items()
-            if broker_id in maximal or progress.is_caught_up(leader_end, now_ms, max_lag_ms)
+            if broker_id in maximal
+            or (progress.is_caught_up(leader_end, now_ms, max_lag_ms) and is_alive(broker_id))
         ]
         return high_watermark.leader_candidate(leader_end, self.followers, counted)
 

@@ -306,7 +306,9 @@ class Partition:
         if leading is None or len(leading.isr.committed) < self.min_insync:
             return False  # nothing is committed on fewer members than the topic asks for (KIP-966)
         end, max_lag_ms = self._committable_end(), self.settings.max_lag_ms
-        return self.raise_high_watermark(leading.high_watermark(end, now_ms, max_lag_ms))
+        return self.raise_high_watermark(
+            leading.high_watermark(end, now_ms, max_lag_ms, self.settings.is_alive)
+        )
 
     def raise_high_watermark(self, candidate: int) -> bool:
         """Move the high watermark up to here; it does not go back."""

@@ -171,6 +171,20 @@ def test_the_watermark_waits_for_followers_about_to_join():
     assert replica.log.high_watermark == 2
 
 
+def test_the_watermark_does_not_wait_for_a_follower_that_has_left():
+    left = set()
+    replica = Replica(is_alive=lambda broker: broker not in left)
+    replica.partition.make_leader(state(isr=(1,), replicas=(1, 2)))
+    replica.append("a")
+    fetch(replica, 2, 1)
+    replica.channel.refuse(ErrorCode.INELIGIBLE_REPLICA)
+    replica.append("b")
+    assert replica.log.high_watermark == 1
+    left.add(2)
+    replica.partition.tick(replica.clock.monotonic_ms())
+    assert replica.log.high_watermark == 2
+
+
 # --- answers to proposals ---
 
 
