@@ -81,6 +81,7 @@ class ConsumerCore:
         self.buffer.on_data = self._ring
         self.buffer.on_room = self.wake
         self.fetcher.on_out_of_range = self.keeper.out_of_range
+        self.fetcher.on_unvalidated = self.keeper.wake
         self.keeper.on_position = self._position_found
         self.offsets.member = self.group_metadata
         if self.driver is not None:

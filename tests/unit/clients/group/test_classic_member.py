@@ -225,15 +225,18 @@ def test_a_join_that_is_lost_is_sent_again_after_a_pause():
     driver.request(JoinGroupRequest)
 
 
-@pytest.mark.parametrize("code", [ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION])
-def test_thrown_out_means_lost_then_anew(code):
+@pytest.mark.parametrize(
+    ("code", "member_id"),
+    [(ErrorCode.UNKNOWN_MEMBER_ID, ""), (ErrorCode.ILLEGAL_GENERATION, "m")],
+)
+def test_thrown_out_means_lost_then_anew(code, member_id):
     driver = Driver()
     driver.join(A)
     driver.heartbeat(code)
     assert driver.member.group.generation_id == -1
     driver.step(StepKind.LOST, A)
     driver.step(StepKind.PREPARE)
-    assert driver.request(JoinGroupRequest).member_id == ""
+    assert driver.request(JoinGroupRequest).member_id == member_id
 
 
 def test_thrown_out_while_a_step_runs():

@@ -62,10 +62,16 @@ def test_a_full_buffer_hurries_the_others():
 
 
 def test_a_preferred_replica_is_read_until_it_expires():
-    near = state(0, preferred_replica=7, preferred_until_ms=200)
+    near = state(0, preferred_replica=7, preferred_until_ms=200, leader_epoch=4)
     assert list(plan(near, now_ms=199).nodes) == [7]
     assert list(plan(near, now_ms=200).nodes) == [0]
     assert near.preferred_replica == -1
+
+
+def test_a_new_leader_epoch_stops_the_fetch_until_the_position_is_checked():
+    behind = state(0, leader_epoch=3, epoch=2)
+    found = plan(behind)
+    assert (found.nodes, found.unvalidated, behind.phase) == ({}, True, Phase.VALIDATING)
 
 
 def test_the_request():

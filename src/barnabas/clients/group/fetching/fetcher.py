@@ -51,6 +51,7 @@ class Fetcher:
         clock: Clock,
     ) -> None:
         self.on_out_of_range: Callable[[PartitionState], None] = lambda state: None
+        self.on_unvalidated: Callable[[], None] = lambda: None
         self._settings = settings
         self._client = client
         self._subscription = subscription
@@ -99,6 +100,8 @@ class Fetcher:
             self._work.start("metadata", lambda: self._client.refresh(topics))
             for state in plan.leaderless:
                 self._rest(state)
+        if plan.unvalidated:
+            self.on_unvalidated()
         for node_id, node in plan.nodes.items():
             if not self._work.busy(node_id):
                 self._work.start(node_id, lambda i=node_id, n=node: self._fetch(i, n))  # type: ignore[misc]

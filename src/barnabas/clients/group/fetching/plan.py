@@ -62,6 +62,7 @@ class FetchPlan:
     nodes: dict[int, NodePlan]
     leaderless: list[PartitionState]
     next_look_ms: int
+    unvalidated: bool = False
 
 
 def plan_fetches(
@@ -82,6 +83,10 @@ def plan_fetches(
         place = locate(state.partition)
         if place is None:
             plan.leaderless.append(state)
+            continue
+        if state.leader_changed(place.leader_epoch):
+            # No fetch under the new epoch before the position is found on its log (KIP-320).
+            plan.unvalidated = True
             continue
         node = plan.nodes.setdefault(_read_from(state, place, now_ms), NodePlan({}, {}))
         if not room or state.buffered_bytes >= limits.partition_max_bytes:

@@ -417,8 +417,14 @@ class ClassicMember:
         self._state = State.UNJOINED
 
     def _thrown_out(self, reason: str, now_ms: int) -> None:
-        """The group goes on without this member: begin anew, without what it had."""
-        self._member_id, self._generation = "", NO_GENERATION
+        """The group goes on without this member: begin anew, without what it had.
+
+        Only the generation is wrong after ILLEGAL_GENERATION: under another id the old one would
+        be waited for until its session ends.
+        """
+        if reason != ErrorCode.ILLEGAL_GENERATION.name:
+            self._member_id = ""
+        self._generation = NO_GENERATION
         self._again = None
         self._reason = f"began anew after {reason}"
         self._began_ms = now_ms

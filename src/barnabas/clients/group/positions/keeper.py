@@ -57,7 +57,6 @@ class PositionKeeper:
         self._backoff_ms = settings.client.retry_backoff_ms
         self._woken = asyncio.Event()
         self._work = BackgroundWork(self._woken.set, self._backoff_ms / 1000)
-        self._seen_generation = -1
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -98,7 +97,7 @@ class PositionKeeper:
 
     def _step(self, now_ms: int) -> int:
         """Start what is due; milliseconds until the next look."""
-        self._follow_metadata()
+        self._keep_metadata_fresh()
         due = {phase: self._subscription.in_phase(phase, now_ms) for phase in Phase}
         if due[Phase.UNPOSITIONED]:
             self._begin(due[Phase.UNPOSITIONED])
@@ -111,20 +110,9 @@ class PositionKeeper:
         ]
         return max(min(resting, default=now_ms + CHECK_MS) - now_ms, 1)
 
-    def _follow_metadata(self) -> None:
+    def _keep_metadata_fresh(self) -> None:
         if self._client.metadata_is_stale and self._subscription.assigned():
             self._work.start("metadata", self._client.refresh)
-        metadata = self._client.metadata
-        if metadata.generation == self._seen_generation:
-            return
-        self._seen_generation = metadata.generation
-        epochs: dict[TopicPartition, int] = {}
-        for state in self._subscription.states():
-            found = metadata.leader_of(state.partition)
-            if found is not None:
-                epochs[state.partition] = found[1]
-        self._subscription.apply_leaders(epochs)
-        self.on_position()
 
     def _begin(self, states: list[PartitionState]) -> None:
         """Partitions just assigned: by their committed offsets, if there is a group."""

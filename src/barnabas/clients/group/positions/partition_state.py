@@ -74,16 +74,18 @@ class PartitionState:
         self.retry_at_ms = 0
         self.phase = Phase.RESETTING
 
-    def leader_changed(self, epoch: int) -> None:
-        """Metadata names another epoch: where there is a position it must be checked first."""
+    def leader_changed(self, epoch: int) -> bool:
+        """The leader's epoch by metadata; True when that calls for a check of the position."""
         if epoch == self.leader_epoch:
-            return
+            return False
         known, self.leader_epoch = self.leader_epoch, epoch
         self.preferred_replica = -1
         if known >= 0 and self.phase is Phase.FETCHING and self.epoch >= 0:
             self.void()
             self.fetch_offset = self.offset
             self.phase = Phase.VALIDATING
+            return True
+        return False
 
     def void(self) -> None:
         """Nothing fetched up to now will be given to the application."""

@@ -8,7 +8,7 @@ partition away in the middle of a poll.
 import enum
 import re
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from barnabas.clients.group.positions.partition_state import PartitionState, Phase
@@ -138,11 +138,3 @@ class SubscriptionState:
                 for state in self._states.values()
                 if state.phase is phase and state.retry_at_ms <= now_ms
             ]
-
-    def apply_leaders(self, epochs: Mapping[TopicPartition, int]) -> None:
-        """Leader epochs from fresh metadata."""
-        with self.lock:
-            for state in self._states.values():
-                epoch = epochs.get(state.partition)
-                if epoch is not None:
-                    state.leader_changed(epoch)
