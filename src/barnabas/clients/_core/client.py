@@ -88,11 +88,20 @@ class KafkaClient:
         return None if node is None else self._pool.connected(node.address, purpose)
 
     async def send(
-        self, node_id: int, request: Message, *, purpose: str = "", timeout_s: float | None = None
+        self,
+        node_id: int,
+        request: Message,
+        *,
+        purpose: str = "",
+        timeout_s: float | None = None,
+        max_version: int | None = None,
     ) -> Any:
-        """One request to one broker."""
+        """One request to one broker, in a version up to `max_version`."""
         connection = await self.connection(node_id, purpose)
-        return await connection.send(request, timeout_s=timeout_s)
+        version = connection.version_of(type(request))
+        if max_version is not None:
+            version = min(version, max_version)
+        return await connection.send(request, version=version, timeout_s=timeout_s)
 
     async def send_to_any(self, request: Message, *, timeout_s: float | None = None) -> Any:
         """One request to whichever broker answers, connected ones first."""
@@ -106,11 +115,23 @@ class KafkaClient:
         return await self.send(self.metadata.controller_id, request, timeout_s=timeout_s)
 
     async def send_to_coordinator(
-        self, kind: int, key: str, request: Message, *, timeout_s: float | None = None
+        self,
+        kind: int,
+        key: str,
+        request: Message,
+        *,
+        timeout_s: float | None = None,
+        max_version: int | None = None,
     ) -> Any:
         """One request to the coordinator of a group or a transactional id."""
         node_id = await self.coordinator(kind, key)
-        return await self.send(node_id, request, purpose=COORDINATOR, timeout_s=timeout_s)
+        return await self.send(
+            node_id,
+            request,
+            purpose=COORDINATOR,
+            timeout_s=timeout_s,
+            max_version=max_version,
+        )
 
     # -- finding -------------------------------------------------------------------------------
 

@@ -44,6 +44,8 @@ class SendGate(Protocol):
 
     def batch_failed(self, error: BarnabasError) -> None: ...
 
+    def last_version(self, request: type[Message]) -> int | None: ...
+
 
 class Sender:
     """Owned by the client's event loop; `wake` may be called from any thread."""
@@ -168,6 +170,9 @@ class Sender:
         version = connection.version_of(ProduceRequest)
         if not all(any(topic_id) for topic_id in ids.values()):
             version = min(version, LAST_PRODUCE_BY_NAME)
+        last = None if self.gate is None else self.gate.last_version(ProduceRequest)
+        if last is not None:
+            version = min(version, last)
         for batch in batches:
             batch.attempts += 1
         try:

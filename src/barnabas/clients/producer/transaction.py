@@ -23,6 +23,7 @@ from barnabas.clients.producer.transaction_requests import (
     add_partitions_request,
     end_request,
     init_request,
+    last_version,
     partition_errors,
     txn_offset_commit_request,
 )
@@ -93,6 +94,10 @@ class Transaction:
             self._adding = asyncio.get_running_loop().create_task(self._add_pending())
         return False
 
+    def last_version(self, request: type[Message]) -> int | None:
+        """The last version of a request that this cluster's transactions go with."""
+        return last_version(request, implicit=self._implicit)
+
     def batch_failed(self, error: BarnabasError) -> None:
         """A batch of the transaction is lost: the transaction cannot be committed."""
         self._spoil(error)
@@ -141,7 +146,9 @@ class Transaction:
         async def store() -> None:
             request = txn_offset_commit_request(self._id, identity, group, offsets)
             try:
-                response = await self._client.send_to_coordinator(GROUP, group.group_id, request)
+                response = await self._client.send_to_coordinator(
+                    GROUP, group.group_id, request, max_version=self.last_version(type(request))
+                )
                 for code in partition_errors(response):
                     self._raise_for(code)
             except BarnabasError:
@@ -223,7 +230,9 @@ class Transaction:
 
     async def _coordinate(self, request: Message) -> Any:
         try:
-            return await self._client.send_to_coordinator(TRANSACTION, self._id, request)
+            return await self._client.send_to_coordinator(
+                TRANSACTION, self._id, request, max_version=self.last_version(type(request))
+            )
         except UnavailableError:
             self._client.forget_coordinator(TRANSACTION, self._id)
             raise

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.wire.message import Message
 from barnabas.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from barnabas.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
@@ -12,6 +13,7 @@ from barnabas.wire.messages.add_partitions_to_txn import (
 )
 from barnabas.wire.messages.end_txn import EndTxnRequest
 from barnabas.wire.messages.init_producer_id import InitProducerIdRequest
+from barnabas.wire.messages.produce import ProduceRequest
 from barnabas.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
@@ -19,8 +21,25 @@ from barnabas.wire.messages.txn_offset_commit import (
     TxnOffsetCommitResponse,
 )
 
+LAST_ADD_PARTITIONS = 3
+"""From version 4 on AddPartitionsToTxn is what brokers send each other."""
+LAST_BEFORE_V2: dict[type[Message], int] = {
+    EndTxnRequest: 4,
+    TxnOffsetCommitRequest: 4,
+    ProduceRequest: 11,
+}
+"""Later versions tell the broker that partitions and epochs are its work (KIP-890): to be sent
+only when the cluster's transaction.version is 2."""
+
 Identity = tuple[int, int]
 """Producer id and epoch."""
+
+
+def last_version(request: type[Message], *, implicit: bool) -> int | None:
+    """The last version a producer may send; None when any will do."""
+    if request is AddPartitionsToTxnRequest:
+        return LAST_ADD_PARTITIONS
+    return None if implicit else LAST_BEFORE_V2.get(request)
 
 
 def init_request(
