@@ -5,7 +5,7 @@ import sys
 
 from benchmarks.report import Report
 
-SUITES = ("broker", "groups", "clients")
+SUITES = ("broker", "groups", "clients", "cluster")
 
 
 def main(names: list[str]) -> int:

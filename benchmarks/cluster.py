@@ -1,0 +1,173 @@
+"""Three brokers on a real ZooKeeper: what replication costs, and how long fail-over takes.
+
+Everything runs on one machine, so the three replicas share its cores: the ratio of RF 3 to RF 1
+is a lower bound of what three machines give. Sessions last two seconds here; a dead broker is
+noticed when its session has ended.
+"""
+
+import itertools
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+
+from confluent_kafka import Producer
+
+from barnabas.testing.cluster import Cluster
+from benchmarks.report import Report
+
+RECORDS, LARGE_RECORDS = 300_000, 10_000
+FAIL_OVERS = 3
+MANY_PARTITIONS = 1000
+SESSION_MS = 2000
+
+
+def run(report: Report) -> None:
+    with Cluster(3, {"zookeeper.session.timeout.ms": SESSION_MS}) as cluster:
+        _throughput(report, cluster)
+        _fail_over(report, cluster)
+        _hand_over(report, cluster)
+    with Cluster(3, {"zookeeper.session.timeout.ms": SESSION_MS}) as cluster:
+        _many_partitions(report, cluster)
+
+
+def _throughput(report: Report, cluster: Cluster) -> None:
+    for size, count in ((100, RECORDS), (10_000, LARGE_RECORDS)):
+        rates = {}
+        for factor in (1, 3):
+            topic = f"rf{factor}-{size}"
+            cluster.admin.create_topic(topic, 1, factor)
+            answer = _drive("produce", cluster, topic, count, size)
+            rates[factor] = answer["count"] / answer["seconds"]
+        report.add(f"produce {size} B, RF 1, acks=all", rates[1] * size / 1e6, "MB/s")
+        report.add(
+            f"produce {size} B, RF 3, acks=all",
+            rates[3] * size / 1e6,
+            "MB/s",
+            beside="RF 1",
+            ratio=rates[3] / rates[1],
+        )
+    latency = _drive("sync", cluster, "rf3-100", 1000, 100)
+    report.add("one record, RF 3, acks=all, p50", latency["p50_us"], "us")
+    report.add("one record, RF 3, acks=all, p99", latency["p99_us"], "us")
+
+
+def _fail_over(report: Report, cluster: Cluster) -> None:
+    """From kill -9 of the leader to the next acknowledged record."""
+    cluster.admin.create_topic("fail-over", 1, 3)
+    gaps = []
+    for _ in range(FAIL_OVERS):
+        victim = _leader(cluster, "fail-over")
+        gaps.append(_gap(cluster, "fail-over", partial(cluster.kill, victim)))
+        cluster.start(victim)
+        _until(lambda: _in_sync(cluster, "fail-over") == 3)
+    report.add("kill -9 of the leader to next ack, worst", max(gaps), "s", goal="session + 3 s")
+    report.add("the same without the session's time, worst", max(gaps) - SESSION_MS / 1000, "s")
+
+
+def _hand_over(report: Report, cluster: Cluster) -> None:
+    """The longest time without an acknowledgement while the leader is stopped in order."""
+    leader = _leader(cluster, "fail-over")
+    gap = _gap(cluster, "fail-over", lambda: cluster.stop(leader))
+    report.add("controlled shutdown of the leader, gap", gap, "s", goal="1 s")
+    cluster.start(leader)
+
+
+def _many_partitions(report: Report, cluster: Cluster) -> None:
+    begin = time.perf_counter()
+    cluster.admin.create_topic("many", MANY_PARTITIONS, 3, timeout=120)
+    _until(lambda: _led(cluster, "many") == MANY_PARTITIONS)
+    report.add(f"{MANY_PARTITIONS} partitions, RF 3, created", time.perf_counter() - begin, "s")
+    _until(lambda: _in_sync(cluster, "many") == 3)
+    controller = cluster.admin.describe_cluster().controller
+    assert controller is not None
+    begin = time.perf_counter()
+    cluster.kill(controller)
+    _until(lambda: cluster.admin.describe_cluster().controller not in (None, controller))
+    _until(lambda: _led(cluster, "many", without=controller) == MANY_PARTITIONS)
+    report.add(
+        f"controller and broker killed, {MANY_PARTITIONS} partitions led again",
+        time.perf_counter() - begin,
+        "s",
+    )
+    begin = time.perf_counter()
+    cluster.start(controller)
+    _until(lambda: _in_sync(cluster, "many") == 3)
+    report.add("the killed broker back in every in-sync set", time.perf_counter() - begin, "s")
+
+
+def _gap(cluster: Cluster, topic: str, fault: Callable[[], object]) -> float:
+    """The longest time between acknowledgements around a fault, one writer, one at a time."""
+    times: list[float] = []
+    done = threading.Event()
+    producer = Producer(
+        {
+            "bootstrap.servers": cluster.bootstrap_servers,
+            "linger.ms": 0,
+            "enable.idempotence": True,
+            "retry.backoff.ms": 20,
+            "topic.metadata.refresh.fast.interval.ms": 20,
+            "reconnect.backoff.ms": 20,
+            "reconnect.backoff.max.ms": 100,
+            "log_level": 0,
+        }
+    )
+
+    def write() -> None:
+        while not done.is_set():
+            producer.produce(topic, b"x", partition=0, on_delivery=lambda *_: times.append(_now()))
+            producer.flush(60)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    _until(lambda: len(times) > 50)
+    began = _now()
+    fault()
+    _until(lambda: bool(times) and times[-1] > began + 0.5 and _is_steady(times))
+    done.set()
+    writer.join()
+    around = [began, *(t for t in times if t > began)]
+    return max(b - a for a, b in itertools.pairwise(around))
+
+
+def _is_steady(times: list[float]) -> bool:
+    return len(times) > 20 and times[-1] - times[-20] < 1.0
+
+
+def _now() -> float:
+    return time.perf_counter()
+
+
+def _drive(mode: str, cluster: Cluster, topic: str, count: int, size: int) -> dict[str, float]:
+    command = [sys.executable, "-m", "benchmarks.confluent_driver", mode]
+    command += [cluster.bootstrap_servers, topic, str(count), str(size)]
+    finished = subprocess.run(command, check=True, capture_output=True, text=True)
+    answer: dict[str, float] = json.loads(finished.stdout)
+    return answer
+
+
+def _leader(cluster: Cluster, topic: str) -> int:
+    _until(lambda: _led(cluster, topic) == 1)
+    leader = cluster.admin.describe_topic(topic).partitions[0].leader
+    assert leader is not None
+    return leader
+
+
+def _led(cluster: Cluster, topic: str, without: int | None = None) -> int:
+    parts = cluster.admin.describe_topic(topic).partitions
+    return sum(part.leader not in (None, without) for part in parts)
+
+
+def _in_sync(cluster: Cluster, topic: str) -> int:
+    return min(len(part.isr) for part in cluster.admin.describe_topic(topic).partitions)
+
+
+def _until(condition: Callable[[], bool], timeout_s: float = 90.0) -> None:
+    pause, deadline = threading.Event(), _now() + timeout_s
+    while not condition():
+        if _now() > deadline:
+            raise TimeoutError("the cluster did not get there")
+        pause.wait(0.02)
