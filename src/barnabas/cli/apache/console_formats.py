@@ -87,17 +87,22 @@ def _decoded(record: Record, decode: object, wanted: str) -> bytes:
         raise ValueError(str(error)) from error
     if found is None or type(found[0]).__name__ != wanted:
         return b""
-    line = {"key": _plain(found[0]), "value": _plain(found[1])}
+    line = {"key": plain_message(found[0]), "value": plain_message(found[1])}
     return json.dumps(line, default=str).encode() + b"\n"
 
 
-def _plain(message: object) -> object:
-    """A message as plain values."""
+def plain_message(message: object) -> object:
+    """A message as plain values, its fields by Kafka's names."""
     if message is None or isinstance(message, str | int | float | bool):
         return message
     if isinstance(message, bytes | memoryview):
         return bytes(message).hex()
     if isinstance(message, list):
-        return [_plain(item) for item in message]
+        return [plain_message(item) for item in message]
     names = getattr(type(message), "__slots__", ())
-    return {name: _plain(getattr(message, name)) for name in names}
+    return {_camel(name): plain_message(getattr(message, name)) for name in names}
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)

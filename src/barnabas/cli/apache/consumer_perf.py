@@ -35,7 +35,7 @@ class Measured(NamedTuple):
 
     start_ms: int
     end_ms: int
-    count: int
+    records: int
     size: int
     join_ms: int
 
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     with connection_of(arguments).consumer(**options) as consumer:
         consumer.subscribe([arguments.topic])
         measured = _measure(consumer, arguments.messages, arguments.timeout)
-    if measured.count < arguments.messages:
+    if measured.records < arguments.messages:
         sys.stderr.write(
             "WARNING: Exiting before consuming the expected number of messages: timeout "
             f"({arguments.timeout} ms) exceeded. You can use the --timeout option to increase "
@@ -108,12 +108,12 @@ def line(run: Measured) -> str:
     megabytes = run.size / MEGABYTE
     figures = (
         f"{_moment(run.start_ms)}, {_moment(run.end_ms)}, {megabytes:.4f}, "
-        f"{megabytes / seconds:.4f}, {run.count}, {run.count / seconds:.4f}"
+        f"{megabytes / seconds:.4f}, {run.records}, {run.records / seconds:.4f}"
     )
     fetch_s = fetch_ms / 1000
     return (
         f"{figures}, {run.join_ms}, {fetch_ms}, {megabytes / fetch_s:.4f}, "
-        f"{run.count / fetch_s:.4f}"
+        f"{run.records / fetch_s:.4f}"
     )
 
 

@@ -82,11 +82,12 @@ class Connection:
 
     def checked(self, table: "ConfigTable", defaults: Mapping[str, object]) -> dict[str, Any]:
         """The settings of one kind of client, after some broker has answered."""
-        settings = {**defaults, **self._fitting(table)}
+        settings = {**defaults, **self.fitting(table)}
         check_reachable(table.parse(settings))
         return settings
 
-    def _fitting(self, table: "ConfigTable") -> dict[str, Any]:
+    def fitting(self, table: "ConfigTable") -> dict[str, Any]:
+        """The settings that this kind of client knows; ConfigError for what none knows."""
         found: dict[str, Any] = {}
         for name, value in self.settings.items():
             try:

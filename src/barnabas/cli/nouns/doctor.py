@@ -1,0 +1,91 @@
+"""Find out why a cluster cannot be reached, or is not well; say the cause and the fix.
+
+Checks names, ports, ZooKeeper by mistake, TLS against plain, missing SASL, the advertised address
+of every broker, API versions, clocks, leaders and replicas. Only reads, unless --probe is given,
+which writes one record to a topic of its own and deletes it. Exit code 3 when something failed.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+
+from barnabas.cli.framework.connection import Connection
+from barnabas.cli.framework.exit_codes import CHECK_FAILED, DONE
+from barnabas.cli.framework.options import add_common_options
+from barnabas.cli.framework.render import show, show_document, table_text
+from barnabas.cli.nouns.doctor_cluster import check_cluster
+from barnabas.cli.nouns.doctor_network import Route
+from barnabas.cli.nouns.findings import Finding, Status, trouble
+from barnabas.clients._core.options import ClientOptions
+from barnabas.model.config_keys.admin import ADMIN_KEYS
+from barnabas.model.errors import BarnabasError, ConfigError
+from barnabas.net.connection_options import Address
+
+EXAMPLE = "barnabas doctor -b localhost:9092 --format json"
+COLUMNS = ("status", "check", "target", "detail")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--probe", action="store_true", help="also write and read a record")
+    add_common_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    findings = list(examine(Connection.of(arguments), probe=arguments.probe))
+    well = all(finding.status is not Status.FAILED for finding in findings)
+    rows = [finding.row() for finding in findings]
+    if arguments.format == "tsv":
+        show(arguments, rows, (*COLUMNS, "cause", "fix"))
+    else:
+        text = table_text(rows, COLUMNS) + "".join(_advice(f) for f in findings)
+        show_document(arguments, {"ok": well, "findings": rows}, text)
+    sys.stdout.flush()
+    return DONE if well else CHECK_FAILED
+
+
+def examine(connection: Connection, *, probe: bool) -> Iterator[Finding]:
+    """All checks, as far as they make sense."""
+    try:
+        options = ClientOptions.from_values(ADMIN_KEYS.parse(connection.fitting(ADMIN_KEYS)))
+    except ConfigError as error:
+        yield trouble(
+            "settings", connection.bootstrap, str(error), "wrong settings", "correct them"
+        )
+        return
+    routes = [Route(address, options.connection, "bootstrap") for address in options.bootstrap]
+    for route in routes:
+        yield from route.check()
+    answered = next((route for route in routes if route.answered), None)
+    if answered is None or answered.metadata is None:
+        return
+    reachable = True
+    for broker in answered.metadata.brokers:
+        address = Address(broker.host, broker.port)
+        for finding in Route(address, options.connection, "advertised").check():
+            reachable = reachable and finding.status is Status.OK
+            yield _advertised(finding, broker.node_id)
+    if not reachable:
+        return
+    try:
+        yield from check_cluster(connection, probe=probe)
+    except BarnabasError as error:
+        yield trouble("cluster", connection.bootstrap, str(error), "a request failed", "see above")
+
+
+def _advertised(finding: Finding, broker_id: int) -> Finding:
+    return Finding(
+        f"advertised {finding.check}",
+        finding.status,
+        f"broker {broker_id} at {finding.target}",
+        finding.detail,
+        finding.cause,
+        finding.fix,
+    )
+
+
+def _advice(finding: Finding) -> str:
+    if finding.status is Status.OK:
+        return ""
+    return (
+        f"\n{finding.check}: {finding.detail}\n  cause: {finding.cause}\n  fix:   {finding.fix}\n"
+    )

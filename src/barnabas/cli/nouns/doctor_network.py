@@ -1,0 +1,159 @@
+"""The doctor's first half: from a name to a broker that answers.
+
+Name, port, protocol, login: each step is tried only when the one before went well, so the first
+trouble named is the one to mend.
+"""
+
+import socket
+import time
+from collections.abc import Iterator
+
+from barnabas.cli.nouns.findings import Finding, fine, trouble
+from barnabas.model.errors import BarnabasError, UnavailableError
+from barnabas.net.blocking_client import BlockingConnection
+from barnabas.net.connection_options import Address, ConnectionOptions, connect_problem
+from barnabas.wire.messages.metadata import MetadataRequest, MetadataResponse
+from barnabas.wire.messages.sasl_handshake import SaslHandshakeRequest
+
+CONNECT_SECONDS = 3.0
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class Route:
+    """One address: its checks, and afterwards what the broker there said."""
+
+    def __init__(self, address: Address, options: ConnectionOptions, role: str) -> None:
+        self.address = address
+        self.metadata: MetadataResponse | None = None
+        self._options = options
+        self._role = role
+
+    @property
+    def answered(self) -> bool:
+        return self.metadata is not None
+
+    def check(self) -> Iterator[Finding]:
+        """Findings step by step; ends with the first trouble."""
+        for step in (self._resolve, self._connect, self._speak):
+            finding = step()
+            yield finding
+            if finding.status != "OK":
+                return
+
+    def _resolve(self) -> Finding:
+        address = self.address
+        try:
+            found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+        except OSError as error:
+            return trouble(
+                "dns",
+                address,
+                f"{address.host} cannot be resolved: {error.strerror or error}",
+                _name_cause(self._role),
+                _name_fix(self._role, address.host),
+            )
+        numbers = sorted({str(item[4][0]) for item in found})
+        return fine("dns", address, f"{address.host} is {', '.join(numbers)}")
+
+    def _connect(self) -> Finding:
+        address = self.address
+        started = time.perf_counter()
+        try:
+            socket.create_connection((address.host, address.port), CONNECT_SECONDS).close()
+        except OSError as error:
+            problem = "no answer" if isinstance(error, TimeoutError) else connect_problem(error)
+            return trouble(
+                "port", address, problem, _port_cause(error), _port_fix(self._role, address)
+            )
+        took = (time.perf_counter() - started) * 1000
+        return fine("port", address, f"open ({took:.1f} ms)")
+
+    def _speak(self) -> Finding:
+        address = self.address
+        try:
+            connection = BlockingConnection.open(address, self._options)
+        except BarnabasError as error:
+            return _no_kafka(address, str(error))
+        try:
+            self.metadata = connection.send(MetadataRequest(topics=None), timeout_s=CONNECT_SECONDS)
+        except UnavailableError:
+            return self._login_needed()
+        finally:
+            connection.close()
+        count = len(connection.versions)
+        return fine("protocol", address, f"a Kafka broker with {count} APIs")
+
+    def _login_needed(self) -> Finding:
+        """ApiVersions is answered without a login, Metadata is not: ask which logins there are."""
+        mechanisms: list[str] = []
+        try:
+            connection = BlockingConnection.open(self.address, self._options)
+            answer = connection.send(SaslHandshakeRequest(mechanism="?"), timeout_s=CONNECT_SECONDS)
+            mechanisms = list(answer.mechanisms)
+            connection.close()
+        except BarnabasError:
+            mechanisms = []
+        if not mechanisms:
+            return trouble(
+                "protocol",
+                self.address,
+                "answered the first request and closed on the second",
+                "the broker wants a login (SASL), or is overloaded",
+                "set security.protocol to SASL_PLAINTEXT or SASL_SSL, with sasl.mechanism",
+            )
+        tls = self._options.tls is not None
+        protocol = "SASL_SSL" if tls else "SASL_PLAINTEXT"
+        listed = ", ".join(mechanisms)
+        return trouble(
+            "sasl",
+            self.address,
+            f"the broker wants a login; it takes {listed}",
+            "no SASL settings were given",
+            f"set security.protocol={protocol} sasl.mechanism={mechanisms[0]} "
+            "sasl.username=… sasl.password=…",
+        )
+
+
+def _no_kafka(address: Address, cause: str) -> Finding:
+    if "ZooKeeper" in cause:
+        fix = f"use a broker's address, usually port 9092: -b {address.host}:9092"
+        return trouble("protocol", address, "this is ZooKeeper, not a broker", cause, fix)
+    if "expects TLS" in cause:
+        fix = "set security.protocol=SSL (or SASL_SSL), and ssl.ca.location if the CA is private"
+        return trouble("tls", address, "the port speaks TLS, we spoke plain", cause, fix)
+    if "TLS handshake" in cause or "certificate" in cause.lower():
+        fix = "set security.protocol=PLAINTEXT, or use the TLS port; check ssl.ca.location"
+        return trouble("tls", address, "the TLS handshake failed", cause, fix)
+    fix = "check host and port: something else listens there"
+    return trouble("protocol", address, "no Kafka broker answered", cause, fix)
+
+
+def _name_cause(role: str) -> str:
+    if role == "advertised":
+        return "the broker advertises a name that this machine cannot resolve"
+    return "the name is misspelt, or known only inside a container network or VPN"
+
+
+def _name_fix(role: str, host: str) -> str:
+    if role == "advertised":
+        return (
+            f"set advertised.listeners to a name clients can resolve, or map {host} in /etc/hosts"
+        )
+    return "check the spelling, the VPN, or use the IP address"
+
+
+def _port_cause(error: OSError) -> str:
+    if isinstance(error, ConnectionRefusedError):
+        return "the host is up, but no broker listens on this port"
+    return "a firewall drops the packets, or the host is down"
+
+
+def _port_fix(role: str, address: Address) -> str:
+    if role == "advertised" and address.host in LOOPBACK:
+        return (
+            f"the broker tells clients to come to {address}, which is this machine itself: set its "
+            "advertised.listeners to an address that clients can reach"
+        )
+    if role == "advertised":
+        return f"open {address} for clients, or correct the broker's advertised.listeners"
+    return f"start the broker (barnabas up --port {address.port}), or correct host and port"
