@@ -50,9 +50,11 @@ OFFSET_KEYS = [
         STRING,
         "latest",
         "Where to begin without a committed offset: earliest, latest, none, by_duration:<ISO>.",
-        lambda value: None
-        if value in ("earliest", "latest", "none") or value.startswith("by_duration:")
-        else "must be earliest, latest, none or by_duration:<ISO 8601 duration>",
+        lambda value: (
+            None
+            if value in ("earliest", "latest", "none") or value.startswith("by_duration:")
+            else "must be earliest, latest, none or by_duration:<ISO 8601 duration>"
+        ),
     ),
     ConfigKey("enable.auto.commit", BOOLEAN, True, "Whether offsets are committed by themselves."),
     ConfigKey(

@@ -8,9 +8,7 @@ BOOLEAN, CLASS, SHORT = ConfigType.BOOLEAN, ConfigType.CLASS, ConfigType.SHORT
 
 BATCHING_KEYS = [
     ConfigKey("batch.size", INT, 16_384, "Bytes at which a batch is full.", at_least(0)),
-    ConfigKey(
-        "linger.ms", LONG, 5, "How long a batch waits for more records.", at_least(0)
-    ),
+    ConfigKey("linger.ms", LONG, 5, "How long a batch waits for more records.", at_least(0)),
     ConfigKey(
         "buffer.memory",
         LONG,
@@ -63,9 +61,7 @@ DELIVERY_KEYS = [
         "Requests sent before the first answer; at most 5 with idempotence.",
         at_least(1),
     ),
-    ConfigKey(
-        "enable.idempotence", BOOLEAN, None, "No duplicates and no reordering by retries."
-    ),
+    ConfigKey("enable.idempotence", BOOLEAN, None, "No duplicates and no reordering by retries."),
     ConfigKey("transactional.id", STRING, None, "Name that makes transactions possible."),
     ConfigKey(
         "transaction.timeout.ms",
