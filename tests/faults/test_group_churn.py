@@ -5,6 +5,7 @@ committed does not go back within one.
 """
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -21,7 +22,7 @@ from barnabas.testing import Broker
 
 pytestmark = pytest.mark.faults
 
-SECONDS = 30
+SECONDS = 60 if os.environ.get("BARNABAS_SOAK") else 15
 MEMBERS = 8
 PARTITIONS = 12
 SCRIPT = Path(__file__).parent.parent / "support" / "group_churn_member.py"
