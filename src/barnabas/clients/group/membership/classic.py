@@ -6,7 +6,6 @@ generation is ignored (KAFKA-8104). Joining goes through a step in the polling t
 committed and partitions given up at a poll boundary, where everything returned was processed.
 """
 
-import enum
 import logging
 from collections.abc import Mapping
 
@@ -21,6 +20,7 @@ from barnabas.clients.group.membership.classic_messages import (
     leave_request,
     sync_request,
 )
+from barnabas.clients.group.membership.classic_states import BEATING, FATAL, OUT, State
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, LocalError, ProtocolError
@@ -38,46 +38,6 @@ JOIN_SLACK_MS = 5_000
 FOREVER_MS = 3_600_000
 Places = frozenset[TopicPartition]
 NOTHING: Places = frozenset()
-
-
-class State(enum.Enum):
-    """Where the member is.
-
-    IDLE: not subscribed. UNJOINED: will join at the next poll(). PREPARING: the polling thread
-    gives up what it must. READY: JoinGroup is next. JOINING, DIVIDING, SYNCING: it, the division
-    by the leader, and SyncGroup are under way. REVOKING, LOSING, ASSIGNING: the polling thread
-    takes in the result. STABLE: heartbeats only.
-    """
-
-    IDLE = "idle"
-    UNJOINED = "unjoined"
-    PREPARING = "preparing"
-    READY = "ready"
-    JOINING = "joining"
-    DIVIDING = "dividing"
-    SYNC_DUE = "sync due"
-    SYNCING = "syncing"
-    LOSING = "losing"
-    REVOKING = "revoking"
-    ASSIGNING = "assigning"
-    STABLE = "stable"
-
-
-BEATING = frozenset({State.PREPARING, State.REVOKING, State.ASSIGNING, State.STABLE})
-"""States in which heartbeats go out: the broker knows the member, nothing of it is awaited."""
-
-FATAL = frozenset(
-    {
-        ErrorCode.FENCED_INSTANCE_ID,
-        ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
-        ErrorCode.INVALID_SESSION_TIMEOUT,
-        ErrorCode.INVALID_GROUP_ID,
-        ErrorCode.GROUP_AUTHORIZATION_FAILED,
-        ErrorCode.GROUP_MAX_SIZE_REACHED,
-        ErrorCode.UNSUPPORTED_VERSION,
-    }
-)
-OUT = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION})
 
 
 class ClassicMember:
