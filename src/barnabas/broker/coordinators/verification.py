@@ -54,20 +54,21 @@ class Verifications:
 
     def check_append(self, attempt: Attempt, token: VerificationToken | None) -> None:
         """BrokerError unless the batch may be appended in this very turn of the loop."""
-        if not self._enabled:
+        if not self._enabled or self._is_open(attempt):
             return
         states = self._states.get(attempt.place)
-        is_open = self._is_open(attempt)
-        if states is None:
-            # Begun under an earlier leadership, whose questions are forgotten.
-            code = ErrorCode.NONE if is_open else ErrorCode.INVALID_TXN_STATE
+        if states is None and token is not None:
+            # Begun under an earlier leadership, whose questions are forgotten: ask again.
+            code = ErrorCode.NOT_LEADER_OR_FOLLOWER
+        elif states is None:
+            code = ErrorCode.INVALID_TXN_STATE
         else:
             code = states.check_append(
                 attempt.producer_id,
                 attempt.producer_epoch,
                 attempt.sequence,
                 token,
-                transaction_open=is_open,
+                transaction_open=False,
             )
         if code is not ErrorCode.NONE:
             raise BrokerError(code)

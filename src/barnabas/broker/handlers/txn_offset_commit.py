@@ -13,6 +13,7 @@ from barnabas.broker.coordinators.verification import Attempt
 from barnabas.broker.handler import Handler, RequestContext, Result
 from barnabas.groups.replies import OffsetCommitReply
 from barnabas.groups.requests import OffsetToCommit, TxnOffsetCommitRequest
+from barnabas.groups.step import membership_error
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
@@ -90,7 +91,7 @@ class _Job:
         try:
             self._commit(token)
         except BrokerError as error:
-            self._answer.fail(error.code)
+            self._answer.fail(membership_error(error.code))
 
     def _commit(self, token: VerificationToken | None) -> None:
         coordinators = self._ctx.services.coordinators

@@ -71,7 +71,11 @@ def test_marker_voids_the_token(verifications):
 def test_new_leadership_voids_the_token(verifications):
     token = verifications.begin(ATTEMPT)
     verifications.forget(PLACE)
+    assert refusal(verifications, ATTEMPT, token) is ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert refusal(verifications, ATTEMPT, None) is ErrorCode.INVALID_TXN_STATE
+    fresh = verifications.begin(ATTEMPT)
     assert refusal(verifications, ATTEMPT, token) is ErrorCode.INVALID_TXN_STATE
+    verifications.check_append(ATTEMPT, fresh)
 
 
 def test_lower_sequence_goes_first(verifications):
@@ -92,7 +96,7 @@ def test_questions_expire(verifications, clock):
     token = verifications.begin(ATTEMPT)
     clock.advance(1000)
     verifications.expire(expiration_ms=1000)
-    assert refusal(verifications, ATTEMPT, token) is ErrorCode.INVALID_TXN_STATE
+    assert refusal(verifications, ATTEMPT, token) is ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
 def test_switched_off(producers, clock):
