@@ -1,9 +1,9 @@
 """A disk that is full, or broken, under a running broker."""
 
 import errno
-import os
 
 import pytest
+from support.bad_disk import BadFileSystem, Disk
 from support.requests import batch, create_topic, fetch, produce
 from support.wire_peer import WirePeer
 
@@ -11,39 +11,8 @@ from barnabas.broker.app import Broker
 from barnabas.broker.config import BrokerConfig
 from barnabas.model.error_codes import ErrorCode
 from barnabas.records.reader import decode_records
-from barnabas.storage.filesystem import OsFile, OsFileSystem
 
 pytestmark = pytest.mark.faults
-
-
-class Disk:
-    """What goes wrong below some directory."""
-
-    def __init__(self):
-        self.error = None
-        self.below = ""
-
-
-class BadFile(OsFile):
-    __slots__ = ("disk", "path")
-
-    def pwrite(self, data, position):
-        if self.disk.error is not None and self.disk.below in str(self.path):
-            raise OSError(self.disk.error, os.strerror(self.disk.error))
-        super().pwrite(data, position)
-
-
-class BadFileSystem(OsFileSystem):
-    __slots__ = ("disk",)
-
-    def __init__(self, disk):
-        self.disk = disk
-
-    def open(self, path, *, create=False):
-        flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0)
-        file = BadFile(os.open(path, flags, 0o644))
-        file.disk, file.path = self.disk, path
-        return file
 
 
 @pytest.fixture

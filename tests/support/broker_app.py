@@ -25,13 +25,17 @@ class Member:
     def broker_id(self):
         return self.services.broker_id
 
+    def is_leader(self, place):
+        partition = self.services.replicas.partition(place)
+        return partition is not None and partition.is_leader
+
     @property
     def address(self):
         return f"127.0.0.1:{self.broker.port}"
 
 
 @asynccontextmanager
-async def members(count, connect_string, directory, **settings):
+async def members(count, connect_string, directory, filesystems=None, **settings):
     """`count` running brokers on one ZooKeeper."""
     async with AsyncExitStack() as stack:
         started = []
@@ -40,16 +44,17 @@ async def members(count, connect_string, directory, **settings):
                 **CLUSTER_DEFAULTS,
                 "broker.id": number,
                 "listeners": "PLAINTEXT://127.0.0.1:0",
-                "log.dirs": str(directory / str(number)),
+                "log.dirs": f"{directory}/{number}/one,{directory}/{number}/two",
                 "zookeeper.connect": connect_string,
                 "controlled.shutdown.enable": False,
                 **settings,
             }
-            started.append(await start(stack, BrokerConfig.parse(values)))
+            filesystem = (filesystems or {}).get(number)
+            started.append(await start(stack, BrokerConfig.parse(values), filesystem))
         yield started
 
 
-async def start(stack, config):
+async def start(stack, config, filesystem=None):
     trees = []
     connect = kazoo_tree.connect
 
@@ -58,7 +63,7 @@ async def start(stack, config):
         return trees[-1]
 
     with patch.object(kazoo_tree, "connect", remembered):
-        broker = Broker(config)
+        broker = Broker(config, filesystem=filesystem)
         await broker.start()
     stack.push_async_callback(broker.stop)
     return Member(broker, trees[0])

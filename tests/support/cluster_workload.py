@@ -185,18 +185,19 @@ def _reordered(found):
     return count
 
 
-def replicas_differ(cluster, topic, partitions, timeout=20.0):
+def replicas_differ(cluster, topic, partitions, timeout=20.0, brokers=None):
     """Partitions whose replicas do not become equal byte for byte; looks at the files."""
+    holders = [b for b in cluster.brokers.values() if brokers is None or b.broker_id in brokers]
     deadline = time.monotonic() + timeout
     while True:
-        different = [p for p in range(partitions) if len(set(_contents(cluster, topic, p))) != 1]
+        different = [p for p in range(partitions) if len(set(_contents(holders, topic, p))) != 1]
         if not different or time.monotonic() > deadline:
             return different
         _PAUSE.wait(0.1)
 
 
-def _contents(cluster, topic, partition):
-    for broker in cluster.brokers.values():
+def _contents(brokers, topic, partition):
+    for broker in brokers:
         files = sorted((broker.data_dir / f"{topic}-{partition}").glob("*.log"))
         yield b"".join(file.read_bytes() for file in files)
 

@@ -95,6 +95,7 @@ class Broker:
         self.failed = asyncio.Event()
         """Set when the broker can no longer serve: every log directory is offline."""
         self._services: Services | None = None
+        self._cluster: ClusterSide | None = None
 
     @property
     def endpoint(self) -> Endpoint:
@@ -170,7 +171,7 @@ class Broker:
         stack.push_async_callback(self._flusher.drain)
 
         registration = BrokerRegistration(tree, broker_id, self._describe)
-        cluster = ClusterSide(
+        cluster = self._cluster = ClusterSide(
             self.config, self._clock, tree, registration, self._metadata, broker_id
         )
         self._flusher.on_flushed = cluster.fetchers.wake
@@ -322,6 +323,8 @@ class Broker:
         if self._services is not None:
             for log in self._logs.logs_in(directory):
                 self._services.replicas.fail_partition(log.topic_partition)
+        if self._cluster is not None:
+            self._cluster.directory_failed()
         if not self._logs.online_dirs:
             _logger.critical("every log directory is offline, the broker cannot go on")
             self.failed.set()

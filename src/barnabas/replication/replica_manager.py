@@ -87,6 +87,7 @@ class ReplicaManager:
         self.settings = settings
         self.controller_epoch = 0
         self.declined: set[TopicPartition] = set()
+        self._failed: set[TopicPartition] = set()
         self._logs = logs
         self._followers = followers
         self.doubtful = set(start.doubtful)
@@ -150,6 +151,8 @@ class ReplicaManager:
         return ErrorCode.NONE
 
     def _apply(self, state: PartitionState) -> ErrorCode:
+        if state.topic_partition in self._failed:
+            return ErrorCode.KAFKA_STORAGE_ERROR  # upon which the controller counts us out
         try:
             partition = self._partition_for(state)
             if state.leader_epoch < partition.leader_epoch:
@@ -239,6 +242,7 @@ class ReplicaManager:
         partition = self._partitions.pop(topic_partition, None)
         self.doubtful.discard(topic_partition)
         self.declined.discard(topic_partition)
+        self._failed.discard(topic_partition)
         if partition is not None and not any(
             other.topic == topic_partition.topic for other in self._partitions
         ):
@@ -265,6 +269,7 @@ class ReplicaManager:
 
     def fail_partition(self, topic_partition: TopicPartition) -> None:
         """Take a replica out of service whose log directory has failed."""
+        self._failed.add(topic_partition)
         self._followers.unfollow(topic_partition)
         partition = self._partitions.get(topic_partition)
         if partition is not None:

@@ -1,9 +1,8 @@
 """Transactions across brokers: markers to other leaders, questions to other coordinators."""
 
-import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
 
+from barnabas.broker.cluster.background import BackgroundTasks
 from barnabas.broker.cluster.links import BrokerLinks
 from barnabas.broker.coordinators.internal_topics import InternalTopics
 from barnabas.broker.coordinators.marker_writer import EndOfTransaction, Results
@@ -20,29 +19,12 @@ from barnabas.wire.messages import write_txn_markers as marking
 _ADD_VERSION, _VERIFY_VERSION = 5, 4
 
 
-class _Tasks:
-    """Requests under way; what still runs at the end is cancelled."""
-
-    def __init__(self) -> None:
-        self._running: set[asyncio.Task[None]] = set()
-
-    def start(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
-
-    async def stop(self) -> None:
-        for task in self._running:
-            task.cancel()
-        await asyncio.gather(*self._running, return_exceptions=True)
-
-
 class RemoteMarkers:
     """A `MarkerChannel` over the wire; owned by the broker's loop."""
 
     def __init__(self, links: BrokerLinks) -> None:
         self._links = links
-        self._tasks = _Tasks()
+        self._tasks = BackgroundTasks()
 
     def send(
         self,
@@ -106,7 +88,7 @@ class RoutedQuestions:
         self._places = places
         self._local = local
         self._links = links
-        self._tasks = _Tasks()
+        self._tasks = BackgroundTasks()
 
     def ask(self, request: AddPartitions, answered: Verified) -> None:
         place = self._places.partition_of(TRANSACTIONS_TOPIC, request.transactional_id)

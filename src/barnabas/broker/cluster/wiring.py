@@ -7,6 +7,7 @@ nobody.
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
+from barnabas.broker.cluster.background import BackgroundTasks
 from barnabas.broker.cluster.channels import ClusterChannels
 from barnabas.broker.cluster.controller_link import ControllerLink
 from barnabas.broker.cluster.departure import Departure
@@ -28,10 +29,13 @@ from barnabas.net.connection_options import ConnectionOptions
 from barnabas.replication.fetch_plan import FetchLimits
 from barnabas.replication.fetcher_driver import FetcherPool
 from barnabas.replication.replica_manager import ReplicaManager
+from barnabas.zk import paths
 from barnabas.zk.tree import MetadataTree, SessionState
+from barnabas.zk.znodes import LogDirEventNode
 
 _IDLE_FETCHERS_MS = 10_000
 _IN_SYNC_CHECK_MS = 1_000
+_DECLINED_MS = 30_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ class ClusterSide:
         self._replicas: ReplicaManager | None = None
         self._questions: RoutedQuestions | None = None
         self._jobs = PeriodicJobs()
+        self._background = BackgroundTasks()
         self._links: list[BrokerLinks] = []
         self.book = AddressBook(config.inter_broker_listener)
         self.isr_channel = ControllerIsrChannel(
@@ -114,7 +119,21 @@ class ClusterSide:
         self._tree.add_session_listener(self._session_changed)
         self._jobs.every(_IDLE_FETCHERS_MS, "idle-fetchers", self.fetchers.idle)
         self._jobs.every(_IN_SYNC_CHECK_MS, "in-sync-proposals", replicas.tick)
+        self._jobs.every(_DECLINED_MS, "declined-leaderships", self._announce_declined)
         return ClusterPorts(self.book.listener, receiver, controller)
+
+    def directory_failed(self) -> None:
+        """Replicas went with a disk: others shall lead in their place."""
+        self._background.start(self._announce_log_dir_event())
+
+    async def _announce_log_dir_event(self) -> None:
+        """Have the controller ask which replicas can be served here (KIP-112)."""
+        event = LogDirEventNode(self._broker_id).encode()
+        await self._tree.create(paths.LOG_DIR_EVENT_PREFIX, event, sequential=True)
+
+    async def _announce_declined(self) -> None:
+        if self._replicas is not None and self._replicas.declined:
+            await self._announce_log_dir_event()
 
     async def leave(self) -> None:
         """Hand leaderships over before stopping."""
@@ -130,6 +149,7 @@ class ClusterSide:
 
     async def _stop(self) -> None:
         await self._jobs.stop()
+        await self._background.stop()
         await self.isr_channel.stop()
         await self.markers.stop()
         if self._questions is not None:
