@@ -122,6 +122,10 @@ class GroupOffsetCalls(AdminCalls):
             raise BrokerError(
                 ErrorCode.UNSUPPORTED_VERSION, "the broker cannot list all offsets of a group"
             )
+        if isinstance(request, OffsetFetchRequest) and request.require_stable and version < 7:
+            raise BrokerError(
+                ErrorCode.UNSUPPORTED_VERSION, "the broker cannot wait for open transactions"
+            )
         return await connection.send(request, version=version)
 
 

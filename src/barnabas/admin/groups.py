@@ -31,6 +31,10 @@ from barnabas.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from barnabas.wire.messages.list_groups import ListGroupsRequest
 
 CONSUMER_PROTOCOL = "consumer"
+STATES_FROM, TYPES_FROM = 4, 5
+"""Versions of ListGroups from which it chooses by state and by type."""
+REMOVAL_FROM = 3
+"""Version of LeaveGroup from which it names members other than the sender."""
 _NOT_OF_THAT_KIND = frozenset({ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNSUPPORTED_VERSION})
 
 
@@ -52,6 +56,10 @@ class GroupCalls(AdminCalls):
         )
 
         async def ask(broker_id: int) -> list[GroupListing]:
+            needed = TYPES_FROM if request.types_filter else STATES_FROM
+            if request.types_filter or request.states_filter:
+                what = "to choose groups by state or type"
+                await self._session.require(ListGroupsRequest, needed, what, broker_id)
             response = await self._session.client.send(broker_id, request)
             raise_error(response)
             return [
@@ -137,7 +145,9 @@ class GroupCalls(AdminCalls):
                 for member in chosen
             ],
         )
-        response = await self._session.to_coordinator(GROUP, group, request, deadline)
+        response = await self._session.to_coordinator(
+            GROUP, group, request, deadline, min_version=REMOVAL_FROM
+        )
         return Results(
             {member: error_of(item) for member, item in zip(chosen, response.members, strict=False)}
         )

@@ -40,6 +40,9 @@ MAX_TIMESTAMP = OffsetSpec(-3)
 EARLIEST_LOCAL = OffsetSpec(-4)
 LATEST_TIERED = OffsetSpec(-5)
 
+_NEEDED = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9}
+"""Versions of ListOffsets before which a word would be taken for a time."""
+
 
 @dataclass(frozen=True, slots=True)
 class ListedOffset:
@@ -84,6 +87,9 @@ class OffsetCalls(AdminCalls):
                 ],
                 timeout_ms=deadline.left_ms,
             )
+            needed = max(_NEEDED.get(specs[place], 0) for place in partitions)
+            what = "for one of these offsets"
+            await self._session.require(ListOffsetsRequest, needed, what, leader)
             response = await self._session.client.send(leader, request)
             return {
                 TopicPartition(topic.name, item.partition_index): error_of(item) or _listed(item)

@@ -19,6 +19,9 @@ from barnabas.wire.messages.list_partition_reassignments import (
     ListPartitionReassignmentsTopics,
 )
 
+UNCLEAN_FROM = 1
+"""Version of ElectLeaders from which it knows another kind than the preferred one."""
+
 
 class ElectionType(enum.IntEnum):
     """PREFERRED gives the first replica its lead back; UNCLEAN may lose records."""
@@ -57,6 +60,10 @@ class PlacementCalls(AdminCalls):
         request = ElectLeadersRequest(
             election_type=int(election), topic_partitions=topics, timeout_ms=deadline.left_ms
         )
+        if election is not ElectionType.PREFERRED:
+            controller = await self._session.until(self._session.controller, deadline)
+            what = "for unclean elections"
+            await self._session.require(ElectLeadersRequest, UNCLEAN_FROM, what, controller)
         response = await self._session.to_controller(request, deadline)
         return Results(
             {

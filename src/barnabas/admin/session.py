@@ -24,6 +24,7 @@ from barnabas.model.errors import (
     UnavailableError,
 )
 from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.message import Message
 from barnabas.wire.messages.metadata import (
     MetadataRequest,
@@ -120,18 +121,19 @@ class AdminSession:
         return await self.until(attempt, deadline)
 
     async def to_coordinator(
-        self, kind: int, key: str, request: Message, deadline: Deadline
+        self, kind: int, key: str, request: Message, deadline: Deadline, *, min_version: int = 0
     ) -> Any:
         """The coordinator of a group or transactional id, found again when it moved."""
 
         async def attempt() -> Any:
-            with_client = self.client
             try:
-                response = await with_client.send_to_coordinator(kind, key, request)
+                node = await self.client.coordinator(kind, key)
+                await self.require(type(request), min_version, "for this", node)
+                response = await self.client.send(node, request)
                 raise_error(response)
             except BarnabasError as error:
                 if passes(error):
-                    with_client.forget_coordinator(kind, key)
+                    self.client.forget_coordinator(kind, key)
                 raise
             return response
 
@@ -249,12 +251,30 @@ class AdminSession:
         self.client.metadata.apply(response)
         return response
 
-    async def controller_version(self, request: type[Message]) -> int:
-        """The version of a request that the controller would get."""
+    async def require(
+        self, request: type[Message], version: int, what: str, node: int | None = None
+    ) -> None:
+        """Refuse what an old broker would silently leave out of a request.
+
+        Asked of one broker, or of the one that a request to any broker goes to next.
+        """
+        client = self.client
+        connection = (
+            await client.any_connection() if node is None else await client.connection(node)
+        )
+        served = connection.version_of(request)
+        if served < version:
+            raise BrokerError(
+                ErrorCode.UNSUPPORTED_VERSION,
+                f"{connection.address} is too old {what}: it serves"
+                f" {ApiKey(request.API_KEY).name} up to {served}, not {version}",
+            )
+
+    async def controller(self) -> int:
+        """The id of the controller, as far as known."""
         if self.client.metadata.controller_id not in self.client.metadata.brokers:
             await self.client.refresh()
-        connection = await self.client.connection(self.client.metadata.controller_id)
-        return connection.version_of(request)
+        return self.client.metadata.controller_id
 
     async def brokers(self, deadline: Deadline) -> list[int]:
         """The ids of all brokers now alive."""

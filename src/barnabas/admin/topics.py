@@ -31,11 +31,11 @@ from barnabas.wire.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponseTopic,
     TopicRequest,
 )
-from barnabas.wire.messages.metadata import MetadataResponseTopic
+from barnabas.wire.messages.metadata import MetadataRequest, MetadataResponseTopic
 
 BROKER_DEFAULT = -1
-TOPIC_IDS_FROM = 6
-"""First version of DeleteTopics that takes topic ids."""
+DELETION_BY_ID = 6
+METADATA_BY_ID = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,10 @@ class TopicCalls(AdminCalls):
                 timeout_ms=deadline.left_ms,
             )
             if len(names) < len(pending):
-                await self._require_topic_ids()
+                controller = await self._session.controller()
+                await self._session.require(
+                    DeleteTopicsRequest, DELETION_BY_ID, "to delete topics by id", controller
+                )
             response = await self._session.client.send_to_controller(request)
             by_id = {item for item in pending if isinstance(item, Uuid)}
             return {
@@ -271,20 +274,15 @@ class TopicCalls(AdminCalls):
     async def _topics_from_metadata(
         self, topics: Sequence[str | Uuid], *, operations: bool
     ) -> Outcome[str | Uuid, TopicDescription]:
+        if any(isinstance(topic, Uuid) for topic in topics):
+            what = "to describe topics by id"
+            await self._session.require(MetadataRequest, METADATA_BY_ID, what)
         response = await self._session.metadata(topics, operations=operations)
         by_id = {item for item in topics if isinstance(item, Uuid)}
         return {
             item.topic_id if item.topic_id in by_id else (item.name or ""): _joined([item])
             for item in response.topics
         }
-
-    async def _require_topic_ids(self) -> None:
-        """An older DeleteTopics would silently leave the ids out."""
-        version = await self._session.controller_version(DeleteTopicsRequest)
-        if version < TOPIC_IDS_FROM:
-            raise BrokerError(
-                ErrorCode.UNSUPPORTED_VERSION, "the broker deletes topics by name only"
-            )
 
 
 def _creatable(topic: NewTopic) -> CreatableTopic:

@@ -89,10 +89,7 @@ class TransactionCalls(AdminCalls):
         pattern: str | None = None,
         timeout: float | None = None,
     ) -> list[TransactionListing]:
-        """The transactional ids of all coordinators; seconds filter by age, a pattern by name.
-
-        A filter that a broker is too old for is left out by it.
-        """
+        """The transactional ids of all coordinators; seconds filter by age, a pattern by name."""
         deadline = self._deadline("list transactions", timeout)
         request = ListTransactionsRequest(
             state_filters=list(states),
@@ -101,7 +98,11 @@ class TransactionCalls(AdminCalls):
             transactional_id_pattern=pattern,
         )
 
+        needed = 2 if pattern is not None else 1 if running_longer_than is not None else 0
+
         async def ask(broker_id: int) -> list[TransactionListing]:
+            what = "to choose transactions by age or name"
+            await self._session.require(ListTransactionsRequest, needed, what, broker_id)
             response = await self._session.client.send(broker_id, request)
             raise_error(response)
             return [

@@ -105,7 +105,7 @@ class KafkaClient:
 
     async def send_to_any(self, request: Message, *, timeout_s: float | None = None) -> Any:
         """One request to whichever broker answers, connected ones first."""
-        connection = await self._any_connection()
+        connection = await self.any_connection()
         return await connection.send(request, timeout_s=timeout_s)
 
     async def send_to_controller(self, request: Message, *, timeout_s: float | None = None) -> Any:
@@ -227,7 +227,7 @@ class KafkaClient:
     # -- inside --------------------------------------------------------------------------------
 
     async def _refresh(self) -> None:
-        connection = await self._any_connection()
+        connection = await self.any_connection()
         names = self.interests
         request = MetadataRequest(
             topics=None
@@ -247,7 +247,8 @@ class KafkaClient:
         if not task.cancelled():
             task.exception()
 
-    async def _any_connection(self) -> ClientConnection:
+    async def any_connection(self) -> ClientConnection:
+        """An open connection to whichever broker answers, connected ones first."""
         causes: dict[Address, BarnabasError] = {}
         for address in self._candidates():
             connection = self._pool.connected(address)
@@ -267,7 +268,7 @@ class KafkaClient:
         return list(dict.fromkeys(known))
 
     async def _find_coordinator(self, kind: int, key: str) -> int:
-        connection = await self._any_connection()
+        connection = await self.any_connection()
         request = FindCoordinatorRequest(key=key, key_type=kind, coordinator_keys=[key])
         response: FindCoordinatorResponse = await connection.send(request)
         found = response.coordinators[0] if response.coordinators else response
