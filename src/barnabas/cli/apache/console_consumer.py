@@ -5,6 +5,7 @@ import contextlib
 import re
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -158,10 +159,10 @@ def _print(
     source: Iterator[list[Record]], formatter: Any, arguments: argparse.Namespace
 ) -> tuple[int, int]:
     """Print until the count, the time-out or a signal; how many, and the exit code."""
-    stop = _stop_on_sigterm()
     left = sys.maxsize if arguments.max_messages is None else arguments.max_messages
     count, last = 0, time.monotonic()
-    try:
+    stopped: list[int] = []
+    with contextlib.suppress(KeyboardInterrupt), _sigterm_into(stopped):
         for records in source:
             for record in records[: left - count]:
                 if not _write(formatter, record, skip=arguments.skip_message_on_error):
@@ -171,10 +172,8 @@ def _print(
             last = time.monotonic() if records else last
             idle_ms = (time.monotonic() - last) * 1000
             timed_out = arguments.timeout_ms is not None and idle_ms >= arguments.timeout_ms
-            if count >= left or stop() or timed_out:
-                return count, DONE
-    except KeyboardInterrupt:
-        return count, DONE
+            if count >= left or stopped or timed_out:
+                break
     return count, DONE
 
 
@@ -187,9 +186,14 @@ def _write(formatter: Any, record: Record, *, skip: bool) -> bool:
     return True
 
 
-def _stop_on_sigterm() -> Any:
+@contextlib.contextmanager
+def _sigterm_into(received: list[int]) -> Iterator[None]:
     """SIGTERM ends the loop, so that the group is left and the count is printed."""
-    received: list[int] = []
-    with contextlib.suppress(ValueError):  # not in the main thread: there are no signals to catch
-        signal.signal(signal.SIGTERM, lambda number, _: received.append(number))
-    return lambda: bool(received)
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda number, _: received.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -112,9 +112,8 @@ def _names(kind: str) -> list[str]:
 
     try:
         settings = client_settings(argparse.Namespace(), os.environ)
-        with Connection(
-            {**settings, "default.api.timeout.ms": str(API_TIMEOUT_MS)}
-        ).admin() as admin:
+        limited = {**settings, "default.api.timeout.ms": str(API_TIMEOUT_MS)}
+        with Connection(limited).admin() as admin:
             if kind == "groups":
                 return [group.group_id for group in admin.list_groups()]
             return [topic.name for topic in admin.list_topics()]

@@ -48,9 +48,7 @@ def examine(connection: Connection, *, probe: bool) -> Iterator[Finding]:
     try:
         options = ClientOptions.from_values(ADMIN_KEYS.parse(connection.fitting(ADMIN_KEYS)))
     except ConfigError as error:
-        yield trouble(
-            "settings", connection.bootstrap, str(error), "wrong settings", "correct them"
-        )
+        yield trouble("settings", connection.bootstrap, str(error), "a wrong setting", "correct it")
         return
     routes = [Route(address, options.connection, "bootstrap") for address in options.bootstrap]
     for route in routes:

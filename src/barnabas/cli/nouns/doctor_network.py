@@ -136,9 +136,7 @@ def _name_cause(role: str) -> str:
 
 def _name_fix(role: str, host: str) -> str:
     if role == "advertised":
-        return (
-            f"set advertised.listeners to a name clients can resolve, or map {host} in /etc/hosts"
-        )
+        return f"set advertised.listeners to what clients can resolve, or map {host} in /etc/hosts"
     return "check the spelling, the VPN, or use the IP address"
 
 

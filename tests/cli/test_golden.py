@@ -1,0 +1,146 @@
+"""What each command prints, as a table and as JSON, to the letter.
+
+The expected texts are in golden/; UPDATE_GOLDEN=1 writes them anew after a wanted change.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from barnabas import Producer, TopicPartition
+from barnabas.testing import Broker
+
+pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("golden")]
+
+GOLDEN = Path(__file__).parent / "golden"
+START_MS = 1_700_000_000_000
+
+
+@pytest.fixture(scope="module")
+def world():
+    """A broker with two topics, a group and a transactional id that are always the same."""
+    with Broker() as broker:
+        broker.topic("orders", partitions=2, config={"retention.ms": -1})
+        broker.topic("empty")
+        with Producer({"bootstrap.servers": broker.bootstrap_servers, "linger.ms": 50}) as producer:
+            for number in range(5):
+                value = None if number == 4 else f"v{number}".encode()
+                key, headers = f"k{number}".encode(), [("h", b"1")] if number == 0 else []
+                producer.send("orders", value, key, headers, number % 2, START_MS + number)
+            producer.send("orders", b"\xff\x00", b"bin", [], 0, START_MS + 5)
+        positions = {TopicPartition("orders", 0): 3, TopicPartition("orders", 1): 2}
+        broker.admin.alter_group_offsets("billing", positions).check()
+        settings = {"bootstrap.servers": broker.bootstrap_servers, "transactional.id": "tx"}
+        with Producer(settings) as producer:
+            producer.init_transactions()
+        yield broker
+
+
+COMMANDS = {
+    "topics-list": ["topics", "list"],
+    "topics-describe": ["topics", "describe", "orders"],
+    "topics-create": ["topics", "create", "new", "--dry-run", "-p", "2"],
+    "topics-create-twice": ["topics", "create", "orders", "--dry-run"],
+    "topics-alter": ["topics", "alter", "orders", "-c", "retention.ms=-1", "--dry-run"],
+    "topics-delete": ["topics", "delete", "orders", "absent", "--dry-run"],
+    "configs-describe": ["configs", "describe", "topic", "orders"],
+    "configs-alter": ["configs", "alter", "topic", "orders", "--set", "segment.ms=x", "--dry-run"],
+    "groups-list": ["groups", "list"],
+    "groups-describe": ["groups", "describe", "billing"],
+    "groups-reset": ["groups", "reset", "billing", "-t", "orders", "--to-earliest"],
+    "groups-copy": ["groups", "copy", "billing", "copy-of-billing", "--dry-run"],
+    "groups-delete": ["groups", "delete", "billing", "--dry-run"],
+    "groups-delete-offsets": ["groups", "delete-offsets", "billing", "orders:0", "--dry-run"],
+    "groups-watch": ["groups", "watch", "billing", "--count", "1", "--interval", "0"],
+    "consume": ["consume", "orders:0", "-o", ":end"],
+    "offsets-get": ["offsets", "get", "orders", "--at", "@1700000000003"],
+    "records-delete": ["records", "delete", "orders", "-o", "1", "--dry-run"],
+    "cluster-info": ["cluster", "info"],
+    "transactions-list": ["transactions", "list"],
+    "transactions-describe": ["transactions", "describe", "tx"],
+    "transactions-producers": ["transactions", "producers", "orders:0"],
+    "log-dirs": ["log-dirs", "-t", "orders"],
+    "doctor": ["doctor"],
+}
+APACHE = {
+    "kafka-topics-describe": ["kafka-topics", "--describe", "--topic", "orders"],
+    "kafka-topics-list": ["kafka-topics", "--list"],
+    "kafka-configs": ["kafka-configs", "--describe", "--topic", "orders", "--all"],
+    "kafka-consumer-groups": ["kafka-consumer-groups", "--describe", "--group", "billing"],
+    "kafka-consumer-groups-state": ["kafka-consumer-groups", "--list", "--state"],
+    "kafka-consumer-groups-reset": [
+        *("kafka-consumer-groups", "--reset-offsets", "--shift-by", "-1", "--dry-run"),
+        *("--group", "billing", "--topic", "orders"),
+    ],
+    "kafka-get-offsets": ["kafka-get-offsets", "--topic", "orders"],
+    "kafka-log-dirs": ["kafka-log-dirs", "--describe", "--topic-list", "orders"],
+    "kafka-transactions-list": ["kafka-transactions", "list"],
+    "kafka-transactions-describe": ["kafka-transactions", "describe", "--transactional-id", "tx"],
+    "kafka-transactions-producers": [
+        *("kafka-transactions", "describe-producers", "--topic", "orders", "--partition", "0"),
+    ],
+    "kafka-console-consumer": [
+        *("kafka-console-consumer", "--topic", "orders", "--partition", "0", "--from-beginning"),
+        *("--max-messages", "4", "--property", "print.key=true", "--property"),
+        *("print.timestamp=true", "--property", "print.headers=true", "--property"),
+        *("print.partition=true", "--property", "print.offset=true"),
+    ],
+}
+
+CHANGING = [
+    (re.compile(r"127\.0\.0\.1:\d+"), "HOST:PORT"),
+    (re.compile(r"127\.0\.0\.1( +)\d{4,5}\b"), r"HOST\1PORT"),
+    (re.compile(r'("port": )\d+'), r"\1PORT"),
+    (re.compile(r"/\S*barnabas-\w+"), "DIR"),
+    (re.compile(r"(TopicId: |TOPIC-ID +)[\w-]{22}"), r"\1UUID"),
+    (re.compile(r'("?(?:topic_id|cluster_id)"?: )"[\w-]{22}"'), r'\1"UUID"'),
+    (re.compile(r"(CLUSTER-ID +|controller +)[\w-]{22}"), r"\1UUID"),
+    (re.compile(r'(controller",\s+"status": "OK",\s+"target": )"[\w-]{22}"'), r'\1"UUID"'),
+    (re.compile(r"\d+\.\d ms"), "N ms"),
+    (re.compile(r"\b9\d{7}\.\d+"), "SECONDS"),
+    (re.compile(r'"(total|usable)_bytes": \d+'), r'"\1_bytes": BYTES'),
+    (re.compile(r"\b\d+ APIs, Fetch \d+ to \d+"), "APIS"),
+    (re.compile(r"\b\d+ APIs"), "APIS"),
+]
+
+
+# Columns as wide as a port, a path or an age: their alignment is not always the same.
+UNALIGNED = {"log-dirs", "doctor", "cluster-info", "groups-describe", "groups-watch"}
+
+
+def stable(text):
+    for pattern, replacement in CHANGING:
+        text = pattern.sub(replacement, text)
+    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+
+
+def compare(name, ran):
+    text = stable(f"exit code {ran.code}\n{ran.out}")
+    if name.removesuffix(".table") in UNALIGNED:
+        text = re.sub(" {2,}", "  ", text).replace("\n  ", "\n")
+    path = GOLDEN / name
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(text)
+    assert text == path.read_text()
+
+
+@pytest.mark.parametrize("form", ["table", "json"])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_command(cli, world, name, form):
+    ran = cli(*COMMANDS[name], "--format", form, servers=world.bootstrap_servers)
+    compare(f"{name}.{form}", ran)
+
+
+@pytest.mark.parametrize("name", APACHE)
+def test_apache_command(cli, world, name):
+    command, *rest = APACHE[name]
+    ran = cli(command, "--bootstrap-server", world.bootstrap_servers, *rest)
+    compare(f"{name}.txt", ran)
+
+
+@pytest.mark.parametrize("form", ["yaml", "tsv"])
+def test_other_formats(cli, world, form):
+    ran = cli("topics", "list", "--format", form, servers=world.bootstrap_servers)
+    compare(f"topics-list.{form}", ran)
