@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from barnabas.admin import Admin
+    from barnabas.clients.connector import ConsumerConnector
     from barnabas.clients.group import Consumer
     from barnabas.clients.producer import Producer, SendFuture
     from barnabas.clients.simple import SimpleConsumer
@@ -25,6 +26,7 @@ _HOMES = {
     "BrokerError": "barnabas.model.errors",
     "ConfigError": "barnabas.model.errors",
     "Consumer": "barnabas.clients.group",
+    "ConsumerConnector": "barnabas.clients.connector",
     "DeadlineError": "barnabas.model.errors",
     "ErrorCode": "barnabas.model.error_codes",
     "GroupMetadata": "barnabas.model.group_metadata",
@@ -43,6 +45,7 @@ __all__ = [
     "BrokerError",
     "ConfigError",
     "Consumer",
+    "ConsumerConnector",
     "DeadlineError",
     "ErrorCode",
     "GroupMetadata",

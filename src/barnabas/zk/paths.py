@@ -120,6 +120,10 @@ def consumer_owner(group: str, of: TopicPartition) -> str:
     return f"{CONSUMERS}/{group}/owners/{of.topic}/{of.partition}"
 
 
+def consumer_offsets(group: str) -> str:
+    return f"{CONSUMERS}/{group}/offsets"
+
+
 def consumer_offset(group: str, of: TopicPartition) -> str:
     return f"{CONSUMERS}/{group}/offsets/{of.topic}/{of.partition}"
 

@@ -1,0 +1,22 @@
+"""The ZooKeeper high-level consumer: streams of a group that shares itself out by ZooKeeper."""
+
+from barnabas.clients.connector.connector import ConsumerConnector
+from barnabas.clients.connector.errors import (
+    ConsumerRebalanceFailedError,
+    ConsumerTimeoutError,
+    MessageStreamsExistError,
+)
+from barnabas.clients.connector.listener import ConsumerRebalanceListener
+from barnabas.clients.connector.stream import MessageStream
+from barnabas.clients.connector.topic_count import Blacklist, Whitelist
+
+__all__ = [
+    "Blacklist",
+    "ConsumerConnector",
+    "ConsumerRebalanceFailedError",
+    "ConsumerRebalanceListener",
+    "ConsumerTimeoutError",
+    "MessageStream",
+    "MessageStreamsExistError",
+    "Whitelist",
+]

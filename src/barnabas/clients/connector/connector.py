@@ -1,0 +1,201 @@
+"""The public face: a blocking consumer whose streams application threads iterate.
+
+It runs an event loop in a thread of its own, which talks to ZooKeeper and the brokers; the
+application's threads decode what it fetched.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from types import TracebackType
+from typing import Self
+
+from barnabas.clients._core.loop_thread import LoopThread
+from barnabas.clients.connector.core import ConnectorCore
+from barnabas.clients.connector.errors import MessageStreamsExistError
+from barnabas.clients.connector.listener import ConsumerRebalanceListener
+from barnabas.clients.connector.settings import ConnectorSettings
+from barnabas.clients.connector.stream import Decoder, MessageStream
+from barnabas.clients.connector.stream_set import StreamMaker, StreamSet
+from barnabas.clients.connector.topic_count import (
+    StaticTopicCount,
+    TopicCount,
+    TopicFilter,
+    Whitelist,
+    WildcardTopicCount,
+    compiled,
+)
+from barnabas.model.clock import Clock
+from barnabas.model.errors import ConfigError
+from barnabas.model.group_metadata import OffsetAndMetadata
+from barnabas.model.ids import TopicPartition
+from barnabas.model.topic_names import topic_name_problem
+from barnabas.runtime.clock import SystemClock
+from barnabas.zk.tree import MetadataTree
+
+TreeSource = Callable[[ConnectorSettings], Awaitable[MetadataTree]]
+
+
+class ConsumerConnector:
+    """A member of a group that shares its partitions out by ZooKeeper.
+
+    >>> connector = ConsumerConnector(  # doctest: +SKIP
+    ...     {"zookeeper.connect": "localhost:2181", "group.id": "g"}
+    ... )
+    >>> [stream] = connector.create_message_streams({"orders": 1})["orders"]  # doctest: +SKIP
+    >>> for record in stream:  # doctest: +SKIP
+    ...     print(record.partition, record.offset, record.value)
+
+    Each stream belongs to one thread at a time; everything else may be called from any thread.
+    `shutdown()` ends it, as does leaving a `with` block.
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, object] | None = None,
+        *,
+        open_tree: TreeSource | None = None,
+        loop_thread: LoopThread | None = None,
+        **options: object,
+    ) -> None:
+        self._settings = ConnectorSettings.parse({**(config or {}), **options})
+        self._owns_loop = loop_thread is None
+        self._loop = loop_thread or LoopThread("barnabas-connector")
+        self._streams: StreamSet | None = None
+        self._closed = False
+        try:
+            self._core = self._loop.call(self._open(open_tree or _connect, SystemClock()))
+        except BaseException:
+            self._close_loop()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.shutdown()
+
+    @property
+    def consumer_id(self) -> str:
+        """This consumer's name in its group."""
+        return self._core.consumer_id
+
+    def owned_partitions(self) -> frozenset[TopicPartition]:
+        """The partitions this consumer reads now."""
+        return self._core.owned
+
+    def create_message_streams(
+        self,
+        topic_counts: Mapping[str, int],
+        key_decoder: Decoder | None = None,
+        value_decoder: Decoder | None = None,
+    ) -> dict[str, list[MessageStream]]:
+        """So many streams of each topic; returns when this consumer has its partitions.
+
+        Decoders take bytes; without one, keys and values stay bytes.
+        """
+        _check_counts(topic_counts)
+        maker = self._maker(key_decoder, value_decoder)
+        streams = self._consume(
+            StaticTopicCount(dict(topic_counts)), lambda: maker.for_topics(topic_counts)
+        )
+        return streams.by_topic
+
+    def create_message_streams_by_filter(
+        self,
+        topic_filter: str | TopicFilter,
+        streams: int = 1,
+        key_decoder: Decoder | None = None,
+        value_decoder: Decoder | None = None,
+    ) -> list[MessageStream]:
+        """Streams of all topics that a filter allows, those that come later included.
+
+        A filter is `Whitelist` or `Blacklist` of a regular expression for whole names; text is a
+        whitelist.
+        """
+        chosen = Whitelist(topic_filter) if isinstance(topic_filter, str) else topic_filter
+        compiled(chosen.pattern)
+        if streams < 1:
+            raise ConfigError(f"{streams} streams: at least one is needed")
+        count = WildcardTopicCount(chosen, streams, self._settings.exclude_internal)
+        maker = self._maker(key_decoder, value_decoder)
+        return self._consume(count, lambda: maker.for_filter(streams)).by_filter
+
+    def commit_offsets(
+        self,
+        offsets: Mapping[TopicPartition, int | OffsetAndMetadata] | None = None,
+        *,
+        retry_on_failure: bool = True,
+    ) -> None:
+        """Commit what was consumed, or the given offsets (of the record to read next)."""
+        given = None
+        if offsets is not None:
+            given = {
+                place: OffsetAndMetadata(offset) if isinstance(offset, int) else offset
+                for place, offset in offsets.items()
+            }
+        self._loop.call(self._core.commit(given, retry_on_failure))
+
+    def set_rebalance_listener(self, listener: ConsumerRebalanceListener) -> None:
+        """Be told before partitions are released and before fetching starts."""
+        if self._streams is not None:
+            raise MessageStreamsExistError("set the rebalance listener before creating streams")
+        self._core.set_listener(listener)
+
+    def shutdown(self) -> None:
+        """Commit (unless that is not automatic), leave the group, end the streams."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._loop.call(self._core.shutdown())
+        finally:
+            self._close_loop()
+
+    # -- inside --------------------------------------------------------------------------------
+
+    async def _open(self, open_tree: TreeSource, clock: Clock) -> ConnectorCore:
+        return ConnectorCore(await open_tree(self._settings), self._settings, clock)
+
+    def _maker(self, key_decoder: Decoder | None, value_decoder: Decoder | None) -> StreamMaker:
+        return StreamMaker(self._settings.streams, self._on_room, key_decoder, value_decoder)
+
+    def _consume(self, topic_count: TopicCount, make: Callable[[], StreamSet]) -> StreamSet:
+        if self._streams is not None:
+            raise MessageStreamsExistError("a connector creates message streams once")
+        self._streams = make()
+        self._loop.call(self._core.consume(topic_count, self._streams))
+        return self._streams
+
+    def _on_room(self) -> None:
+        """From a stream's thread."""
+        if not self._closed:
+            self._loop.loop.call_soon_threadsafe(self._core.wake_fetchers)
+
+    def _close_loop(self) -> None:
+        if self._owns_loop:
+            self._loop.close()
+
+
+def _check_counts(topic_counts: Mapping[str, int]) -> None:
+    if not topic_counts:
+        raise ConfigError("at least one topic is needed")
+    for topic, count in topic_counts.items():
+        problem = topic_name_problem(topic)
+        if problem is not None:
+            raise ConfigError(problem)
+        if count < 1:
+            raise ConfigError(f"topic {topic!r}: {count} streams, at least one is needed")
+
+
+async def _connect(settings: ConnectorSettings) -> MetadataTree:
+    from barnabas.zk.kazoo_tree import connect  # kazoo is slow to import
+
+    return await connect(
+        settings.zookeeper,
+        session_timeout_s=settings.session_timeout_s,
+        connect_timeout_s=settings.connect_timeout_s,
+    )

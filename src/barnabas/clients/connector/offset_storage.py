@@ -1,0 +1,157 @@
+"""Where a group's offsets are: ZooKeeper, Kafka, or both while a group moves from one to the other.
+
+With dual commit the higher of the two is read: the group may have members that commit to
+ZooKeeper only, until all of them are restarted with the new setting.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import Any, Protocol, TypeVar
+
+from barnabas.clients._core.client import COORDINATOR, GROUP, KafkaClient
+from barnabas.clients.connector.fetcher_manager import ClientSource
+from barnabas.clients.connector.offset_messages import (
+    LAST_OFFSETS_BY_NAME,
+    commit_request,
+    committed_request,
+    read_commit,
+    read_committed,
+)
+from barnabas.model.errors import BarnabasError
+from barnabas.model.group_metadata import OffsetAndMetadata
+from barnabas.model.ids import TopicPartition
+from barnabas.wire.message import Message
+from barnabas.zk import paths
+from barnabas.zk.consumer_znodes import decode_offset, encode_offset
+from barnabas.zk.tree import MetadataTree, NodeExistsError, NoNodeError, parent_of
+
+T = TypeVar("T")
+Offsets = Mapping[TopicPartition, OffsetAndMetadata]
+
+
+class OffsetStorage(Protocol):
+    """One place for offsets. One attempt each; the caller retries."""
+
+    async def fetch(self, places: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """The offsets there are."""
+        ...
+
+    async def commit(self, offsets: Offsets) -> None: ...
+
+
+class ZooKeeperOffsets:
+    """/consumers/G/offsets/T/P, plain decimal text. Metadata has no place there."""
+
+    def __init__(self, tree: MetadataTree, group: str) -> None:
+        self._tree = tree
+        self._group = group
+
+    async def fetch(self, places: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        found = await asyncio.gather(*(self._read(place) for place in places))
+        return {
+            place: offset for place, offset in zip(places, found, strict=True) if offset is not None
+        }
+
+    async def commit(self, offsets: Offsets) -> None:
+        await asyncio.gather(*(self._write(p, given.offset) for p, given in offsets.items()))
+
+    async def places(self) -> list[TopicPartition]:
+        """Every partition that has an offset."""
+        root = paths.consumer_offsets(self._group)
+        return [
+            TopicPartition(topic, int(partition))
+            for topic in await self._children(root)
+            for partition in await self._children(f"{root}/{topic}")
+        ]
+
+    async def _children(self, path: str) -> list[str]:
+        try:
+            return await self._tree.children(path)
+        except NoNodeError:
+            return []
+
+    async def _read(self, place: TopicPartition) -> int | None:
+        try:
+            data, _ = await self._tree.get(paths.consumer_offset(self._group, place))
+        except NoNodeError:
+            return None
+        return decode_offset(data)
+
+    async def _write(self, place: TopicPartition, offset: int) -> None:
+        path, data = paths.consumer_offset(self._group, place), encode_offset(offset)
+        while True:
+            try:
+                await self._tree.set(path, data)
+                return
+            except NoNodeError:
+                await self._tree.ensure_path(parent_of(path))
+            try:
+                await self._tree.create(path, data)
+                return
+            except NodeExistsError:
+                continue
+
+
+class KafkaOffsets:
+    """The group's offsets at its coordinator."""
+
+    def __init__(self, client_source: ClientSource, group: str, timeout_s: float) -> None:
+        self._client_source = client_source
+        self._group = group
+        self._timeout_s = timeout_s
+
+    async def fetch(self, places: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        return await self._ask(committed_request(self._group, places), read_committed)
+
+    async def fetch_all(self) -> dict[TopicPartition, int]:
+        return await self._ask(committed_request(self._group, None), read_committed)
+
+    async def commit(self, offsets: Offsets) -> None:
+        await self._ask(commit_request(self._group, offsets), read_commit)
+
+    async def _ask(self, request: Message, read: Callable[[Any], T]) -> T:
+        client = await self._client_source()
+        try:
+            return read(await self._ask_coordinator(client, request))
+        except BarnabasError:
+            # The coordinator may have moved; asking again costs one round trip.
+            client.forget_coordinator(GROUP, self._group)
+            raise
+
+    async def _ask_coordinator(self, client: KafkaClient, request: Message) -> Any:
+        node_id = await client.coordinator(GROUP, self._group)
+        connection = await client.connection(node_id, COORDINATOR)
+        version = min(connection.version_of(type(request)), LAST_OFFSETS_BY_NAME)
+        return await connection.send(request, version=version, timeout_s=self._timeout_s)
+
+
+class DualOffsets:
+    """Kafka and ZooKeeper at once."""
+
+    def __init__(self, kafka: OffsetStorage, zookeeper: OffsetStorage) -> None:
+        self._kafka = kafka
+        self._zookeeper = zookeeper
+
+    async def fetch(self, places: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        in_kafka = await self._kafka.fetch(places)
+        in_zookeeper = await self._zookeeper.fetch(places)
+        return {
+            place: max(in_kafka.get(place, -1), in_zookeeper.get(place, -1))
+            for place in in_kafka.keys() | in_zookeeper.keys()
+        }
+
+    async def commit(self, offsets: Offsets) -> None:
+        await self._zookeeper.commit(offsets)
+        await self._kafka.commit(offsets)
+
+
+async def with_retries(operation: Callable[[], Awaitable[T]], retries: int, backoff_s: float) -> T:
+    """Try once and then so often again; a cause that does not pass is raised at once."""
+    for left in range(retries, -1, -1):
+        try:
+            return await operation()
+        except BarnabasError as error:
+            if not left or not error.retriable:
+                raise
+        await asyncio.sleep(backoff_s)
+    raise AssertionError("unreachable")

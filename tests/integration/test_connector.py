@@ -1,0 +1,223 @@
+"""The ZooKeeper high-level consumer: members on one embedded tree, data from a real broker."""
+
+import re
+
+import pytest
+from support.connector_world import Readers, drain, put_topic, running_world, wait_until
+
+from barnabas.clients.connector import (
+    Blacklist,
+    ConsumerRebalanceListener,
+    ConsumerTimeoutError,
+    MessageStreamsExistError,
+)
+from barnabas.model.errors import BrokerError
+from barnabas.model.ids import TopicPartition
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def world():
+    with running_world() as made:
+        yield made
+
+
+@pytest.fixture
+def topic(broker, world, topic_name):
+    broker.topic(topic_name, partitions=5)
+    world.serve(broker, (topic_name, 5))
+    return topic_name
+
+
+def fill(broker, topic, partitions, count, first=0):
+    for partition in range(partitions):
+        values = [f"{partition}/{n}" for n in range(first, first + count)]
+        broker.produce(topic, *values, partition=partition)
+
+
+def test_one_consumer_reads_everything_and_the_next_goes_on(broker, world, topic):
+    fill(broker, topic, 5, 20)
+    with world.connector("C1") as connector:
+        streams = connector.create_message_streams({topic: 2})[topic]
+        found = [record for stream in streams for record in drain(stream)]
+        assert len(found) == 100
+        assert {record.partition for record in found} == set(range(5))
+    assert [world.offset(topic, p) for p in range(5)] == [20] * 5
+    fill(broker, topic, 5, 1, first=20)
+    with world.connector("C2") as connector:
+        [stream] = connector.create_message_streams({topic: 1})[topic]
+        assert sorted(r.value for r in drain(stream)) == [b"%d/20" % p for p in range(5)]
+
+
+def test_two_consumers_with_two_streams_share_five_partitions(world, topic):
+    first, second = world.connector("C1"), world.connector("C2")
+    first.create_message_streams({topic: 2})
+    second.create_message_streams({topic: 2})
+    expected = {0: "g_C1-0", 1: "g_C1-0", 2: "g_C1-1", 3: "g_C2-0", 4: "g_C2-1"}
+    wait_until(lambda: world.owners(topic) == expected)
+    first.shutdown()
+    expected = {0: "g_C2-0", 1: "g_C2-0", 2: "g_C2-0", 3: "g_C2-1", 4: "g_C2-1"}
+    wait_until(lambda: world.owners(topic) == expected)
+
+
+def test_members_come_and_go_under_load_and_every_record_is_seen_once(broker, world, topic):
+    readers = Readers()
+    members = {}
+    for turn in range(12):
+        fill(broker, topic, 5, 20, first=20 * turn)
+        if turn % 3 == 2:
+            members.pop(min(members)).shutdown()
+        name = f"C{turn}"
+        members[name] = world.connector(name)
+        readers.read(*members[name].create_message_streams({topic: 2})[topic])
+        wait_until(lambda: len(world.owners(topic)) == 5)
+    wait_until(lambda: len(readers.seen) == 5 * 20 * 12)
+    for member in members.values():
+        member.shutdown()
+    readers.join()
+    assert readers.errors == []
+    assert set(readers.seen.values()) == {1}
+
+
+def test_an_expired_session_registers_again_and_loses_nothing(broker, world, topic):
+    readers = Readers()
+    connector = world.connector("C1")
+    readers.read(*connector.create_message_streams({topic: 1})[topic])
+    fill(broker, topic, 5, 10)
+    wait_until(lambda: len(readers.seen) == 50)
+    world.run(world.trees["C1"].expire())
+    wait_until(lambda: len(world.owners(topic)) == 5)
+    fill(broker, topic, 5, 10, first=10)
+    wait_until(lambda: len(readers.seen) == 100)
+
+
+def test_a_dead_members_partitions_are_taken_over(broker, world, topic):
+    readers = Readers()
+    first, second = world.connector("C1"), world.connector("C2")
+    readers.read(*first.create_message_streams({topic: 1})[topic])
+    readers.read(*second.create_message_streams({topic: 1})[topic])
+    wait_until(lambda: len(set(world.owners(topic).values())) == 2)
+    world.run(world.trees["C1"].expire(reconnect=False))
+    wait_until(lambda: set(world.owners(topic).values()) == {"g_C2-0"})
+    fill(broker, topic, 5, 4)
+    wait_until(lambda: len(readers.seen) == 20)
+
+
+def test_a_topic_that_grows_is_read_whole(broker, world, topic):
+    readers = Readers()
+    connector = world.connector("C1")
+    readers.read(*connector.create_message_streams({topic: 1})[topic])
+    broker.admin.create_partitions({topic: 7})
+    world.run(put_topic(world.admin, topic, 7))
+    wait_until(lambda: len(connector.owned_partitions()) == 7)
+    fill(broker, topic, 7, 3)
+    wait_until(lambda: len(readers.seen) == 21)
+
+
+def test_a_filter_takes_in_topics_that_come_later(broker, world, topic_name):
+    broker.topic(f"{topic_name}-a")
+    world.serve(broker, (f"{topic_name}-a", 1))
+    broker.produce(f"{topic_name}-a", "1")
+    connector = world.connector("C1")
+    streams = connector.create_message_streams_by_filter(re.escape(topic_name) + ".*", 2)
+    readers = Readers()
+    readers.read(*streams)
+    wait_until(lambda: len(readers.seen) == 1)
+    broker.topic(f"{topic_name}-b")
+    broker.produce(f"{topic_name}-b", "2")
+    world.run(put_topic(world.admin, f"{topic_name}-b", 1))
+    world.run(put_topic(world.admin, "another", 1))
+    wait_until(lambda: len(readers.seen) == 2)
+    assert {place.topic for place in connector.owned_partitions()} == {
+        f"{topic_name}-a",
+        f"{topic_name}-b",
+    }
+
+
+def test_a_blacklist_reads_the_others(broker, world, topic):
+    world.run(put_topic(world.admin, "unwanted", 1))
+    world.run(put_topic(world.admin, "__consumer_offsets", 1))
+    connector = world.connector("C1")
+    connector.create_message_streams_by_filter(Blacklist("unwanted"))
+    assert {place.topic for place in connector.owned_partitions()} == {topic}
+
+
+def test_offsets_in_kafka_with_dual_commit(broker, world, topic):
+    fill(broker, topic, 5, 2)
+    options = {"group": topic, "offsets.storage": "kafka"}
+    with world.connector("C1", **options) as connector:
+        [stream] = connector.create_message_streams({topic: 1})[topic]
+        assert len(drain(stream)) == 10
+        connector.commit_offsets()
+        in_kafka = broker.admin.list_group_offsets([topic]).ok[topic]
+    assert {place: found.offset for place, found in in_kafka.items()} == {
+        TopicPartition(topic, p): 2 for p in range(5)
+    }
+    assert world.offset(topic, 0, group=topic) == 2
+    with world.connector("C2", **options) as connector:
+        [stream] = connector.create_message_streams({topic: 1})[topic]
+        assert drain(stream) == []
+
+
+def test_given_offsets_are_committed_and_nothing_by_itself_when_that_is_off(broker, world, topic):
+    fill(broker, topic, 5, 3)
+    with world.connector("C1", **{"auto.commit.enable": False}) as connector:
+        [stream] = connector.create_message_streams({topic: 1})[topic]
+        assert len(drain(stream)) == 15
+        connector.commit_offsets({TopicPartition(topic, 0): 2})
+    with world.connector("C2") as connector:
+        [stream] = connector.create_message_streams({topic: 1})[topic]
+        assert sorted((r.partition, r.offset) for r in drain(stream))[:2] == [(0, 2), (1, 0)]
+
+
+def test_decoders_timeouts_and_the_end(broker, world, topic):
+    broker.produce(topic, "41", key="k", partition=0)
+    connector = world.connector("C1")
+    decoders = {"key_decoder": bytes.decode, "value_decoder": int}
+    [stream] = connector.create_message_streams({topic: 1}, **decoders)[topic]
+    record = next(stream)
+    assert (record.topic, record.key, record.value) == (topic, "k", 41)
+    with pytest.raises(ConsumerTimeoutError):
+        next(stream)
+    with pytest.raises(MessageStreamsExistError):
+        connector.create_message_streams({topic: 1})
+    connector.shutdown()
+    assert list(stream) == []
+
+
+def test_the_largest_offset_skips_what_was_there(broker, world, topic):
+    fill(broker, topic, 1, 5)
+    connector = world.connector("C1", **{"auto.offset.reset": "largest"})
+    [stream] = connector.create_message_streams({topic: 1})[topic]
+    assert drain(stream) == []
+    fill(broker, topic, 1, 1, first=5)
+    assert [record.offset for record in drain(stream)] == [5]
+
+
+def test_without_a_reset_an_invalid_offset_is_an_error(world, topic):
+    connector = world.connector("C1", **{"auto.offset.reset": "none"})
+    [stream] = connector.create_message_streams({topic: 1})[topic]
+    with pytest.raises(BrokerError, match="OFFSET_OUT_OF_RANGE"):
+        next(stream)
+
+
+def test_a_listener_sees_what_is_released_and_what_begins(world, topic):
+    calls = []
+
+    class Listener(ConsumerRebalanceListener):
+        def before_releasing_partitions(self, ownership):
+            calls.append(("release", {t: sorted(p) for t, p in ownership.items()}))
+            first.commit_offsets()
+
+        def before_starting_fetchers(self, consumer_id, assignment):
+            calls.append(("start", consumer_id, sorted(assignment)))
+
+    first = world.connector("C1")
+    first.set_rebalance_listener(Listener())
+    first.create_message_streams({topic: 1})
+    assert calls == [("release", {}), ("start", "g_C1", ["g_C1"])]
+    world.connector("C2").create_message_streams({topic: 1})
+    wait_until(lambda: len(calls) >= 4)
+    assert calls[2] == ("release", {topic: [0, 1, 2, 3, 4]})
+    assert calls[-1] == ("start", "g_C1", ["g_C1", "g_C2"])
