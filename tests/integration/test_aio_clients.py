@@ -15,6 +15,12 @@ pytestmark = pytest.mark.integration
 QUICK = {"auto.offset.reset": "earliest", "fetch.max.wait.ms": 50}
 
 
+@pytest.fixture
+def topic_name(broker, topic_name):
+    """A topic of one partition."""
+    return broker.topic(topic_name)
+
+
 async def fill(broker, topic, count):
     async with Producer(bootstrap_servers=broker.bootstrap_servers) as producer:
         deliveries = [await producer.send(topic, b"%d" % n, partition=0) for n in range(count)]

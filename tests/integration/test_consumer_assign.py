@@ -27,6 +27,12 @@ def make(broker, **more):
     return Consumer({"bootstrap.servers": broker.bootstrap_servers, **QUICK, **options})
 
 
+@pytest.fixture
+def topic_name(broker, topic_name):
+    """A topic of one partition."""
+    return broker.topic(topic_name)
+
+
 def fill(broker, topic, count, partition=0, **more):
     with Producer({"bootstrap.servers": broker.bootstrap_servers, **more}) as producer:
         for number in range(count):
@@ -284,6 +290,7 @@ def test_deserializers_and_a_record_they_refuse(broker, topic_name):
 
 
 def test_a_topic_that_appears_later_is_read(broker, topic_name):
+    topic_name = f"{topic_name}-later"
     place = TopicPartition(topic_name, 0)
     with make(broker) as consumer:
         consumer.assign([place])
@@ -306,7 +313,8 @@ def test_misuse_is_named(broker, topic_name):
         consumer.poll(0)
 
 
-def test_a_broker_restart_is_ridden_out(tmp_path, topic_name):
+def test_a_broker_restart_is_ridden_out(tmp_path):
+    topic_name = "t"
     with Broker(data_dir=tmp_path) as first:
         port = first.port
         fill(first, topic_name, 5)

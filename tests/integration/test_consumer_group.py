@@ -4,13 +4,13 @@ import re
 import threading
 
 import pytest
+from support.brokers import broker_with
 from support.group_members import Member, shares, wait_until
 
 from barnabas import Producer, TopicPartition
 from barnabas.clients.group import Consumer
 from barnabas.clients.group.errors import CommitFailedError
 from barnabas.model.errors import BrokerError, LocalError
-from barnabas.testing import Broker
 
 pytestmark = pytest.mark.integration
 
@@ -24,14 +24,19 @@ PROTOCOLS = {
 
 
 @pytest.fixture(scope="module")
-def broker():
+def broker(request):
     settings = {
-        "num.partitions": 4,
         "group.consumer.heartbeat.interval.ms": 100,
         "group.consumer.min.heartbeat.interval.ms": 50,
     }
-    with Broker(settings) as running:
+    with broker_with(settings, request.config) as running:
         yield running
+
+
+@pytest.fixture
+def topic_name(broker, topic_name):
+    """A topic of four partitions."""
+    return broker.topic(topic_name, partitions=4)
 
 
 def config(broker, group, **more):
@@ -99,12 +104,14 @@ def test_eager_members_give_up_everything_first(broker, topic_name):
 
 @pytest.mark.parametrize("protocol", ["range", "consumer"])
 def test_a_pattern_follows_new_topics(broker, topic_name, protocol):
+    broker.topic(f"{topic_name}.a", partitions=4)
     fill(broker, f"{topic_name}.a", range(8))
     settings = config(broker, topic_name, **PROTOCOLS[protocol], **{"metadata.max.age.ms": 200})
     member = Member("only", settings, re.compile(re.escape(topic_name) + r"\.[ab]"))
     wait_until(lambda: shares([member]) == [4] and len(member.values) == 8)
-    fill(broker, f"{topic_name}.b", range(8, 16))
-    fill(broker, f"{topic_name}.c", range(16, 24))
+    for letter, numbers in (("b", range(8, 16)), ("c", range(16, 24))):
+        broker.topic(f"{topic_name}.{letter}", partitions=4)
+        fill(broker, f"{topic_name}.{letter}", numbers)
     wait_until(lambda: shares([member]) == [8] and len(member.values) == 16)
     member.stop()
     assert {place.topic for _, places in member.events for place in places} == {

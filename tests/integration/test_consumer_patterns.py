@@ -6,13 +6,13 @@ import time
 from collections import defaultdict
 
 import pytest
+from support.brokers import broker_with
 
 from barnabas import Producer, TopicPartition
 from barnabas.clients.group import Consumer
 from barnabas.clients.group.patterns.database import DatabaseSink, FencedError
 from barnabas.clients.group.patterns.failures import ProcessingError
 from barnabas.model.errors import LocalError
-from barnabas.testing import Broker
 
 pytestmark = pytest.mark.integration
 
@@ -20,13 +20,14 @@ COUNT = 400
 
 
 @pytest.fixture(scope="module")
-def broker():
-    with Broker({"num.partitions": 4}) as running:
+def broker(request):
+    with broker_with({}, request.config) as running:
         yield running
 
 
 @pytest.fixture
 def filled(broker, topic_name):
+    broker.topic(topic_name, partitions=4)
     with Producer(bootstrap_servers=broker.bootstrap_servers) as producer:
         for number in range(COUNT):
             producer.send(topic_name, b"%d" % number, key=b"k%d" % (number % 20))

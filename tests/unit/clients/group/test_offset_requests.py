@@ -99,9 +99,9 @@ def test_committed_offsets_of_old_brokers():
 
 
 def test_the_request_says_who_asks_only_where_that_counts():
-    plain = committed_request(GroupMetadata("g"), [A, B], True).groups[0]
+    plain = committed_request(GroupMetadata("g"), [A, B]).groups[0]
     assert (plain.member_id, plain.member_epoch) == (None, -1)
-    member = committed_request(GroupMetadata("g", 4, "m"), [A], True).groups[0]
+    member = committed_request(GroupMetadata("g", 4, "m"), [A]).groups[0]
     assert (member.member_id, member.member_epoch) == ("m", 4)
 
 

@@ -155,9 +155,8 @@ def read_epochs(
     return found
 
 
-def committed_request(
-    group: GroupMetadata, places: Iterable[TopicPartition], require_stable: bool
-) -> OffsetFetchRequest:
+def committed_request(group: GroupMetadata, places: Iterable[TopicPartition]) -> OffsetFetchRequest:
+    """Stable offsets only: what a transaction may still change is waited for (KIP-447)."""
     topics = [(name, [place.partition for place in found]) for name, found in by_topic(places)]
     return OffsetFetchRequest(
         group_id=group.group_id,
@@ -176,7 +175,7 @@ def committed_request(
                 ],
             )
         ],
-        require_stable=require_stable,
+        require_stable=True,
     )
 
 

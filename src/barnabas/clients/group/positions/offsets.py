@@ -104,8 +104,7 @@ class Offsets:
             member = self._group_member()
             if not self.member_in_fetch:
                 member = GroupMetadata(member.group_id)
-            stable = self._settings.committed_only
-            request = committed_request(member, places, stable)
+            request = committed_request(member, places)
             return read_committed(await self._to_coordinator(request), places)
 
         if not places:
