@@ -42,18 +42,20 @@ CLUSTER_DEFAULTS: dict[str, object] = {
 class BrokerProcess:
     """One broker of a cluster; `kills` counts the real kills."""
 
-    def __init__(self, broker_id: int, directory: Path, settings: Mapping[str, object]) -> None:
+    def __init__(
+        self, broker_id: int, directory: Path, settings: Mapping[str, object], port: int = 0
+    ) -> None:
         self.broker_id = broker_id
-        self.port = _free_port()
+        self.port = port or free_port()
         self.data_dir = directory / f"broker-{broker_id}"
         self.log_file = directory / f"broker-{broker_id}.log"
         self.kills = 0
         self._config = directory / f"broker-{broker_id}.properties"
-        self._settings = {
-            **settings,
+        self.settings = {
             "broker.id": broker_id,
             "listeners": f"PLAINTEXT://127.0.0.1:{self.port}",
             "log.dirs": str(self.data_dir),
+            **settings,
         }
         self._process: subprocess.Popen[str] | None = None
 
@@ -67,7 +69,7 @@ class BrokerProcess:
 
     def launch(self) -> None:
         """Start the process; `wait_until_ready` waits for the broker in it."""
-        lines = [f"{key}={value}\n" for key, value in self._settings.items()]
+        lines = [f"{key}={value}\n" for key, value in self.settings.items()]
         self._config.write_text("".join(lines))
         command = [sys.executable, "-m", "barnabas.cli.main", "broker"]
         command += ["--config", str(self._config), "--log-level", "INFO"]
@@ -128,6 +130,7 @@ class Cluster(KafkaServer):
 
     Broker settings go by Kafka's names: `Cluster(3, {"min.insync.replicas": 1})`. With
     `data_dir` everything, the logs of the processes included, stays after the cluster stopped.
+    The brokers take the ports from `port` on, or free ones.
     """
 
     def __init__(
@@ -136,6 +139,7 @@ class Cluster(KafkaServer):
         config: Mapping[str, object] | None = None,
         *,
         data_dir: Path | str | None = None,
+        port: int = 0,
         tick_ms: int = 250,
     ) -> None:
         super().__init__()
@@ -145,6 +149,7 @@ class Cluster(KafkaServer):
         self.zookeeper = ZooKeeperServer(ServerConfig(self.data_dir / "zookeeper", tick_ms=tick_ms))
         self._config = {**CLUSTER_DEFAULTS, **(config or {})}
         self._count = brokers
+        self._first_port = port
         self.brokers: dict[int, BrokerProcess] = {}
 
     @property
@@ -161,9 +166,8 @@ class Cluster(KafkaServer):
     def __enter__(self) -> Self:
         try:
             self._loop.run_until_complete(self.zookeeper.start(START_SECONDS))
-            settings = {**self._config, "zookeeper.connect": self.zookeeper_connect}
             for number in range(1, self._count + 1):
-                self.brokers[number] = BrokerProcess(number, self.data_dir, settings)
+                self.brokers[number] = self.make_broker(number)
             for broker in self.brokers.values():
                 broker.launch()
             for broker in self.brokers.values():
@@ -172,6 +176,12 @@ class Cluster(KafkaServer):
             self.close()
             raise
         return self
+
+    def make_broker(self, number: int) -> BrokerProcess:
+        """A broker that is yet to be started; a subclass may change its settings."""
+        settings = {**self._config, "zookeeper.connect": self.zookeeper_connect}
+        port = self._first_port + number - 1 if self._first_port else 0
+        return BrokerProcess(number, self.data_dir, settings, port)
 
     def __exit__(
         self,
@@ -216,7 +226,8 @@ class Cluster(KafkaServer):
         self.brokers[broker_id].signal(signal.SIGCONT)
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nobody listens on now."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
         return port

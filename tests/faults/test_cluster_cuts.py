@@ -1,0 +1,105 @@
+"""Leaders cut off from their followers or from ZooKeeper, under two idempotent producers."""
+
+import json
+import threading
+
+import pytest
+from kazoo.client import KazooClient
+from support.cluster_workload import (
+    BarnabasWriter,
+    ConfluentWriter,
+    judge,
+    leaders,
+    replicas_differ,
+    wait_until,
+)
+from support.cut_cluster import CutCluster
+
+pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster"), pytest.mark.timeout(180)]
+
+PARTITIONS = 2
+
+
+@pytest.fixture(scope="module")
+def cut_cluster(tmp_path_factory):
+    settings = {"replica.lag.time.max.ms": 1500, "request.timeout.ms": 4000}
+    with CutCluster(3, settings, data_dir=tmp_path_factory.mktemp("cut")) as running:
+        yield running
+
+
+@pytest.fixture
+def load(cut_cluster, topic_name):
+    cut_cluster.topic(topic_name, partitions=PARTITIONS)
+    wait_until(lambda: in_sync(cut_cluster, topic_name) == 3)
+    writers = [
+        BarnabasWriter("b", cut_cluster, topic_name, PARTITIONS),
+        ConfluentWriter("c", cut_cluster, topic_name, PARTITIONS),
+    ]
+    for writer in writers:
+        writer.start()
+    wait_until(lambda: all(len(w.acknowledged.offsets) > 100 for w in writers))
+    yield writers
+    for writer in writers:
+        writer.stop()
+
+
+def test_leader_cut_off_from_its_followers(cut_cluster, topic_name, load):
+    """It may lead alone, but acknowledges nothing that it alone has."""
+    leader = leaders(cut_cluster, topic_name)[0].leader
+    cut_cluster.peers[leader].cut()
+    try:
+        wait_until(lambda: len(leaders(cut_cluster, topic_name)[0].isr) == 1, what="ISR of one")
+        stalled = [len(w.acknowledged.offsets) for w in load]
+        threading.Event().wait(1.0)
+    finally:
+        cut_cluster.peers[leader].heal()
+    figures = settle(cut_cluster, topic_name, load)
+    print(f"cut from followers: acknowledged before {stalled}, {figures}")
+    assert_all_well(cut_cluster, topic_name, figures)
+
+
+def test_leader_cut_off_from_zookeeper(cut_cluster, topic_name, load):
+    """Others elect another leader; what the old one appended meanwhile was never acknowledged."""
+    before = leaders(cut_cluster, topic_name)[0]
+    zookeeper = KazooClient(cut_cluster.zookeeper_connect)
+    zookeeper.start()
+    cut_cluster.keepers[before.leader].cut()
+    try:
+        wait_until(lambda: has_new_leader(zookeeper, topic_name, before), what="a new leader")
+        threading.Event().wait(2.0)
+    finally:
+        cut_cluster.keepers[before.leader].heal()
+        zookeeper.stop()
+        zookeeper.close()
+    figures = settle(cut_cluster, topic_name, load)
+    print(f"cut from ZooKeeper: {figures}")
+    assert_all_well(cut_cluster, topic_name, figures)
+    assert leaders(cut_cluster, topic_name)[0].leader_epoch > before.leader_epoch
+
+
+def has_new_leader(zookeeper, topic, before):
+    """As ZooKeeper has it: the broker that was cut off still tells the old story."""
+    data, _ = zookeeper.get(f"/brokers/topics/{topic}/partitions/0/state")
+    return json.loads(data)["leader"] not in (-1, before.leader)
+
+
+def in_sync(cluster, topic):
+    return min(len(p.isr) for p in leaders(cluster, topic).values())
+
+
+def settle(cluster, topic, writers):
+    wait_until(lambda: in_sync(cluster, topic) == 3, 30, "ISR 3")
+    counts = [len(w.acknowledged.offsets) for w in writers]
+    wait_until(
+        lambda: all(len(w.acknowledged.offsets) > n for w, n in zip(writers, counts, strict=True)),
+        what="acknowledgements after the fault",
+    )
+    for writer in writers:
+        writer.stop()
+    return judge(cluster, topic, writers)
+
+
+def assert_all_well(cluster, topic, figures):
+    found = {name: figures[name] for name in ("lost", "duplicates", "reordered", "misplaced")}
+    assert found == {"lost": 0, "duplicates": 0, "reordered": 0, "misplaced": 0}
+    assert replicas_differ(cluster, topic, PARTITIONS) == []
