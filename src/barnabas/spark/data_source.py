@@ -10,6 +10,8 @@ from pyspark.sql.datasource import (
     DataSource,
     DataSourceReader,
     DataSourceStreamReader,
+    DataSourceStreamWriter,
+    DataSourceWriter,
 )
 from pyspark.sql.types import StructType
 
@@ -18,7 +20,9 @@ from barnabas.spark import FORMAT
 from barnabas.spark.batch_reader import BatchReader, FilteringBatchReader
 from barnabas.spark.columns import source_schema
 from barnabas.spark.options import SourceOptions
+from barnabas.spark.sink_options import SinkOptions
 from barnabas.spark.stream_reader import StreamReader
+from barnabas.spark.writers import BatchWriter, StreamWriter
 
 
 class BarnabasDataSource(DataSource):
@@ -42,6 +46,14 @@ class BarnabasDataSource(DataSource):
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         return StreamReader(SourceOptions.parse(self._texts, streaming=True), schema)
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        if overwrite:
+            raise ConfigError("a topic cannot be overwritten: use mode('append')")
+        return BatchWriter(SinkOptions.parse(self._texts, streaming=False), schema)
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
+        return StreamWriter(SinkOptions.parse(self._texts, streaming=True), schema)
 
     def _checked(self) -> SourceOptions:
         """The options, when they would do for a batch or for a stream: which, is not known yet."""

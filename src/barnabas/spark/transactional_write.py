@@ -1,0 +1,178 @@
+"""Exactly once: one transaction per task, with the rows and the mark that they are there.
+
+Each task of a query has a transactional id of its own, made of the query's id and the task's
+number. Its transaction holds the rows and, as an offset committed for a group of the same name,
+the number of the micro-batch. Both become visible together or not at all. A task that runs again,
+after a crash of the driver, of a worker, or of nothing at all, first takes over the transactional
+id, which ends whatever an earlier attempt left open and bars it from ever committing; then it
+looks at the mark, which nobody else can change any more. A mark of this micro-batch or a later one
+means: the rows are there, write nothing.
+
+What this rests on: a replayed micro-batch has the same rows in the same tasks, as Spark's
+checkpoints and this source see to. A replay whose number of rows differs is refused, not skipped.
+What it does not do: the tasks of one micro-batch commit one by one, so a reader may see part of a
+micro-batch while it is being written, or until a failed one has been replayed.
+"""
+
+import itertools
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from barnabas.admin import Admin
+from barnabas.clients.producer import Producer
+from barnabas.model.errors import BarnabasError, LocalError
+from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
+from barnabas.model.ids import TopicPartition
+from barnabas.spark.client_settings import admin_settings
+from barnabas.spark.sink_options import TRANSACTION_TIMEOUT_MS, SinkOptions
+from barnabas.spark.sink_rows import Sending
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ID_PREFIX = "spark-sink"
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """Which write this is: of which query, which micro-batch, which task."""
+
+    query_id: str
+    batch_id: int
+    task: int
+
+    @property
+    def transactional_id(self) -> str:
+        return f"{ID_PREFIX}-{self.query_id}-{self.task}"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a committed transaction says of itself."""
+
+    batch_id: int
+    rows: int
+
+    def render(self, query_id: str) -> OffsetAndMetadata:
+        """The offset is the next micro-batch, as a consumer's is the next record."""
+        text = json.dumps({"query": query_id, "batch": self.batch_id, "rows": self.rows})
+        return OffsetAndMetadata(self.batch_id + 1, text)
+
+    @classmethod
+    def read(cls, committed: OffsetAndMetadata) -> "Mark":
+        return cls(committed.offset - 1, int(json.loads(committed.metadata)["rows"]))
+
+
+class ProducerCache:
+    """Clients of this worker process; a fork begins with none."""
+
+    def __init__(self) -> None:
+        self._process = -1
+        self._producers: dict[tuple[tuple[str, str], ...], Producer] = {}
+        self._admins: dict[tuple[tuple[str, str], ...], Admin] = {}
+
+    def producer(self, settings: Mapping[str, str]) -> Producer:
+        self._after_fork()
+        key = _key(settings)
+        if key not in self._producers:
+            self._producers[key] = Producer(settings)
+        return self._producers[key]
+
+    def admin(self, settings: Mapping[str, str]) -> Admin:
+        self._after_fork()
+        wanted = admin_settings(settings)
+        if _key(wanted) not in self._admins:
+            self._admins[_key(wanted)] = Admin(wanted)
+        return self._admins[_key(wanted)]
+
+    def drop(self, settings: Mapping[str, str]) -> None:
+        """After an error: the next task begins with a producer that knows nothing of it."""
+        producer = self._producers.pop(_key(settings), None)
+        if producer is not None:
+            producer.close(0)
+
+    def _after_fork(self) -> None:
+        if self._process != os.getpid():
+            self._process, self._producers, self._admins = os.getpid(), {}, {}
+
+
+# One per worker process, as long as it lives: connections must outlast a task.
+clients = ProducerCache()
+
+
+def write_at_least_once(options: SinkOptions, batches: Iterator["pa.RecordBatch"]) -> int:
+    """Send the rows and wait until all are acknowledged; retries make no duplicates, a task that
+    runs again does. Returns how many."""
+    sending = Sending(clients.producer(options.client), options.topic)
+    try:
+        sending.send_all(batches)
+    except BarnabasError:
+        clients.drop(options.client)
+        raise
+    return sending.rows
+
+
+def write_exactly_once(
+    options: SinkOptions, epoch: Epoch, batches: Iterator["pa.RecordBatch"]
+) -> int:
+    """Write the rows unless they are there already; returns how many were written."""
+    first = next((batch for batch in batches if batch.num_rows), None)
+    if first is None:
+        return 0
+    rows = itertools.chain([first], batches)
+    settings = _transactional(options, epoch)
+    try:
+        producer = clients.producer(settings)
+        producer.init_transactions()
+        mark = _read_mark(clients.admin(settings), epoch.transactional_id)
+        if mark is not None and mark.batch_id >= epoch.batch_id:
+            _check_replay(mark, epoch, sum(batch.num_rows for batch in rows))
+            return 0
+        return _transaction(producer, Sending(producer, options.topic), epoch, rows)
+    except BaseException:
+        clients.drop(settings)
+        raise
+
+
+def _transaction(
+    producer: Producer, sending: Sending, epoch: Epoch, rows: Iterator["pa.RecordBatch"]
+) -> int:
+    producer.begin_transaction()
+    sending.send_all(rows)
+    assert sending.first_topic is not None
+    mark = Mark(epoch.batch_id, sending.rows).render(epoch.query_id)
+    # Any partition that exists will do; the group belongs to this task alone.
+    place = TopicPartition(sending.first_topic, 0)
+    producer.send_offsets_to_transaction({place: mark}, GroupMetadata(epoch.transactional_id))
+    producer.commit_transaction()
+    return sending.rows
+
+
+def _read_mark(admin: Admin, group: str) -> Mark | None:
+    committed = admin.list_group_offsets([group], require_stable=True)[group]
+    latest = max(committed.values(), default=None, key=lambda item: item.offset)
+    return None if latest is None else Mark.read(latest)
+
+
+def _check_replay(mark: Mark, epoch: Epoch, rows: int) -> None:
+    if mark.batch_id == epoch.batch_id and mark.rows != rows:
+        raise LocalError(
+            f"micro-batch {epoch.batch_id} of query {epoch.query_id} was written with {mark.rows} "
+            f"rows in task {epoch.task} and comes again with {rows}: its rows were cut into tasks "
+            "differently, so what is missing cannot be told"
+        )
+
+
+def _transactional(options: SinkOptions, epoch: Epoch) -> dict[str, str]:
+    return {
+        "transaction.timeout.ms": TRANSACTION_TIMEOUT_MS,
+        **options.client,
+        "transactional.id": epoch.transactional_id,
+    }
+
+
+def _key(settings: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(settings.items()))

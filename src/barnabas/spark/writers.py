@@ -1,0 +1,76 @@
+"""The sink's two writers, for batch and streaming queries. The work is done in the tasks."""
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark import TaskContext
+from pyspark.sql.datasource import (
+    DataSourceArrowWriter,
+    DataSourceStreamArrowWriter,
+    WriterCommitMessage,
+)
+from pyspark.sql.types import StructType
+
+from barnabas.model.errors import LocalError
+from barnabas.spark.sink_options import Guarantee, SinkOptions
+from barnabas.spark.sink_rows import check_sink_schema
+from barnabas.spark.transactional_write import Epoch, write_at_least_once, write_exactly_once
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+QUERY_ID = "sql.streaming.queryId"
+BATCH_ID = "streaming.sql.batchId"
+
+
+@dataclass
+class Written(WriterCommitMessage):
+    """What one task wrote; 0 rows when an earlier attempt had done it."""
+
+    rows: int
+
+
+class BatchWriter(DataSourceArrowWriter):
+    """One `save()`. Pickled to the tasks, with the name that makes their attempts one."""
+
+    def __init__(self, options: SinkOptions, schema: StructType) -> None:
+        check_sink_schema(schema, options.topic)
+        self._options = options
+        self._query_id = options.query_id or uuid.uuid4().hex
+
+    def write(self, iterator: Iterator["pa.RecordBatch"]) -> Written:
+        if self._options.guarantee is Guarantee.AT_LEAST_ONCE:
+            return Written(write_at_least_once(self._options, iterator))
+        epoch = Epoch(self._query_id, self._options.batch_id, _task().partitionId())
+        return Written(write_exactly_once(self._options, epoch, iterator))
+
+
+class StreamWriter(DataSourceStreamArrowWriter):
+    """One micro-batch of a query: its number comes with the task's properties."""
+
+    def __init__(self, options: SinkOptions, schema: StructType) -> None:
+        check_sink_schema(schema, options.topic)
+        self._options = options
+
+    def write(self, iterator: Iterator["pa.RecordBatch"]) -> Written:
+        if self._options.guarantee is Guarantee.AT_LEAST_ONCE:
+            return Written(write_at_least_once(self._options, iterator))
+        task = _task()
+        epoch = Epoch(_property(task, QUERY_ID), int(_property(task, BATCH_ID)), task.partitionId())
+        return Written(write_exactly_once(self._options, epoch, iterator))
+
+
+def _task() -> TaskContext:
+    task = TaskContext.get()
+    if task is None:
+        raise LocalError("the sink writes inside Spark's tasks only")
+    return task
+
+
+def _property(task: TaskContext, name: str) -> str:
+    value = task.getLocalProperty(name)
+    if value is None:
+        raise LocalError(f"Spark did not tell the task its {name}; exactly-once needs it")
+    return value
