@@ -9,9 +9,11 @@ from barnabas.clients.connector import (
     Blacklist,
     ConsumerRebalanceListener,
     ConsumerTimeoutError,
+    Direction,
     MessageStreamsExistError,
+    OffsetMigration,
 )
-from barnabas.model.errors import BrokerError
+from barnabas.model.errors import BrokerError, LocalError
 from barnabas.model.ids import TopicPartition
 
 pytestmark = pytest.mark.integration
@@ -221,3 +223,33 @@ def test_a_listener_sees_what_is_released_and_what_begins(world, topic):
     wait_until(lambda: len(calls) >= 4)
     assert calls[2] == ("release", {topic: [0, 1, 2, 3, 4]})
     assert calls[-1] == ("start", "g_C1", ["g_C1", "g_C2"])
+
+
+def test_offsets_move_to_kafka_and_back(broker, world, topic):
+    fill(broker, topic, 5, 4)
+    with world.connector("C1", group=topic) as connector:
+        [stream] = connector.create_message_streams({topic: 1})[topic]
+        drain(stream)
+        connector.commit_offsets()
+        with migration(world, topic) as mover:
+            plan = mover.plan(Direction.TO_KAFKA)
+            with pytest.raises(LocalError, match=r"living members: .*C1"):
+                mover.apply(plan)
+    with migration(world, topic) as mover:
+        assert mover.apply(mover.plan(Direction.TO_KAFKA)) == 5
+        assert mover.apply(mover.plan(Direction.TO_KAFKA)) == 0
+        place = TopicPartition(topic, 0)
+        broker.admin.alter_group_offsets(topic, {place: 2})
+        back = mover.plan(Direction.TO_ZOOKEEPER)
+        assert mover.apply(back) == 0
+        assert mover.apply(back, allow_rewind=True) == 1
+    assert world.offset(topic, 0, group=topic) == 2
+    assert broker.admin.list_group_offsets([topic]).ok[topic][TopicPartition(topic, 1)].offset == 4
+
+
+def migration(world, group):
+    async def open_tree(settings):
+        return world.store.session()
+
+    config = {"zookeeper.connect": "embedded", "group.id": group}
+    return OffsetMigration(config, open_tree=open_tree, loop_thread=world.loop)

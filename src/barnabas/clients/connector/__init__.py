@@ -7,6 +7,8 @@ from barnabas.clients.connector.errors import (
     MessageStreamsExistError,
 )
 from barnabas.clients.connector.listener import ConsumerRebalanceListener
+from barnabas.clients.connector.migration import OffsetMigration
+from barnabas.clients.connector.migration_plan import Direction, MigrationPlan
 from barnabas.clients.connector.stream import MessageStream
 from barnabas.clients.connector.topic_count import Blacklist, Whitelist
 
@@ -16,7 +18,10 @@ __all__ = [
     "ConsumerRebalanceFailedError",
     "ConsumerRebalanceListener",
     "ConsumerTimeoutError",
+    "Direction",
     "MessageStream",
     "MessageStreamsExistError",
+    "MigrationPlan",
+    "OffsetMigration",
     "Whitelist",
 ]

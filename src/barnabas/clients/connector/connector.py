@@ -4,7 +4,7 @@ It runs an event loop in a thread of its own, which talks to ZooKeeper and the b
 application's threads decode what it fetched.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Self
 
@@ -23,15 +23,13 @@ from barnabas.clients.connector.topic_count import (
     WildcardTopicCount,
     compiled,
 )
+from barnabas.clients.connector.tree_source import TreeSource, connect_zookeeper
 from barnabas.model.clock import Clock
 from barnabas.model.errors import ConfigError
 from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.model.topic_names import topic_name_problem
 from barnabas.runtime.clock import SystemClock
-from barnabas.zk.tree import MetadataTree
-
-TreeSource = Callable[[ConnectorSettings], Awaitable[MetadataTree]]
 
 
 class ConsumerConnector:
@@ -52,7 +50,7 @@ class ConsumerConnector:
         self,
         config: Mapping[str, object] | None = None,
         *,
-        open_tree: TreeSource | None = None,
+        open_tree: TreeSource = connect_zookeeper,
         loop_thread: LoopThread | None = None,
         **options: object,
     ) -> None:
@@ -62,7 +60,7 @@ class ConsumerConnector:
         self._streams: StreamSet | None = None
         self._closed = False
         try:
-            self._core = self._loop.call(self._open(open_tree or _connect, SystemClock()))
+            self._core = self._loop.call(self._open(open_tree, SystemClock()))
         except BaseException:
             self._close_loop()
             raise
@@ -189,13 +187,3 @@ def _check_counts(topic_counts: Mapping[str, int]) -> None:
             raise ConfigError(problem)
         if count < 1:
             raise ConfigError(f"topic {topic!r}: {count} streams, at least one is needed")
-
-
-async def _connect(settings: ConnectorSettings) -> MetadataTree:
-    from barnabas.zk.kazoo_tree import connect  # kazoo is slow to import
-
-    return await connect(
-        settings.zookeeper,
-        session_timeout_s=settings.session_timeout_s,
-        connect_timeout_s=settings.connect_timeout_s,
-    )

@@ -13,7 +13,7 @@ from barnabas.clients.connector.group_view import GroupView, Member, subscribed_
 from barnabas.clients.connector.thread_ids import ConsumerThreadId
 from barnabas.model.ids import TopicPartition
 from barnabas.zk import paths
-from barnabas.zk.consumer_znodes import ConsumerNode, decode_owner, encode_owner
+from barnabas.zk.consumer_znodes import ConsumerNode, encode_owner
 from barnabas.zk.ephemeral import claim_ephemeral
 from barnabas.zk.tree import (
     CreateOp,
@@ -53,9 +53,11 @@ class GroupRegistry:
             wait_s=wait_s,
         )
 
-    async def unregister(self) -> None:
-        with contextlib.suppress(NoNodeError):
-            await self.tree.delete(paths.consumer_id(self.group, self.consumer))
+    async def member_ids(self) -> list[str]:
+        try:
+            return await self.tree.children(paths.consumer_ids(self.group))
+        except NoNodeError:
+            return []
 
     # -- the picture ---------------------------------------------------------------------------
 
@@ -129,10 +131,6 @@ class GroupRegistry:
     async def release(self, places: Iterable[TopicPartition]) -> None:
         """Give up what we own; a node that is another's by now is left alone."""
         await asyncio.gather(*(self._release_one(place) for place in places))
-
-    async def owner(self, place: TopicPartition) -> str | None:
-        data = await self._get(paths.consumer_owner(self.group, place))
-        return None if data is None else decode_owner(data)
 
     async def gone(self, path: str, timeout_s: float) -> bool:
         """Wait until a node is gone, for so long; whether it is."""
