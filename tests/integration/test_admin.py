@@ -481,6 +481,14 @@ def test_users(admin):
         )
 
 
+def test_tokens_need_a_login(admin):
+    with pytest.raises(BrokerError, match=r"DELEGATION_TOKEN|UNSUPPORTED") as refused:
+        admin.create_delegation_token()
+    if refused.value.code is not ErrorCode.UNSUPPORTED_VERSION:
+        with pytest.raises(BrokerError, match="DELEGATION_TOKEN"):
+            admin.describe_delegation_tokens()
+
+
 # -- asyncio ------------------------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 """Looking at clusters and changing them: typed calls, blocking (`Admin`) and for asyncio."""
 
+from barnabas.admin.access.delegation_tokens import DelegationToken
 from barnabas.admin.access.quotas import QuotaEntity
 from barnabas.admin.access.scram_users import (
     ScramCredentialInfo,
@@ -97,6 +98,7 @@ __all__ = [
     "ConfigSource",
     "ConfigSynonym",
     "CreatedTopic",
+    "DelegationToken",
     "ElectionType",
     "FeatureDescription",
     "FeatureRange",

@@ -122,3 +122,8 @@ class Admin:
 
     describe_scram_users = _blocking(AsyncAdmin.describe_scram_users)
     alter_scram_users = _blocking(AsyncAdmin.alter_scram_users)
+
+    create_delegation_token = _blocking(AsyncAdmin.create_delegation_token)
+    renew_delegation_token = _blocking(AsyncAdmin.renew_delegation_token)
+    expire_delegation_token = _blocking(AsyncAdmin.expire_delegation_token)
+    describe_delegation_tokens = _blocking(AsyncAdmin.describe_delegation_tokens)

@@ -5,6 +5,7 @@ from types import TracebackType
 from typing import Self
 
 from barnabas.admin.access.acls import AclCalls
+from barnabas.admin.access.delegation_tokens import DelegationTokenCalls
 from barnabas.admin.access.quotas import QuotaCalls
 from barnabas.admin.access.scram_users import ScramUserCalls
 from barnabas.admin.cluster import ClusterCalls
@@ -37,6 +38,7 @@ class AsyncAdmin(
     AclCalls,
     QuotaCalls,
     ScramUserCalls,
+    DelegationTokenCalls,
 ):
     """Looks at a cluster and changes it; to be used on one event loop.
 
