@@ -16,7 +16,6 @@ from barnabas.model.errors import BrokerError
 from barnabas.model.topic_names import TRANSACTIONS_TOPIC
 from barnabas.replication.partition import Partition
 from barnabas.transactions.config import TransactionConfig
-from barnabas.transactions.shard import TransactionCoordinatorShard
 
 
 class TransactionCoordinator:
@@ -58,5 +57,8 @@ class TransactionCoordinator:
         await self._host.stop()
 
     def _make(self, partition: Partition) -> TransactionShardDriver:
+        # As with groups: a broker without transactions starts sooner.
+        from barnabas.transactions.shard import TransactionCoordinatorShard
+
         shard = TransactionCoordinatorShard(partition.leader_epoch, self._config)
         return TransactionShardDriver(shard, partition, self._settings)

@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from barnabas.broker.coordinators.commit_gate import CallSoon, CommitGate
 from barnabas.broker.coordinators.log_writer import append_records
@@ -21,12 +21,14 @@ from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.ids import TopicPartition
 from barnabas.replication.partition import Partition
 from barnabas.transactions.outcome import Outcome, PendingAppend, SendMarkers
-from barnabas.transactions.shard import TransactionCoordinatorShard
+
+if TYPE_CHECKING:
+    from barnabas.transactions.shard import TransactionCoordinatorShard
 
 _logger = logging.getLogger("barnabas.broker")
 _SCAN = "scan"
 
-Operation = Callable[[TransactionCoordinatorShard, int, int | None], Outcome[Any]]
+Operation = Callable[["TransactionCoordinatorShard", int, int | None], Outcome[Any]]
 """`operation(shard, now_ms, new_producer_id)`."""
 
 
@@ -67,7 +69,7 @@ class TransactionShardDriver:
 
     def __init__(
         self,
-        shard: TransactionCoordinatorShard,
+        shard: "TransactionCoordinatorShard",
         partition: Partition,
         settings: TransactionSettings,
     ) -> None:
