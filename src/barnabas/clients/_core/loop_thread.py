@@ -44,7 +44,7 @@ class LoopThread:
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> "concurrent.futures.Future[T]":
         """Run a coroutine on the loop; the future is thread-safe."""
         try:
-            self._check()
+            self.check()
         except LocalError:
             coroutine.close()
             raise
@@ -59,7 +59,8 @@ class LoopThread:
             self.loop.call_soon_threadsafe(self.loop.stop)
             self._thread.join()
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise what keeps this loop from being used: it is closed, or in another process."""
         if self._closed:
             raise ClosedError("the client is closed")
         if self._pid != os.getpid():

@@ -3,12 +3,14 @@
 Where all members want the same topics there is a direct way: quotas of n or n+1, kept from what
 each member had, the rest dealt out in a circle. Otherwise partitions with the fewest takers are
 placed first, each with the least loaded, and then moved as long as a move evens things out.
+As in Kafka members go by member id here, static or not, and of what a member had it keeps the
+lowest partition numbers.
 """
 
 from collections import deque
 from collections.abc import Mapping, Sequence
 
-from barnabas.clients.assignors.port import Assignment, MemberSubscription, in_order, subscribers
+from barnabas.clients.assignors.port import Assignment, MemberSubscription, subscribers
 from barnabas.model.ids import TopicPartition
 
 Claims = Mapping[str, tuple[Sequence[TopicPartition], int]]
@@ -19,7 +21,7 @@ def balanced_assignment(
     partitions: Mapping[str, int], members: Sequence[MemberSubscription], claims: Claims
 ) -> Assignment:
     """Divide `partitions` among `members`, keeping what the claims say where balance allows."""
-    ordered = in_order(members)
+    ordered = sorted(members, key=lambda member: member.member_id)
     wanted = {topic for member in ordered for topic in member.topics}
     known = {topic: count for topic, count in sorted(partitions.items()) if topic in wanted}
     kept = _valid_claims(known, ordered, claims)
@@ -50,6 +52,8 @@ def _valid_claims(
             wanted = exists and place.topic in member.topics
             if wanted and owners[place][1] == member.member_id:
                 kept[member.member_id].append(place)
+    for places in kept.values():
+        places.sort(key=lambda place: (place.partition, place.topic))
     return kept
 
 
@@ -76,19 +80,25 @@ def _equal_quotas(
         assignment[member.member_id] = had[:quota]
     taken = {place for places in assignment.values() for place in places}
     free = deque(place for place in _every(partitions) if place not in taken)
-    _deal(free, assignment, low)
-    _deal(free, assignment, low + 1)
+    at_quota = [places for places in assignment.values() if len(places) == low]
+    hungry = [places for places in assignment.values() if len(places) < low]
+    at_quota += _deal(free, hungry, low)
+    _deal(free, at_quota, low + 1)
     return assignment
 
 
-def _deal(free: "deque[TopicPartition]", assignment: Assignment, quota: int) -> None:
-    """One partition to each member below the quota, round after round."""
-    hungry = [places for places in assignment.values() if len(places) < quota]
+def _deal(
+    free: "deque[TopicPartition]", hungry: list[list[TopicPartition]], quota: int
+) -> list[list[TopicPartition]]:
+    """One partition to each, round after round, until all have `quota`; in the order filled."""
+    filled: list[list[TopicPartition]] = []
     while free and hungry:
         for places in hungry:
             if free:
                 places.append(free.popleft())
+        filled += [places for places in hungry if len(places) >= quota]
         hungry = [places for places in hungry if len(places) < quota]
+    return filled
 
 
 def _by_potential(

@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 import re
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -44,7 +44,6 @@ class Consumer(ConsumerBase):
         self._bell = asyncio.Event()
         self._woken = False
         self._polling = False
-        self._background: set[asyncio.Task[None]] = set()
         self._core = ConsumerCore(self._settings, self._bell.set)
 
     # -- what is read --------------------------------------------------------------------------
@@ -154,7 +153,6 @@ class Consumer(ConsumerBase):
             await self._give_up_partitions()
         finally:
             self._closed = True
-            await asyncio.gather(*self._background, return_exceptions=True)
             await self._core.close(timeout)
 
     async def __aenter__(self) -> Self:
@@ -176,9 +174,7 @@ class Consumer(ConsumerBase):
             raise ConcurrentUseError("another task polls this consumer: one at a time")
         self._polling = True
         try:
-            due = self._core.begin_poll()
-            if due:
-                self._in_background(self._core.commit_quietly(due))
+            self._core.begin_poll()
             return await self._until(asyncio.get_running_loop().time() + timeout_s, take)
         finally:
             self._polling = False
@@ -241,11 +237,6 @@ class Consumer(ConsumerBase):
         asked = {TopicPartition(*place): timestamp for place in partitions}
         found = await self._core.find_offsets(asked, self._limit(timeout_s))
         return {place: at.offset for place, at in found.items()}
-
-    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
 
     def _limit(self, timeout_s: float | None) -> float:
         return self._settings.api_timeout_s if timeout_s is None else timeout_s

@@ -34,6 +34,7 @@ class ConsumerBase:
     def assign(self, partitions: Iterable[TopicPartition | tuple[str, int]]) -> None:
         """Read exactly these partitions, without a group's say."""
         self._check_open()
+        self._core.commit_soon()
         self._core.subscription.assign(TopicPartition(*place) for place in partitions)
         self._core.wake()
 

@@ -228,9 +228,8 @@ class Consumer(ConsumerBase):
 
     def _poll(self, timeout: float, take: Callable[[], T]) -> T | None:
         self._check_reads()
-        due = self._core.begin_poll()
-        if due:
-            self._thread.submit(self._core.commit_quietly(due))
+        self._thread.check()
+        self._core.begin_poll()
         deadline = time.monotonic() + timeout
         try:
             while True:

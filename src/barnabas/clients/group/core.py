@@ -57,6 +57,7 @@ class ConsumerCore:
         self._positioned = asyncio.Event()
         self._wake_due = False
         self._next_auto_commit_ms = 0
+        self._commits: set[asyncio.Task[None]] = set()
         self._wire()
         runs = [self.fetcher.run(), self.keeper.run()]
         if self.driver is not None:
@@ -103,11 +104,8 @@ class ConsumerCore:
         except RuntimeError:
             raise ClosedError("the consumer is closed") from None
 
-    def begin_poll(self) -> Mapping[TopicPartition, OffsetAndMetadata] | None:
-        """The application polls: what it got before counts as processed.
-
-        Returns the offsets to commit now, when an automatic commit is due.
-        """
+    def begin_poll(self) -> None:
+        """The application polls: what it got before counts as processed, and may be committed."""
         now_ms = self._clock.monotonic_ms()
         if self.driver is not None:
             first = not self.driver.polls.last_ms
@@ -116,10 +114,17 @@ class ConsumerCore:
             if first:
                 self.wake()
         if not self.settings.auto_commit or now_ms < self._next_auto_commit_ms:
-            return None
+            return
         first = self._next_auto_commit_ms == 0
         self._next_auto_commit_ms = now_ms + self.settings.auto_commit_interval_ms
-        return None if first else self.subscription.consumed()
+        if not first:
+            self.commit_soon()
+
+    def commit_soon(self) -> None:
+        """Begin an automatic commit of everything that was returned, if commits are automatic."""
+        offsets = self.subscription.consumed() if self.settings.auto_commit else {}
+        if offsets:
+            self._loop.call_soon_threadsafe(self._begin_commit, offsets)
 
     def end_poll(self) -> None:
         if self.driver is not None:
@@ -245,6 +250,7 @@ class ConsumerCore:
         """End everything; nobody polls any more."""
         try:
             async with asyncio.timeout(timeout_s):
+                await asyncio.gather(*self._commits)
                 if self.driver is not None and self.subscription.uses_group:
                     await self.driver.leave("the consumer was closed")
         except TimeoutError:
@@ -265,6 +271,11 @@ class ConsumerCore:
         self.keeper.wake()
         if self.driver is not None:
             self.driver.wake()
+
+    def _begin_commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
+        task = self._loop.create_task(self.commit_quietly(offsets))
+        self._commits.add(task)
+        task.add_done_callback(self._commits.discard)
 
     def _tell_committed(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
         for interceptor in self.settings.interceptors:

@@ -1,5 +1,8 @@
 """Divisions as Kafka publishes them for its own assignors, and the order of members."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from barnabas.clients.assignors import (
@@ -153,3 +156,29 @@ def test_names_of_configuration():
     for wrong in (["nothing"], [], ["range", RangeAssignor()], [42]):
         with pytest.raises(ConfigError):
             resolve_assignors(wrong)
+
+
+GOLDEN = Path(__file__).parents[3] / "golden" / "assignor_divisions.json"
+
+
+@pytest.mark.parametrize("assignor", ["range", "roundrobin", "sticky", "cooperative-sticky"])
+def test_divisions_equal_those_of_apache_kafka(assignor):
+    """Made with the assignors of kafka-clients 4.0.0, members joining and leaving."""
+    cases = [case for case in json.loads(GOLDEN.read_text()) if case["assignor"] == assignor]
+    assert len(cases) > 20
+    for case in cases:
+        members = []
+        for name, topics, instance_id, owned, generation in case["members"]:
+            had = places(owned or "")
+            members.append(
+                member(
+                    name,
+                    topics,
+                    instance_id=instance_id,
+                    owned=tuple(had) if assignor == "cooperative-sticky" else (),
+                    generation=generation,
+                    user_data=encode_sticky_data(had, generation) if had else None,
+                )
+            )
+        (found,) = resolve_assignors([assignor])
+        assert divided(found, case["topics"], members) == case["expected"], case

@@ -109,6 +109,16 @@ def test_a_paused_partition_keeps_its_pieces():
     assert world.take() == {PLACE: [0, 1]}
 
 
+def test_void_pieces_behind_a_paused_one_are_let_go():
+    world = World(PLACE, OTHER)
+    world.put(batches(2))
+    world.put(batches(2), OTHER)
+    world.state().paused = True
+    world.state(OTHER).move_to(0)
+    assert world.take() == {}
+    assert world.buffer.total_bytes == world.state().buffered_bytes > 0
+
+
 def test_a_revoked_partition_is_never_returned():
     world = World(PLACE, OTHER)
     world.put(batches(2))

@@ -32,8 +32,8 @@ def leaders(partition):
     return None if partition.partition == 9 else Place(partition.partition % 2, 4, ID)
 
 
-def plan(*states, room=True, now_ms=100):
-    return plan_fetches(states, leaders, LIMITS, room, now_ms)
+def plan(*states, now_ms=100):
+    return plan_fetches(states, leaders, LIMITS, now_ms)
 
 
 def test_partitions_go_to_their_leaders():
@@ -58,7 +58,11 @@ def test_a_full_buffer_hurries_the_others():
     found = plan(state(0, buffered_bytes=1000), state(2))
     assert list(found.nodes[0].targets) == [TopicPartition("t", 2)]
     assert found.nodes[0].hurried
-    assert plan(state(0), room=False).nodes == {}
+    full = [state(n, buffered_bytes=1000) for n in range(5)]
+    assert plan(*full, state(6)).nodes == {}, "fetch.max.bytes is buffered"
+    for one in full:
+        one.paused = True
+    assert list(plan(*full, state(6)).nodes) == [0], "what is paused does not count"
 
 
 def test_a_preferred_replica_is_read_until_it_expires():

@@ -212,12 +212,16 @@ class FetchBuffer:
     def _next(self) -> Piece | None:
         """The oldest piece that may be taken from; void ones are dropped on the way."""
         with self._lock:
-            while self._pieces and not self._pieces[0].valid:
-                self.total_bytes -= self._pieces.popleft().size
             for piece in self._pieces:
-                if piece.valid and not piece.state.paused:
+                if not piece.valid:
+                    break
+                if not piece.state.paused:
                     return piece
-            return None
+            else:
+                return None
+            self._pieces = deque(piece for piece in self._pieces if piece.valid)
+            self.total_bytes = sum(piece.size for piece in self._pieces)
+            return next((piece for piece in self._pieces if not piece.state.paused), None)
 
     def _moved(self, piece: Piece, *, used_up: bool) -> None:
         """Records were taken: the position moves, and a piece that is used up goes."""

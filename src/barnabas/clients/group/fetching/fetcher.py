@@ -90,11 +90,8 @@ class Fetcher:
 
     def _step(self, now_ms: int) -> int:
         """Send what can be sent; milliseconds until there may be more to do."""
-        room = self._buffer.total_bytes < self._limits.max_bytes
         with self._subscription.lock:
-            plan = plan_fetches(
-                self._subscription.states(), self._locate, self._limits, room, now_ms
-            )
+            plan = plan_fetches(self._subscription.states(), self._locate, self._limits, now_ms)
         if plan.leaderless:
             topics = {state.partition.topic for state in plan.leaderless}
             self._work.start("metadata", lambda: self._client.refresh(topics))

@@ -4,7 +4,7 @@ A partition is fetched while less than its share is buffered, so that the networ
 application work at the same time; no more than one request per broker is under way.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from barnabas.clients.group.fetching.session import FetchTarget, SessionRequest
@@ -66,13 +66,18 @@ class FetchPlan:
 
 
 def plan_fetches(
-    states: Iterable[PartitionState],
+    states: Sequence[PartitionState],
     locate: Callable[[TopicPartition], Place | None],
     limits: FetchLimits,
-    room: bool,
     now_ms: int,
 ) -> FetchPlan:
-    """Divide what can be fetched among brokers. `room`: whether the whole buffer has any."""
+    """Divide what can be fetched among brokers.
+
+    fetch.max.bytes bounds what is fetched ahead, except for paused partitions: what they keep
+    must not stop the others.
+    """
+    ahead = sum(state.buffered_bytes for state in states if not state.paused)
+    room = ahead < limits.max_bytes
     plan = FetchPlan({}, [], now_ms + limits.max_wait_ms)
     for state in states:
         if state.phase is not Phase.FETCHING or state.paused:
