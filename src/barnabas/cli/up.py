@@ -34,6 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--data-dir", type=Path, default=None, help=f"default: {_data_dir()}")
     parser.add_argument(
+        "--brokers",
+        type=int,
+        default=1,
+        metavar="N",
+        help="more than one: a cluster on a ZooKeeper of its own (needs Java)",
+    )
+    parser.add_argument(
         "-X",
         dest="settings",
         metavar="KEY=VALUE",
@@ -46,8 +53,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     set_up_logging(arguments.log_level)
-    config = BrokerConfig.parse(_settings(arguments))
-    return asyncio.run(serve(config))
+    settings = _settings(arguments)
+    if arguments.brokers > 1:
+        return _run_cluster(arguments, settings)
+    return asyncio.run(serve(BrokerConfig.parse(settings)))
+
+
+def _run_cluster(arguments: argparse.Namespace, settings: dict[str, object]) -> int:
+    from barnabas.cli.local_cluster import run_cluster
+
+    BrokerConfig.parse(settings)  # say what is wrong before anything runs
+    data_dir = Path(str(settings.pop("log.dirs"))) / "cluster"
+    del settings["listeners"]
+    return run_cluster(arguments.brokers, arguments.port, data_dir, settings)
 
 
 def set_up_logging(level: str) -> None:

@@ -74,7 +74,13 @@ class BrokerProcess:
         command = [sys.executable, "-m", "barnabas.cli.main", "broker"]
         command += ["--config", str(self._config), "--log-level", "INFO"]
         with self.log_file.open("ab") as log:
-            self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+            self._process = subprocess.Popen(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                start_new_session=True,  # Ctrl-C is for us, who then stop them in turn
+            )
 
     def wait_until_ready(self) -> None:
         process = self._running_process()

@@ -1,0 +1,88 @@
+"""A follower's fetch as the wire has it, and the answer as replication wants it."""
+
+import pytest
+
+from barnabas.broker.cluster.replica_source import WireSource
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.replication.epochs import EpochEnd
+from barnabas.replication.fetch_plan import FetchLimits, FetchPartition, FetchPlan, OffsetsPlan
+from barnabas.wire.messages import fetch, list_offsets
+
+ID = Uuid(b"t" * 16)
+PLACE = TopicPartition("t", 3)
+ASKED = FetchPartition(PLACE, ID, 5, 100, 4, 10)
+
+
+class Link:
+    def __init__(self, *answers):
+        self.requests = []
+        self._answers = list(answers)
+
+    async def request(self, message, *, version=None, timeout_s=None):
+        self.requests.append(message)
+        return self._answers.pop(0)
+
+    def close(self):
+        self.requests.append("closed")
+
+
+def source(*answers):
+    link = Link(*answers)
+    return link, WireSource(link, 2, lambda: 77, 30.0)
+
+
+def fetch_answer(**more):
+    data = fetch.PartitionData(3, more.pop("error_code", 0), 90, 90, 10, **more)
+    return fetch.FetchResponse(responses=[fetch.FetchableTopicResponse("", ID, [data])])
+
+
+async def test_a_fetch_names_replica_epochs_and_position():
+    link, wire = source(fetch_answer(records=memoryview(b"batch")))
+    (got,) = await wire.fetch(FetchPlan((ASKED,), FetchLimits()))
+    (sent,) = link.requests
+    assert (sent.replica_state.replica_id, sent.replica_state.replica_epoch) == (2, 77)
+    assert (sent.session_id, sent.session_epoch) == (0, -1)
+    (part,) = sent.topics[0].partitions
+    assert (part.partition, part.current_leader_epoch, part.fetch_offset) == (3, 5, 100)
+    assert (part.last_fetched_epoch, part.log_start_offset) == (4, 10)
+    assert (got.topic_partition, got.error, got.high_watermark) == (PLACE, ErrorCode.NONE, 90)
+    assert bytes(got.records) == b"batch"
+    assert got.diverging_epoch is None
+
+
+async def test_divergence_comes_through():
+    _, wire = source(fetch_answer(diverging_epoch=fetch.EpochEndOffset(3, 80), records=None))
+    (got,) = await wire.fetch(FetchPlan((ASKED,), FetchLimits()))
+    assert got.diverging_epoch == EpochEnd(3, 80)
+    assert got.records == b""
+
+
+async def test_an_error_for_all_is_raised():
+    _, wire = source(fetch.FetchResponse(error_code=ErrorCode.KAFKA_STORAGE_ERROR))
+    with pytest.raises(BrokerError) as failed:
+        await wire.fetch(FetchPlan((ASKED,), FetchLimits()))
+    assert failed.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+
+
+def offsets_answer(offset, code=0):
+    item = list_offsets.ListOffsetsPartitionResponse(3, code, -1, offset)
+    return list_offsets.ListOffsetsResponse(
+        topics=[list_offsets.ListOffsetsTopicResponse("t", [item])]
+    )
+
+
+async def test_both_ends_are_asked_for():
+    link, wire = source(offsets_answer(20), offsets_answer(120))
+    (got,) = await wire.leader_offsets(OffsetsPlan((ASKED,)))
+    assert (got.error, got.start_offset, got.end_offset) == (ErrorCode.NONE, 20, 120)
+    stamps = [request.topics[0].partitions[0].timestamp for request in link.requests]
+    assert stamps == [-2, -1]
+
+
+async def test_an_error_of_either_end_is_the_partitions():
+    fenced = ErrorCode.FENCED_LEADER_EPOCH
+    _, wire = source(offsets_answer(20), offsets_answer(-1, fenced))
+    (got,) = await wire.leader_offsets(OffsetsPlan((ASKED,)))
+    assert got.error is fenced
