@@ -169,6 +169,21 @@ def test_a_restart_keeps_data_and_address():
         assert [record.value for record in broker.records(topic)] == [b"kept"]
 
 
+def test_back_to_a_snapshot():
+    with Broker(in_memory=True) as broker:
+        topic = broker.topic()
+        broker.produce(topic, "kept")
+        address, kept = broker.bootstrap_servers, broker.snapshot()
+        later = broker.topic()
+        for _ in range(2):
+            broker.produce(topic, "gone")
+            broker.restore(kept)
+            assert [record.value for record in broker.records(topic)] == [b"kept"]
+        assert broker.bootstrap_servers == address
+        assert later not in [listing.name for listing in broker.admin.list_topics()]
+    assert not kept.exists()
+
+
 def test_nothing_is_left_behind():
     before = set(threading.enumerate())
     broker = Broker().start()

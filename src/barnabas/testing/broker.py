@@ -6,6 +6,7 @@ ahead, errors on purpose, and a way to make the broker hang.
 """
 
 import asyncio
+import shutil
 import tempfile
 import threading
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import LocalError
 from barnabas.testing.clock import BrokerClock
 from barnabas.testing.faults import Failure, FaultInjector, SeenRequest, api_named
-from barnabas.testing.server import KafkaServer
+from barnabas.testing.server import KafkaServer, unique_name
 from barnabas.wire.api_keys import ApiKey
 
 START_SECONDS = 30.0
@@ -70,6 +71,7 @@ class Broker(KafkaServer):
         self._in_memory = in_memory
         self._faults = FaultInjector()
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._snapshots: tempfile.TemporaryDirectory[str] | None = None
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
@@ -120,6 +122,31 @@ class Broker(KafkaServer):
         """Stop cleanly and start on the same data and port."""
         self.resume()
         self._end_thread()
+        self.start()
+
+    def snapshot(self) -> Path:
+        """Keep all that is there now, to `restore` it later; goes when the broker stops."""
+        if self._snapshots is None:
+            self._snapshots = self._new_directory()
+        kept = Path(self._snapshots.name) / unique_name("snapshot")
+        self.resume()
+        self._end_thread()
+        shutil.copytree(self.data_dir, kept)
+        self.start()
+        return kept
+
+    def restore(self, snapshot: Path) -> None:
+        """Go back to a snapshot, on the same port.
+
+        Consumers connect anew by themselves; an idempotent producer made before must be made anew,
+        for the broker no longer remembers its last records.
+        """
+        self.resume()
+        self.close_clients()
+        self._end_thread()
+        for item in self.data_dir.iterdir():
+            shutil.rmtree(item) if item.is_dir() else item.unlink()
+        shutil.copytree(snapshot, self.data_dir, dirs_exist_ok=True)
         self.start()
 
     def pause(self) -> None:
@@ -189,6 +216,9 @@ class Broker(KafkaServer):
         self._ready.clear()
 
     def _remove_directory(self) -> None:
+        if self._snapshots is not None:
+            self._snapshots.cleanup()
+            self._snapshots = None
         if self._temporary is not None:
             self._temporary.cleanup()
             self._temporary = None

@@ -3,6 +3,21 @@
 from barnabas.model.errors import LocalError
 from barnabas.testing.server import KafkaServer
 
+_OF_AN_OWN_BROKER = frozenset(
+    [
+        "clock",
+        "data_dir",
+        "fail",
+        "heal",
+        "pause",
+        "requests",
+        "restart",
+        "restore",
+        "resume",
+        "snapshot",
+    ]
+)
+
 
 class ExternalKafka(KafkaServer):
     """Topics and records by `bootstrap_servers`; what only an own broker can do says so."""
@@ -19,7 +34,7 @@ class ExternalKafka(KafkaServer):
         return self._bootstrap_servers
 
     def __getattr__(self, name: str) -> object:
-        if name in ("fail", "heal", "pause", "resume", "clock", "requests", "restart", "data_dir"):
+        if name in _OF_AN_OWN_BROKER:
             raise InProcessOnlyError(f"`{name}` needs the broker in process, not an external one")
         raise AttributeError(name)
 
