@@ -113,6 +113,8 @@ class Producer:
 
     def begin_transaction(self) -> None:
         self._thread.call(self._core.begin_transaction())
+        # A transaction that fails from here on shows at its records and at its commit.
+        self._direct = self._records.plain
 
     def send_offsets_to_transaction(
         self,
@@ -128,9 +130,11 @@ class Producer:
         self._thread.call(self._core.send_offsets(positions, group, timeout))
 
     def commit_transaction(self, timeout: float = 60.0) -> None:
+        self._direct = False
         self._thread.call(self._core.commit_transaction(timeout))
 
     def abort_transaction(self, timeout: float = 60.0) -> None:
+        self._direct = False
         self._thread.call(self._core.abort_transaction(timeout))
 
     # -- inside --------------------------------------------------------------------------------
