@@ -1,10 +1,9 @@
 """The list of commands: which module has each, and what it does in one line."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """A subcommand. `apache` ones take Apache's flags to the letter."""
 
     module: str

@@ -14,7 +14,6 @@ The file is BARNABAS_CONFIG or ~/.config/barnabas/config.toml:
 
 import argparse
 import os
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -123,6 +122,8 @@ def key_values(items: Iterable[str], flag: str) -> dict[str, str]:
 
 
 def _load(path: Path) -> dict[str, Any]:
+    import tomllib
+
     try:
         return tomllib.loads(path.read_text())
     except (OSError, ValueError) as error:

@@ -2,20 +2,20 @@
 
 A noun's module declares `VERBS`; `add_verbs` turns them into sub-parsers and `run_verb` calls the
 one that was chosen. A command without verbs is a module with `EXAMPLE`, `add_arguments`, `run`.
+Only the chosen verb's options are made, and its module imported: help comes at once.
 """
 
 import argparse
+import importlib
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 Run = Callable[[argparse.Namespace], int]
 AddArguments = Callable[[argparse.ArgumentParser], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Verb:
+class Verb(NamedTuple):
     """One verb: `example` is a command line that works, shown in its help."""
 
     name: str
@@ -33,6 +33,37 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=30, **options)
 
 
+class VerbParser(argparse.ArgumentParser):
+    """A sub-parser that gets its options when it is first used."""
+
+    add_options: AddArguments | None = None
+
+    def fill(self) -> None:
+        """Make the options, once."""
+        add, self.add_options = self.add_options, None
+        if add is not None:
+            add(self)
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Any = None, namespace: Any = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        self.fill()
+        return super().parse_known_args(args, namespace)
+
+
+def in_module(name: str) -> tuple[AddArguments, Run]:
+    """The `add_arguments` and `run` of a verb that has a module of its own."""
+    path = f"barnabas.cli.nouns.{name}"
+
+    def add_arguments(parser: argparse.ArgumentParser) -> None:
+        importlib.import_module(path).add_arguments(parser)
+
+    def run(arguments: argparse.Namespace) -> int:
+        return int(importlib.import_module(path).run(arguments))
+
+    return add_arguments, run
+
+
 def examples(text: str) -> str:
     """The epilog of a help text."""
     return "example:\n" + textwrap.indent(textwrap.dedent(text).strip(), "  ")
@@ -40,7 +71,9 @@ def examples(text: str) -> str:
 
 def add_verbs(parser: argparse.ArgumentParser, verbs: Sequence[Verb]) -> None:
     """A sub-parser for each verb."""
-    chosen = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    chosen = parser.add_subparsers(
+        dest="verb", metavar="VERB", required=True, parser_class=VerbParser
+    )
     for verb in verbs:
         sub = chosen.add_parser(
             verb.name,
@@ -51,7 +84,7 @@ def add_verbs(parser: argparse.ArgumentParser, verbs: Sequence[Verb]) -> None:
             formatter_class=HelpFormatter,
             allow_abbrev=False,
         )
-        verb.add_arguments(sub)
+        sub.add_options = verb.add_arguments
         sub.set_defaults(run_verb=verb.run)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from barnabas.cli.commands import ALIASES, COMMANDS, find
 from barnabas.cli.framework.exit_codes import DONE
+from barnabas.cli.framework.verbs import VerbParser
 from barnabas.model.errors import BarnabasError
 
 EXAMPLE = 'eval "$(barnabas completion bash)"'
@@ -80,6 +81,8 @@ def complete(words: Sequence[str]) -> list[str]:
         if not rest:
             return _starting(last, verbs)
         parser = verbs.get(rest[0], parser)
+        if isinstance(parser, VerbParser):
+            parser.fill()
         rest = rest[1:]
     return _starting(last, _candidates(parser, rest, last))
 

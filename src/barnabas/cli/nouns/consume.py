@@ -107,7 +107,8 @@ def wanted_range(arguments: argparse.Namespace) -> OffsetRange:
             raise ConfigError("--tail and -o exclude each other")
         stop = None if arguments.follow else Bound(BoundKind.END)
         return OffsetRange(Bound(BoundKind.BEFORE_END, arguments.tail), stop)
-    return parse_range(arguments.offset or "start", SystemClock().now_ms())
+    word = "start" if arguments.offset is None else arguments.offset
+    return parse_range(word, SystemClock().now_ms())
 
 
 def _as_group(

@@ -85,14 +85,7 @@ class Route:
 
     def _login_needed(self) -> Finding:
         """ApiVersions is answered without a login, Metadata is not: ask which logins there are."""
-        mechanisms: list[str] = []
-        try:
-            connection = BlockingConnection.open(self.address, self._options)
-            answer = connection.send(SaslHandshakeRequest(mechanism="?"), timeout_s=CONNECT_SECONDS)
-            mechanisms = list(answer.mechanisms)
-            connection.close()
-        except BarnabasError:
-            mechanisms = []
+        mechanisms = self._mechanisms()
         if not mechanisms:
             return trouble(
                 "protocol",
@@ -113,6 +106,17 @@ class Route:
             "sasl.username=… sasl.password=…",
         )
 
+    def _mechanisms(self) -> list[str]:
+        """The logins a broker takes: it lists them when asked for one that it has not."""
+        connection = BlockingConnection.open(self.address, self._options)
+        try:
+            request = SaslHandshakeRequest(mechanism="?")
+            return list(connection.send(request, timeout_s=CONNECT_SECONDS).mechanisms)
+        except BarnabasError:
+            return []
+        finally:
+            connection.close()
+
 
 def _no_kafka(address: Address, cause: str) -> Finding:
     if "ZooKeeper" in cause:
@@ -121,7 +125,7 @@ def _no_kafka(address: Address, cause: str) -> Finding:
     if "expects TLS" in cause:
         fix = "set security.protocol=SSL (or SASL_SSL), and ssl.ca.location if the CA is private"
         return trouble("tls", address, "the port speaks TLS, we spoke plain", cause, fix)
-    if "TLS handshake" in cause or "certificate" in cause.lower():
+    if "TLS handshake" in cause or "SSL" in cause or "certificate" in cause.lower():
         fix = "set security.protocol=PLAINTEXT, or use the TLS port; check ssl.ca.location"
         return trouble("tls", address, "the TLS handshake failed", cause, fix)
     fix = "check host and port: something else listens there"

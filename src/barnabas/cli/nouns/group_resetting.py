@@ -27,10 +27,6 @@ from barnabas.runtime.clock import SystemClock
 if TYPE_CHECKING:
     from barnabas.admin import Admin
 
-EXAMPLE = """
-barnabas groups reset billing --topic orders --to-datetime 2024-05-01T00:00:00Z
-barnabas groups reset billing --topic orders:0,1 --shift-by -100 --execute
-"""
 COLUMNS = (
     "group",
     "topic",

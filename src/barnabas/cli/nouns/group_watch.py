@@ -22,7 +22,6 @@ from barnabas.runtime.clock import SystemClock
 if TYPE_CHECKING:
     from barnabas.admin import Admin
 
-EXAMPLE = "barnabas groups watch billing --interval 2"
 COLUMNS = (
     "topic",
     "partition",

@@ -10,8 +10,7 @@ from barnabas.cli.framework.options import add_common_options
 from barnabas.cli.framework.outcomes import exit_code, status_of
 from barnabas.cli.framework.places import expand, parse_place
 from barnabas.cli.framework.render import show
-from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
-from barnabas.cli.nouns import group_resetting, group_watch
+from barnabas.cli.framework.verbs import Verb, add_verbs, in_module, run_verb
 from barnabas.cli.nouns.group_lag import COLUMNS, lags_of, total_lag, with_seconds
 from barnabas.cli.nouns.group_reset import committed_of, refuse_active
 from barnabas.model.ids import TopicPartition
@@ -20,6 +19,11 @@ from barnabas.runtime.clock import SystemClock
 if TYPE_CHECKING:
     from barnabas.admin import GroupDescription
 
+RESET_EXAMPLE = """
+barnabas groups reset billing --topic orders --to-datetime 2024-05-01T00:00:00Z
+barnabas groups reset billing --topic orders:0,1 --shift-by -100 --execute
+"""
+WATCH_EXAMPLE = "barnabas groups watch billing --interval 2"
 LIST_COLUMNS = ("group", "state", "type", "protocol")
 MEMBER_COLUMNS = ("group", "consumer_id", "instance_id", "host", "client_id", "partitions")
 OFFSET_COLUMNS = ("group", "topic", "partition", "status", "message")
@@ -200,16 +204,14 @@ VERBS = (
     Verb(
         "watch",
         "lag, rates and time to catch up, live",
-        group_watch.EXAMPLE,
-        group_watch.add_arguments,
-        group_watch.run,
+        WATCH_EXAMPLE,
+        *in_module("group_watch"),
     ),
     Verb(
         "reset",
         "plan new offsets; --execute makes them so",
-        group_resetting.EXAMPLE,
-        group_resetting.add_arguments,
-        group_resetting.run,
+        RESET_EXAMPLE,
+        *in_module("group_resetting"),
         ("seek",),
     ),
     Verb(

@@ -23,8 +23,6 @@ from barnabas.cli.nouns.topic_restore import ensure_topic
 from barnabas.model.errors import ConfigError
 from barnabas.records.record import Record
 
-EXAMPLE = "barnabas topics copy orders orders -b old:9092 --to-bootstrap-server new:9092"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("topic", metavar="SOURCE[:PARTITIONS]")

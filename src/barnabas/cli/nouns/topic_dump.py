@@ -26,7 +26,6 @@ from barnabas.cli.framework.spans import Span, resolve
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import SystemClock
 
-EXAMPLE = "barnabas topics dump orders -o @-1h:end --output orders.ndjson.gz"
 VERSION = 1
 
 

@@ -21,8 +21,6 @@ from barnabas.cli.framework.writing import BulkWriter
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, LocalError, ProtocolError
 
-EXAMPLE = "barnabas topics restore orders-copy --input orders.ndjson.gz"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("topic", nargs="?", help="topic to write to (default: the dump's own)")

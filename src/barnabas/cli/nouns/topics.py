@@ -14,14 +14,16 @@ from barnabas.cli.framework.options import add_common_options, add_config_option
 from barnabas.cli.framework.outcomes import exit_code, status_of
 from barnabas.cli.framework.render import show, show_document, table_text
 from barnabas.cli.framework.settings import key_values
-from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
-from barnabas.cli.nouns import topic_copy, topic_dump, topic_restore
+from barnabas.cli.framework.verbs import Verb, add_verbs, in_module, run_verb
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ConfigError
 
 if TYPE_CHECKING:
     from barnabas.admin import Admin, ConfigEntry, TopicDescription
 
+COPY_EXAMPLE = "barnabas topics copy orders orders -b old:9092 --to-bootstrap-server new:9092"
+DUMP_EXAMPLE = "barnabas topics dump orders -o @-1h:end --output orders.ndjson.gz"
+RESTORE_EXAMPLE = "barnabas topics restore orders-copy --input orders.ndjson.gz"
 LIST_COLUMNS = ("name", "partitions", "replication_factor", "internal")
 CREATE_COLUMNS = ("name", "partitions", "replication_factor", "status", "message")
 STATUS_COLUMNS = ("name", "status", "message")
@@ -271,22 +273,19 @@ VERBS = (
     Verb(
         "copy",
         "copy the records of a topic to another, in this cluster or another one",
-        topic_copy.EXAMPLE,
-        topic_copy.add_arguments,
-        topic_copy.run,
+        COPY_EXAMPLE,
+        *in_module("topic_copy"),
     ),
     Verb(
         "dump",
         "write the records of a topic to a file, without loss",
-        topic_dump.EXAMPLE,
-        topic_dump.add_arguments,
-        topic_dump.run,
+        DUMP_EXAMPLE,
+        *in_module("topic_dump"),
     ),
     Verb(
         "restore",
         "write the records of a dump to a topic",
-        topic_restore.EXAMPLE,
-        topic_restore.add_arguments,
-        topic_restore.run,
+        RESTORE_EXAMPLE,
+        *in_module("topic_restore"),
     ),
 )

@@ -1,0 +1,167 @@
+"""The smaller tools: records, perf, completion, configs, groups' changes, reassignment."""
+
+import json
+
+import pytest
+
+from barnabas.model.ids import TopicPartition
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def five(broker, topic_name):
+    broker.topic(topic_name, partitions=2)
+    broker.produce(topic_name, *"abcde", partition=0)
+    return topic_name
+
+
+def test_delete_records(cli, broker, five, tmp_path):
+    ran = cli(
+        "records", "delete", f"{five}:0", "-o", "2", "--yes", servers=broker.bootstrap_servers
+    )
+    assert ran.code == 0, ran.err
+    assert [r.value for r in broker.records(five)] == [b"c", b"d", b"e"]
+    path = tmp_path / "offsets.json"
+    partitions = [{"topic": five, "partition": 0, "offset": 4}]
+    path.write_text(json.dumps({"partitions": partitions, "version": 1}))
+    ran = cli(
+        *("kafka-delete-records", "--bootstrap-server", broker.bootstrap_servers),
+        *("--offset-json-file", path),
+    )
+    assert ran.lines == [
+        "Executing records delete operation",
+        "Records delete operation completed:",
+        f"partition: {five}-0\tlow_watermark: 4",
+    ]
+    path.write_text("{}")
+    ran = cli("records", "delete", "--from-file", path, servers=broker.bootstrap_servers)
+    assert ran.code == 2
+
+
+def test_group_offsets_change_and_go(cli, broker, five):
+    servers, group = broker.bootstrap_servers, f"g-{five}"
+    place = TopicPartition(five, 0)
+
+    def committed():
+        found = broker.admin.list_group_offsets([group])[group]
+        return {p: at.offset for p, at in found.items()}
+
+    def reset(*rule):
+        ran = cli("groups", "reset", group, "-t", f"{five}:0", *rule, "--execute", servers=servers)
+        assert ran.code == 0, ran.err
+        return committed()[place]
+
+    plan = cli("groups", "reset", group, "-t", five, "--to-latest", servers=servers)
+    assert "PLANNED" in plan.out
+    assert committed() == {}
+    assert reset("--to-offset", "3") == 3
+    assert reset("--shift-by", "-2") == 1
+    assert reset("--shift-by", "100") == 5
+    assert reset("--to-earliest") == 0
+    assert reset("--by-duration", "1h") == 0
+    assert reset("--to-datetime", "2100-01-01T00:00:00Z") == 5
+    assert reset("--to-current") == 5
+
+    ran = cli("groups", "copy", group, f"{group}-2", servers=servers)
+    assert ran.code == 0, ran.err
+    ran = cli(
+        "groups", "reset", group, "-t", five, "--to-offset", "2", "--execute", servers=servers
+    )
+    ran = cli("groups", "reset", f"{group}-2", "--from-group", group, "--execute", servers=servers)
+    assert ran.code == 0, ran.err
+    found = broker.admin.list_group_offsets([f"{group}-2"])[f"{group}-2"]
+    assert found[place].offset == 2
+
+    ran = cli("groups", "delete-offsets", group, f"{five}:0", "--yes", servers=servers)
+    assert ran.code == 0, ran.err
+    assert place not in committed()
+    assert cli("groups", "delete", group, f"{group}-2", "--yes", servers=servers).code == 0
+
+
+def test_export_and_import_of_offsets(cli, broker, five, tmp_path):
+    servers, group = broker.bootstrap_servers, f"g-{five}"
+    apache = ("kafka-consumer-groups", "--bootstrap-server", servers, "--group", group)
+    ran = cli(*apache, "--reset-offsets", "--topic", f"{five}:0", "--to-offset", "3", "--execute")
+    assert ran.code == 0, ran.err
+    ran = cli(*apache, "--reset-offsets", "--all-topics", "--export")
+    assert ran.out == f"{five},0,3\n"
+    path = tmp_path / "offsets.csv"
+    path.write_text(f"{five},0,1\n")
+    ran = cli(*apache, "--reset-offsets", "--from-file", path, "--execute")
+    assert ran.out.split()[-4:] == [group, five, "0", "1"]
+    ran = cli(*apache, "--delete-offsets", "--topic", five)
+    assert "Successful" in ran.out
+    cli(*apache, "--delete")
+
+
+def test_perf(cli, broker, topic_name):
+    servers = broker.bootstrap_servers
+    broker.topic(topic_name)
+    ran = cli("perf", "produce", topic_name, "-n", "500", "--format", "json", servers=servers)
+    assert json.loads(ran.out)[0]["records"] == 500
+    ran = cli("perf", "consume", topic_name, "--format", "json", servers=servers)
+    assert json.loads(ran.out)[0]["records"] == 500
+    ran = cli(
+        *("kafka-producer-perf-test", "--topic", topic_name, "--num-records", "100"),
+        *("--record-size", "10", "--throughput", "-1"),
+        *("--producer-props", f"bootstrap.servers={servers}", "acks=1"),
+    )
+    assert ran.out.startswith("100 records sent, ")
+    assert ran.out.endswith("99.9th.\n")
+    ran = cli(
+        *("kafka-consumer-perf-test", "--bootstrap-server", servers, "--topic", topic_name),
+        *("--messages", "600", "--timeout", "20000"),
+    )
+    assert ran.lines[0].startswith("start.time, end.time, data.consumed.in.MB")
+    assert ran.lines[1].split(", ")[4] == "600"
+
+
+def test_configs(cli, broker, five):
+    servers = broker.bootstrap_servers
+    ran = cli("configs", "alter", "topic", five, "--set", "retention.ms=5", servers=servers)
+    assert ran.code == 0, ran.err
+    ran = cli("configs", "describe", "topic", five, "--format", "tsv", servers=servers)
+    assert ran.out == "retention.ms\t5\tDYNAMIC_TOPIC_CONFIG\tno\n"
+    apache = ("kafka-configs", "--bootstrap-server", servers, "--entity-type", "topics")
+    ran = cli(*apache, "--entity-name", five, "--alter", "--delete-config", "retention.ms")
+    assert ran.out == f"Completed updating config for topic {five}.\n"
+    ran = cli(
+        *apache, "--entity-name", five, "--alter", "--add-config", "cleanup.policy=[compact,delete]"
+    )
+    assert ran.code == 0, ran.err
+    ran = cli("configs", "describe", "topic", five, "--format", "tsv", servers=servers)
+    assert ran.out.startswith("cleanup.policy\tcompact,delete\t")
+
+
+def test_completion(cli, broker, five):
+    def words(*typed):
+        return cli("completion", "words", *typed, servers=broker.bootstrap_servers).lines
+
+    assert words("topi") == ["topic", "topics"]
+    assert "describe" in words("topics", "")
+    assert words("topics", "create", "--part") == ["--partitions"]
+    assert five in words("topics", "describe", five[:5])
+    assert words("topics", "list", "--format", "j") == ["json"]
+    assert words("nonsense", "x") == []
+    for shell in ("bash", "zsh", "fish"):
+        assert "barnabas completion words" in cli("completion", shell).out
+
+
+def test_completion_of_a_dead_cluster_is_silent(cli):
+    ran = cli("completion", "words", "topics", "describe", "", servers="127.0.0.1:1")
+    assert ran == (0, "", "")
+
+
+def test_reassignment_is_proposed(cli, broker, five, tmp_path):
+    path = tmp_path / "topics.json"
+    path.write_text(json.dumps({"topics": [{"topic": five}], "version": 1}))
+    broker_id = broker.admin.describe_cluster().brokers[0].id
+    ran = cli(
+        *("kafka-reassign-partitions", "--bootstrap-server", broker.bootstrap_servers),
+        *("--generate", "--topics-to-move-json-file", path, "--broker-list", broker_id),
+    )
+    assert ran.code == 0, ran.err
+    assert ran.lines[0] == "Current partition replica assignment"
+    proposed = json.loads(ran.lines[-1])
+    assert [item["replicas"] for item in proposed["partitions"]] == [[broker_id]] * 2

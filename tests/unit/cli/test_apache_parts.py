@@ -1,0 +1,122 @@
+"""Pure pieces of Apache's tools: flags, assignment proposals, offset files, tables."""
+
+import argparse
+
+import pytest
+
+from barnabas.cli.apache.configs import additions
+from barnabas.cli.apache.console_producer import parsed
+from barnabas.cli.apache.flags import long_flags
+from barnabas.cli.apache.group_tables import assigned
+from barnabas.cli.apache.reassign import assignment_json, propose
+from barnabas.cli.framework.places import parse_partitions, parse_place
+from barnabas.cli.nouns.group_reset import parse_offsets_file
+from barnabas.cli.nouns.group_watch import eta_seconds
+from barnabas.model.errors import ConfigError, LocalError
+from barnabas.model.ids import TopicPartition
+
+
+@pytest.fixture
+def parser():
+    made = argparse.ArgumentParser()
+    made.add_argument("--topic")
+    made.add_argument("--time")
+    made.add_argument("-b")
+    return made
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (["-topic", "x"], ["--topic", "x"]),
+        (["-topic=x"], ["--topic=x"]),
+        (["--time", "-1"], ["--time", "-1"]),
+        (["-b", "x", "-t"], ["-b", "x", "-t"]),
+        (["-top", "-nonsense"], ["--top", "-nonsense"]),
+    ],
+)
+def test_long_flags_with_one_dash(parser, given, meant):
+    assert long_flags(parser, given) == meant
+
+
+def test_added_configs_may_have_commas_in_brackets():
+    given = argparse.Namespace(add_config="a=1,b=[x,y],c=z", add_config_file=None)
+    assert additions(given) == {"a": "1", "b": "x,y", "c": "z"}
+    with pytest.raises(ConfigError):
+        additions(argparse.Namespace(add_config="a", add_config_file=None))
+
+
+def test_proposals_spread_leaders_and_replicas():
+    current = {TopicPartition("t", n): (1, 2) for n in range(6)}
+    proposed = propose(current, [1, 2, 3])
+    leaders = [replicas[0] for replicas in proposed.values()]
+    assert sorted(leaders) == [1, 1, 2, 2, 3, 3]
+    assert all(len(set(replicas)) == 2 for replicas in proposed.values())
+    assert len({tuple(replicas) for replicas in proposed.values()}) == 6
+    with pytest.raises(LocalError, match="2 replicas"):
+        propose(current, [1])
+
+
+def test_assignments_as_json():
+    assert assignment_json({TopicPartition("t", 0): [1, 2]}) == (
+        '{"version":1,"partitions":[{"topic":"t","partition":0,"replicas":[1,2],'
+        '"log_dirs":["any","any"]}]}'
+    )
+
+
+def test_assigned_partitions():
+    places = [TopicPartition("b", 1), TopicPartition("a", 2), TopicPartition("a", 0)]
+    assert assigned(places) == "a:0,2;b:1"
+    assert assigned([]) == "-"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "t,0,5\nu,1,6\n",
+        '"g",t,0,5\n"g",u,1,6\n"other",t,0,9\n',
+        '{"partitions": [{"topic":"t","partition":0,"offset":5},'
+        '{"topic":"u","partition":1,"new_offset":6}]}',
+    ],
+)
+def test_offset_files(text):
+    assert parse_offsets_file(text, "g") == {TopicPartition("t", 0): 5, TopicPartition("u", 1): 6}
+
+
+@pytest.mark.parametrize("text", ["t,0", "t,x,5", '{"x": 1}', "[1]"])
+def test_what_is_no_offset_file(text):
+    with pytest.raises(ConfigError):
+        parse_offsets_file(text)
+
+
+def test_places():
+    assert parse_place("a:1,3-5") == ("a", (1, 3, 4, 5))
+    for wrong in ("", "x", "1-", "-1"):
+        with pytest.raises(ConfigError):
+            parse_partitions(wrong)
+
+
+def test_time_to_catch_up():
+    assert eta_seconds(None, 1.0, 0.0) is None
+    assert eta_seconds(10, 5.0, 5.0) is None
+    assert eta_seconds(10, 15.0, 5.0) == 1.0
+
+
+READER = {
+    "parse.key": "true",
+    "key.separator": ":",
+    "parse.headers": "false",
+    "headers.delimiter": "\t",
+    "headers.separator": ",",
+    "headers.key.separator": ":",
+    "ignore.error": "false",
+    "null.marker": "",
+}
+
+
+def test_lines_of_the_console_producer():
+    assert list(parsed([b"k:v:w\r\n"], READER)) == [(b"k", b"v:w", ())]
+    with pytest.raises(LocalError, match="line number 2"):
+        list(parsed([b"k:v\n", b"none\n"], READER))
+    lenient = {**READER, "ignore.error": "true"}
+    assert list(parsed([b"none\n"], lenient)) == [(None, b"none", ())]

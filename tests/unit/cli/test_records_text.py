@@ -1,0 +1,98 @@
+"""Records as text: printf, JSON and Apache's formatter."""
+
+import struct
+
+import pytest
+
+from barnabas.cli.apache.message_formatter import MessageFormatter
+from barnabas.cli.framework.record_format import RecordFormat
+from barnabas.cli.framework.record_json import (
+    decode_bytes,
+    encode_bytes,
+    headers_of,
+    record_document,
+)
+from barnabas.model.errors import ConfigError, ProtocolError
+from barnabas.model.records import TimestampType
+from barnabas.records.record import Record
+
+
+def record(value=b"v", key=b"k", headers=(), timestamp=5, kind=TimestampType.CREATE_TIME):
+    return Record("t", 1, 7, timestamp, kind, key, value, headers)
+
+
+@pytest.mark.parametrize("data", [None, b"", b"text", "❄".encode(), bytes(range(256))])
+def test_bytes_survive_json(data):
+    assert decode_bytes(*encode_bytes(data)) == data
+
+
+@pytest.mark.parametrize("wrong", [(5, None), ("x", "hex"), ("*", "base64")])
+def test_bytes_that_json_cannot_have(wrong):
+    with pytest.raises(ProtocolError):
+        decode_bytes(*wrong)
+
+
+def test_headers_survive_json():
+    headers = (("a", b"1"), ("a", None), ("\udcff", b"\xff"))
+    assert headers_of(record_document(record(headers=headers))) == list(headers)
+
+
+def test_the_keys_are_frozen():
+    assert list(record_document(record())) == [
+        "topic",
+        "partition",
+        "offset",
+        "timestamp",
+        "timestamp_iso",
+        "timestamp_type",
+        "key",
+        "key_encoding",
+        "value",
+        "value_encoding",
+        "headers",
+    ]
+
+
+def test_printf():
+    form = RecordFormat(r"%t %p %o %T %k %K %s %S %h%%\n\x00\q")
+    assert form.render(record(headers=(("a", b"1"), ("b", None)))) == (
+        b"t 1 7 5 k 1 v 1 a=1,b=%\n\x00\\q"
+    )
+    assert RecordFormat("%k%K").render(record(key=None)) == b"-1"
+    with pytest.raises(ConfigError, match="no %y"):
+        RecordFormat("%y")
+
+
+def render(given, **properties):
+    return MessageFormatter({k.replace("_", "."): v for k, v in properties.items()}).render(given)
+
+
+def test_the_formatter_prints_values_alone_by_default():
+    assert render(record()) == b"v\n"
+    assert render(record(value=None)) == b"null\n"
+
+
+def test_the_formatters_properties():
+    given = record(headers=(("a", b"1"), ("b", None)))
+    everything = {
+        f"print_{name}": "true"
+        for name in ("timestamp", "partition", "offset", "headers", "key", "value")
+    }
+    assert render(given, **everything) == b"CreateTime:5\tPartition:1\tOffset:7\ta:1,b:null\tk\tv\n"
+    assert render(given, print_key="true", key_separator="=", line_separator="|") == b"k=v|"
+    assert render(given, print_key="true", print_value="false", null_literal="-") == b"k\n"
+    assert render(record(timestamp=-1), print_timestamp="true") == b"NO_TIMESTAMP\tv\n"
+    appended = record(kind=TimestampType.LOG_APPEND_TIME)
+    assert render(appended, print_timestamp="true") == b"LogAppendTime:5\tv\n"
+    assert render(record(), print_headers="true") == b"NO_HEADERS\tv\n"
+
+
+def test_deserializers():
+    name = "org.apache.kafka.common.serialization.LongDeserializer"
+    assert render(record(struct.pack(">q", -5)), value_deserializer=name) == b"-5\n"
+    with pytest.raises(ValueError, match="8 are needed"):
+        render(record(b"x"), value_deserializer=name)
+    with pytest.raises(ConfigError, match="not known"):
+        render(record(), value_deserializer="com.example.Mine")
+    with pytest.raises(ConfigError, match="no property"):
+        render(record(), print_nonsense="true")

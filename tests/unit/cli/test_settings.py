@@ -1,0 +1,83 @@
+"""Flag over environment over profile over default."""
+
+import argparse
+
+import pytest
+
+from barnabas.cli.framework.settings import client_settings, key_values, read_properties
+from barnabas.model.errors import ConfigError
+
+CONFIG = """
+profile = "staging"
+[profiles.staging]
+bootstrap.servers = ["a:1", "b:2"]
+"security.protocol" = "SSL"
+[profiles.other]
+"bootstrap.servers" = "c:3"
+"enable.auto.commit" = false
+"""
+
+
+@pytest.fixture
+def resolve(tmp_path):
+    path = tmp_path / "config.toml"
+    path.write_text(CONFIG)
+
+    def run(environment=None, **arguments):
+        variables = {"BARNABAS_CONFIG": str(path), **(environment or {})}
+        return client_settings(argparse.Namespace(**arguments), variables)
+
+    return run
+
+
+def test_the_default():
+    found = client_settings(argparse.Namespace(), {"HOME": "/nowhere"})
+    assert found == {"bootstrap.servers": "localhost:9092"}
+
+
+def test_profiles(resolve):
+    assert resolve() == {"bootstrap.servers": "a:1,b:2", "security.protocol": "SSL"}
+    assert resolve(profile="other")["bootstrap.servers"] == "c:3"
+    assert resolve(profile="other")["enable.auto.commit"] == "false"
+    assert resolve({"BARNABAS_PROFILE": "other"})["bootstrap.servers"] == "c:3"
+    with pytest.raises(ConfigError, match=r"there: other, staging"):
+        resolve(profile="nonsense")
+
+
+def test_a_profile_needs_a_file():
+    with pytest.raises(ConfigError, match="there is no file"):
+        client_settings(argparse.Namespace(profile="x"), {"HOME": "/nowhere"})
+
+
+def test_the_environment_beats_the_profile(resolve):
+    assert resolve({"KAFKA_BROKERS": "k:1"})["bootstrap.servers"] == "k:1"
+    both = {"KAFKA_BOOTSTRAP_SERVERS": "k:1", "BARNABAS_BOOTSTRAP_SERVERS": "b:1"}
+    assert resolve(both)["bootstrap.servers"] == "b:1"
+    assert resolve({"BARNABAS_SECURITY_PROTOCOL": "PLAINTEXT"})["security.protocol"] == "PLAINTEXT"
+
+
+def test_flags_beat_everything(resolve, tmp_path):
+    environment = {"BARNABAS_BOOTSTRAP_SERVERS": "b:1"}
+    file = tmp_path / "client.properties"
+    file.write_text("# comment\nbootstrap.servers=f:1\nlinger.ms: 7\n")
+    assert resolve(environment, command_config=str(file))["bootstrap.servers"] == "f:1"
+    found = resolve(environment, command_config=str(file), properties=["linger.ms=8"])
+    assert found["linger.ms"] == "8"
+    assert resolve(environment, bootstrap_server="x:1")["bootstrap.servers"] == "x:1"
+
+
+def test_properties_files(tmp_path):
+    path = tmp_path / "p"
+    path.write_text("a=1\n! c\nb = x=y\nlong=a\\\n  b\n\n")
+    assert read_properties(path) == {"a": "1", "b": "x=y", "long": "a  b"}
+    path.write_text("nonsense\n")
+    with pytest.raises(ConfigError, match="not key=value"):
+        read_properties(path)
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_properties(tmp_path / "absent")
+
+
+def test_key_values():
+    for text in ("nonsense", "=x"):
+        with pytest.raises(ConfigError, match="KEY=VALUE"):
+            key_values([text], "-X")
