@@ -17,6 +17,7 @@ from barnabas import Producer
 from barnabas.clients.producer.sender import Sender
 
 PAUSE_SECONDS = 0.002
+FAIL_OVER_SECONDS = 1.0
 _PAUSE = threading.Event()
 
 
@@ -105,7 +106,9 @@ class BarnabasWriter(Writer):
 
 
 class ConfluentWriter(Writer):
-    """librdkafka, idempotent; counts its retries and broken connections."""
+    """librdkafka, idempotent; counts retries, broken connections and records that waited long."""
+
+    waited = 0
 
     def run(self):
         producer = confluent_kafka.Producer(
@@ -133,6 +136,7 @@ class ConfluentWriter(Writer):
     def _done(self, key, error, message):
         if error is None:
             self.acknowledged.note(key, message.offset())
+            self.waited += message.latency() > FAIL_OVER_SECONDS
         else:
             self.acknowledged.errors.append(str(error))
 
@@ -140,7 +144,7 @@ class ConfluentWriter(Writer):
         brokers = json.loads(text)["brokers"].values()
         # A batch on a connection that breaks is sent again without counting as a retry.
         seen = sum(broker["txretries"] + broker["disconnects"] for broker in brokers)
-        self.retries = max(self.retries, seen)
+        self.retries = max(self.retries, seen + self.waited)
 
 
 def stored(cluster, topic):
