@@ -4,10 +4,12 @@ Only the script's path is `kafka-…`, hosts are ours, and commands that never e
 """
 
 import shlex
+import threading
 import uuid
 
 import pytest
 
+from barnabas.admin import NewTopic
 from barnabas.model.ids import TopicPartition
 
 pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("cluster")]
@@ -29,23 +31,28 @@ def seed(cli, cluster):
     return run
 
 
+def remove(cluster, name):
+    """Delete a topic of an earlier test and wait until the controller has done it."""
+    cluster.admin.delete_topics([name])
+    for _ in range(100):
+        again = cluster.admin.create_topics([NewTopic(name, 1, 1)], validate_only=True)
+        if name not in again.errors:
+            return
+        threading.Event().wait(0.1)
+    raise AssertionError(f"topic {name} is still there: {again.errors}")
+
+
 @pytest.fixture
 def topic(cluster):
     """The seed's topic, made anew for the test."""
-    made = []
 
     def make(name, *values, partitions=1, key=None):
-        known = [item.name for item in cluster.admin.list_topics()]
-        if name in known:
-            cluster.admin.delete_topic(name)
+        remove(cluster, name)
         cluster.topic(name, partitions=partitions)
         cluster.produce(name, *values, key=key)
-        made.append(name)
         return name
 
-    yield make
-    for name in made:
-        cluster.admin.delete_topic(name)
+    return make
 
 
 COLUMNS = (
@@ -93,6 +100,7 @@ def test_list(seed, topic):
 
 
 def test_create_describe_and_delete(seed, cluster):
+    remove(cluster, PATENT)
     three = "hadoopdatanode1:2181,hadoopdatanode2:2181,hadoopdatanode3:2181"
     three = "hadoopdatanode1:2181" if "," in cluster.zookeeper_connect else three
     ran = seed(
