@@ -72,6 +72,32 @@ async def test_group_with_coroutine_listener_and_iteration(broker, topic_name):
         assert (await consumer.poll(10))[place][0].offset == 7
 
 
+async def test_a_busy_reader_leaves_the_loop_its_turns(broker, topic_name):
+    await fill(broker, topic_name, 3000)
+    async with Consumer(
+        {"bootstrap.servers": broker.bootstrap_servers, "max.poll.records": 10, **QUICK}
+    ) as consumer:
+        consumer.assign([(topic_name, 0)])
+        await consumer.poll(10)
+        ticks = []
+        ticking = asyncio.create_task(tick(ticks))
+        for _ in range(20):
+            assert await consumer.poll(0)
+        polled = len(ticks)
+        reading = aiter(consumer)
+        for _ in range(500):
+            await anext(reading)
+        ticking.cancel()
+        assert polled >= 20
+        assert len(ticks) - polled >= 5
+
+
+async def tick(ticks):
+    while True:
+        ticks.append(1)
+        await asyncio.sleep(0)
+
+
 async def test_wakeup_and_one_task_at_a_time(broker, topic_name):
     async with Consumer(bootstrap_servers=broker.bootstrap_servers, **{}) as consumer:
         consumer.assign([(topic_name, 0)])

@@ -1,5 +1,30 @@
 """The consumer: assigned partitions or a group's share of topics, in records or Arrow batches."""
 
 from barnabas.clients.group.consumer import Consumer
+from barnabas.clients.group.decoding import DeserializationError
+from barnabas.clients.group.errors import (
+    CommitFailedError,
+    ConcurrentUseError,
+    LogTruncationError,
+    NoOffsetError,
+    OffsetOutOfRangeError,
+    WakeupError,
+)
+from barnabas.clients.group.patterns.database import DatabaseSink, FencedError
+from barnabas.clients.group.patterns.failures import ProcessingError
+from barnabas.clients.group.positions.offset_requests import OffsetAndTimestamp
 
-__all__ = ["Consumer"]
+__all__ = [
+    "CommitFailedError",
+    "ConcurrentUseError",
+    "Consumer",
+    "DatabaseSink",
+    "DeserializationError",
+    "FencedError",
+    "LogTruncationError",
+    "NoOffsetError",
+    "OffsetAndTimestamp",
+    "OffsetOutOfRangeError",
+    "ProcessingError",
+    "WakeupError",
+]

@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from itertools import count
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 CLOSE_SECONDS = 30.0
 ITERATION_SECONDS = 1.0
+RECORDS_PER_TURN = 64
+"""Records an iteration hands out before the loop's other work has its turn."""
 T = TypeVar("T")
 
 
@@ -69,11 +72,13 @@ class Consumer(ConsumerBase):
 
     async def poll(self, timeout: float = 0.0) -> dict[TopicPartition, list[Record]]:  # noqa: ASYNC109
         """Up to max.poll.records records; waits up to `timeout` seconds for the first."""
+        await asyncio.sleep(0)  # fetches and heartbeats have their turn, whatever is buffered
         limit = self._settings.max_poll_records
         return await self._poll(timeout, lambda: self._core.take_records(limit)) or {}
 
     async def poll_arrow(self, timeout: float = 0.0) -> "pyarrow.RecordBatch":  # noqa: ASYNC109
         """Whole fetched buffers as one Arrow batch, without an object per record."""
+        await asyncio.sleep(0)
         batch = await self._poll(timeout, self._core.take_arrow)
         if batch is None:
             from barnabas.clients.group.fetching.arrow_pieces import empty_batch
@@ -83,7 +88,10 @@ class Consumer(ConsumerBase):
 
     async def __aiter__(self) -> AsyncIterator[Record]:
         """Records one by one, for ever. Positions follow each record handed out."""
+        turns = count()
         while not self._closed:
+            if next(turns) % RECORDS_PER_TURN == 0:
+                await asyncio.sleep(0)
             found = await self._poll(ITERATION_SECONDS, lambda: self._core.take_records(1))
             for records in (found or {}).values():
                 for record in records:

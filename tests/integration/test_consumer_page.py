@@ -1,0 +1,24 @@
+"""The examples of docs/consumer.md do what they say."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from barnabas.testing import Broker
+
+pytestmark = pytest.mark.integration
+
+PAGE = Path(__file__).parents[2] / "docs" / "consumer.md"
+
+
+def test_the_examples_of_the_consumer_page():
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert len(blocks) == 3
+    with Broker() as broker:
+        for block in blocks:
+            names = {"bootstrap_servers": broker.bootstrap_servers}
+            exec(compile(block, "consumer.md", "exec"), names)
+            if "handle" in names:
+                (letter,) = broker.records("orders.dlq", at_least=1)
+                assert dict(letter.headers)["dlq.error.message"] == b"unlucky"
