@@ -7,10 +7,13 @@ this package is the only importer of pyspark. Nothing of it is imported until it
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from barnabas.spark.database_sink import DatabaseSink
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["FORMAT", "register", "session"]
+
+__all__ = ["FORMAT", "DatabaseSink", "register", "session"]
 
 FORMAT = "barnabas"
 

@@ -12,7 +12,6 @@ from barnabas.spark.input_partition import RangesPartition
 from barnabas.spark.offset_ranges import ranges_between, split_ranges
 from barnabas.spark.options import SourceOptions
 from barnabas.spark.range_reader import read_ranges
-from barnabas.spark.source_cluster import SourceCluster
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,6 +26,8 @@ class BatchReader(DataSourceReader):
         self._bounds = Bounds()
 
     def partitions(self) -> Sequence[InputPartition]:
+        from barnabas.spark.source_cluster import SourceCluster  # the driver's business only
+
         options = self._options
         cluster = SourceCluster(options)
         try:

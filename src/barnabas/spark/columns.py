@@ -20,11 +20,12 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from barnabas.clients.simple import FetchedBatches
 from barnabas.model.errors import ConfigError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from barnabas.clients.simple import FetchedBatches
 
 _HEADER = StructType([StructField("key", StringType()), StructField("value", BinaryType())])
 _COLUMNS: dict[str, DataType] = {
@@ -62,7 +63,7 @@ def check_schema(schema: StructType) -> list[str]:
     return schema.fieldNames()
 
 
-def spark_batch(fetched: FetchedBatches, batch: "pa.RecordBatch", names: list[str]) -> Any:
+def spark_batch(fetched: "FetchedBatches", batch: "pa.RecordBatch", names: list[str]) -> Any:
     """The columns `names` of a decoded batch, in that order and in Spark's types."""
     import pyarrow as pa
 
@@ -88,13 +89,13 @@ def timestamp_types(data: "memoryview") -> list[tuple[int, int]]:
     return runs
 
 
-def _timestamp(fetched: FetchedBatches, batch: "pa.RecordBatch") -> "pa.Array":
+def _timestamp(fetched: "FetchedBatches", batch: "pa.RecordBatch") -> "pa.Array":
     import pyarrow as pa
 
     return batch.column("timestamp").cast(pa.timestamp("us", tz="UTC"))
 
 
-def _timestamp_type(fetched: FetchedBatches, batch: "pa.RecordBatch") -> "pa.Array":
+def _timestamp_type(fetched: "FetchedBatches", batch: "pa.RecordBatch") -> "pa.Array":
     import numpy as np
     import pyarrow as pa
 
@@ -108,7 +109,7 @@ def _timestamp_type(fetched: FetchedBatches, batch: "pa.RecordBatch") -> "pa.Arr
     return pa.array(kinds[np.searchsorted(lasts, offsets)], pa.int32())
 
 
-def _headers(fetched: FetchedBatches, batch: "pa.RecordBatch") -> "pa.Array":
+def _headers(fetched: "FetchedBatches", batch: "pa.RecordBatch") -> "pa.Array":
     """Null instead of an empty list, as Spark's own source has it."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -122,7 +123,7 @@ def _headers(fetched: FetchedBatches, batch: "pa.RecordBatch") -> "pa.Array":
     return pc.if_else(pc.equal(lengths, 0), pa.scalar(None, kind), headers.cast(kind))
 
 
-def _as_it_is(name: str) -> Callable[[FetchedBatches, "pa.RecordBatch"], "pa.Array"]:
+def _as_it_is(name: str) -> Callable[["FetchedBatches", "pa.RecordBatch"], "pa.Array"]:
     return lambda _, batch: batch.column(name)
 
 

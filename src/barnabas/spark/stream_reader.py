@@ -29,10 +29,11 @@ from barnabas.spark.offsets import LatestOffsets, OffsetJson, Offsets, read, ren
 from barnabas.spark.options import SourceOptions
 from barnabas.spark.planner import Advance, ClusterView, DataLossError, advance
 from barnabas.spark.range_reader import read_ranges
-from barnabas.spark.source_cluster import SourceCluster
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from barnabas.spark.source_cluster import SourceCluster
 
 LONG_POLL_MS = 100
 LOOK_AGAIN_SECONDS = 0.02
@@ -92,6 +93,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _plan(self) -> "Planning":
         if self._planning is None:
+            from barnabas.spark.source_cluster import SourceCluster
+
             self._planning = Planning(self._options, SourceCluster(self._options))
         return self._planning
 
@@ -99,7 +102,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 class Planning:
     """The driver's half of a query, made when first needed: a pickled reader has none."""
 
-    def __init__(self, options: SourceOptions, cluster: SourceCluster) -> None:
+    def __init__(self, options: SourceOptions, cluster: "SourceCluster") -> None:
         self.seen: ClusterView | None = None
         self._options = options
         self._cluster = cluster
