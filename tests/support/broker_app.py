@@ -35,8 +35,8 @@ class Member:
 
 
 @asynccontextmanager
-async def members(count, connect_string, directory, filesystems=None, **settings):
-    """`count` running brokers on one ZooKeeper."""
+async def members(count, connect_string, directory, filesystems=None, per_broker=None, **settings):
+    """`count` running brokers on one ZooKeeper; `per_broker` maps keys to functions of the id."""
     async with AsyncExitStack() as stack:
         started = []
         for number in range(1, count + 1):
@@ -48,6 +48,7 @@ async def members(count, connect_string, directory, filesystems=None, **settings
                 "zookeeper.connect": connect_string,
                 "controlled.shutdown.enable": False,
                 **settings,
+                **{key: value(number) for key, value in (per_broker or {}).items()},
             }
             filesystem = (filesystems or {}).get(number)
             started.append(await start(stack, BrokerConfig.parse(values), filesystem))
