@@ -106,7 +106,7 @@ class ConnectorCore:
 
     def _storage(self) -> OffsetStorage:
         settings = self._settings
-        zookeeper = ZooKeeperOffsets(self._tree, settings.group)
+        zookeeper = ZooKeeperOffsets(self.registry)
         if settings.offsets.storage == "zookeeper":
             return zookeeper
         kafka = KafkaOffsets(self._cluster.get, settings.group, settings.offsets.timeout_s)

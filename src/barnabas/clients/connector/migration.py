@@ -92,7 +92,7 @@ class _Worker:
         self._settings = settings
         self._registry = GroupRegistry(tree, settings.group, "offset-migration")
         self._cluster = ClusterClient(self._registry, settings)
-        self._zookeeper = ZooKeeperOffsets(tree, settings.group)
+        self._zookeeper = ZooKeeperOffsets(self._registry)
         timeout_s = settings.offsets.timeout_s
         self._kafka = KafkaOffsets(self._cluster.get, settings.group, timeout_s)
 

@@ -5,7 +5,7 @@ ZooKeeper only, until all of them are restarted with the new setting.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from barnabas.clients._core.client import COORDINATOR, GROUP, KafkaClient
@@ -17,13 +17,23 @@ from barnabas.clients.connector.offset_messages import (
     read_commit,
     read_committed,
 )
+from barnabas.clients.connector.registry import OPS_PER_MULTI, GroupRegistry
 from barnabas.model.errors import BarnabasError
 from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.wire.message import Message
 from barnabas.zk import paths
 from barnabas.zk.consumer_znodes import decode_offset, encode_offset
-from barnabas.zk.tree import MetadataTree, NodeExistsError, NoNodeError, parent_of
+from barnabas.zk.tree import (
+    CreateOp,
+    MultiError,
+    NodeExistsError,
+    NoNodeError,
+    Op,
+    SetOp,
+    TreeError,
+    parent_of,
+)
 
 T = TypeVar("T")
 Offsets = Mapping[TopicPartition, OffsetAndMetadata]
@@ -42,9 +52,11 @@ class OffsetStorage(Protocol):
 class ZooKeeperOffsets:
     """/consumers/G/offsets/T/P, plain decimal text. Metadata has no place there."""
 
-    def __init__(self, tree: MetadataTree, group: str) -> None:
-        self._tree = tree
-        self._group = group
+    def __init__(self, registry: GroupRegistry) -> None:
+        self._registry = registry
+        self._tree = registry.tree
+        self._group = registry.group
+        self._known: set[str] = set()
 
     async def fetch(self, places: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         found = await asyncio.gather(*(self._read(place) for place in places))
@@ -53,7 +65,15 @@ class ZooKeeperOffsets:
         }
 
     async def commit(self, offsets: Offsets) -> None:
-        await asyncio.gather(*(self._write(p, given.offset) for p, given in offsets.items()))
+        values = {
+            paths.consumer_offset(self._group, place): encode_offset(given.offset)
+            for place, given in offsets.items()
+        }
+        for parent in {parent_of(path) for path in values if path not in self._known}:
+            await self._tree.ensure_path(parent)
+        items = list(values.items())
+        for start in range(0, len(items), OPS_PER_MULTI):
+            await self._write(items[start : start + OPS_PER_MULTI])
 
     async def places(self) -> list[TopicPartition]:
         """Every partition that has an offset."""
@@ -71,25 +91,37 @@ class ZooKeeperOffsets:
             return []
 
     async def _read(self, place: TopicPartition) -> int | None:
+        path = paths.consumer_offset(self._group, place)
         try:
-            data, _ = await self._tree.get(paths.consumer_offset(self._group, place))
+            data, _ = await self._tree.get(path)
         except NoNodeError:
             return None
+        self._known.add(path)
         return decode_offset(data)
 
-    async def _write(self, place: TopicPartition, offset: int) -> None:
-        path, data = paths.consumer_offset(self._group, place), encode_offset(offset)
+    async def _write(self, items: Sequence[tuple[str, bytes]]) -> None:
+        """Set the nodes that are there, create the others; which is which, the answers teach."""
         while True:
+            ops: list[Op] = [
+                SetOp(path, data) if path in self._known else CreateOp(path, data)
+                for path, data in items
+            ]
             try:
-                await self._tree.set(path, data)
+                await self._registry.write(ops)
+            except MultiError as error:
+                self._learn(error.cause)
+            else:
+                self._known.update(path for path, _ in items)
                 return
-            except NoNodeError:
-                await self._tree.ensure_path(parent_of(path))
-            try:
-                await self._tree.create(path, data)
-                return
-            except NodeExistsError:
-                continue
+
+    def _learn(self, cause: TreeError) -> None:
+        match cause:
+            case NodeExistsError():
+                self._known.add(cause.path)
+            case NoNodeError() if cause.path in self._known:
+                self._known.discard(cause.path)
+            case _:
+                raise cause
 
 
 class KafkaOffsets:

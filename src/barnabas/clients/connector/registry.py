@@ -3,11 +3,15 @@
 Ownership is all or nothing: the owner nodes are created in one step of the tree (several for very
 many partitions, undone if a later one is refused). A node of a session of ours that has died is
 in nobody's interest and is removed; any other owner is waited for (KAFKA-1387).
+
+Every write checks, in the same step, that our registration is still there. It ends with the
+session, so a member that has lost its session without knowing yet can neither release what others
+own by now nor take their offsets back.
 """
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from barnabas.clients.connector.group_view import GroupView, Member, subscribed_topics
 from barnabas.clients.connector.thread_ids import ConsumerThreadId
@@ -16,16 +20,22 @@ from barnabas.zk import paths
 from barnabas.zk.consumer_znodes import ConsumerNode, encode_owner
 from barnabas.zk.ephemeral import claim_ephemeral
 from barnabas.zk.tree import (
+    ANY_VERSION,
+    CheckOp,
     CreateOp,
+    DeleteOp,
     MetadataTree,
     MultiError,
     NodeExistsError,
     NoNodeError,
+    Op,
+    SessionLostError,
+    TreeError,
     Watch,
 )
 from barnabas.zk.znodes import BrokerNode, TopicNode
 
-OWNERS_PER_MULTI = 1000
+OPS_PER_MULTI = 1000
 """Keeps a multi well below ZooKeeper's limit for one packet."""
 
 
@@ -41,6 +51,7 @@ class GroupRegistry:
         self.group = group
         self.consumer = consumer
         self.former_sessions: set[int] = set()
+        self._registered = False
 
     async def register(self, node: ConsumerNode, wait_s: float) -> None:
         """Become a member; a node that our own crashed predecessor left is waited for."""
@@ -52,6 +63,17 @@ class GroupRegistry:
             former_sessions=self.former_sessions,
             wait_s=wait_s,
         )
+        self._registered = True
+
+    async def write(self, ops: Sequence[Op]) -> None:
+        """All of it or nothing; SessionLostError when our registration is gone."""
+        guard = CheckOp(paths.consumer_id(self.group, self.consumer), ANY_VERSION)
+        try:
+            await self.tree.multi([guard, *ops] if self._registered else ops)
+        except MultiError as error:
+            if error.operation is guard:
+                raise SessionLostError(f"{self.consumer} is not registered any more") from error
+            raise
 
     async def member_ids(self) -> list[str]:
         try:
@@ -120,17 +142,23 @@ class GroupRegistry:
         claimed: list[TopicPartition] = []
         try:
             wanted = sorted(assignment.items())
-            for start in range(0, len(wanted), OWNERS_PER_MULTI):
-                some = wanted[start : start + OWNERS_PER_MULTI]
+            for start in range(0, len(wanted), OPS_PER_MULTI):
+                some = wanted[start : start + OPS_PER_MULTI]
                 await self._claim_some(some)
                 claimed.extend(place for place, _ in some)
         except OwnershipConflictError:
             await self.release(claimed)
             raise
 
-    async def release(self, places: Iterable[TopicPartition]) -> None:
+    async def release(self, places: Collection[TopicPartition]) -> None:
         """Give up what we own; a node that is another's by now is left alone."""
-        await asyncio.gather(*(self._release_one(place) for place in places))
+        ops = [DeleteOp(paths.consumer_owner(self.group, place)) for place in places]
+        for start in range(0, len(ops), OPS_PER_MULTI):
+            some = ops[start : start + OPS_PER_MULTI]
+            try:
+                await self.write(some)
+            except MultiError:
+                await asyncio.gather(*(self._release_one(op.path) for op in some))
 
     async def gone(self, path: str, timeout_s: float) -> bool:
         """Wait until a node is gone, for so long; whether it is."""
@@ -152,25 +180,24 @@ class GroupRegistry:
         ]
         while True:
             try:
-                await self.tree.multi(ops)
+                await self.write(ops)
                 return
             except MultiError as error:
-                if not isinstance(error.cause, NodeExistsError):
-                    raise error.cause from error
-                await self._clear_leftover(error.cause.path)
+                await self._clear_leftover(error.cause)
 
-    async def _clear_leftover(self, path: str) -> None:
+    async def _clear_leftover(self, cause: TreeError) -> None:
         """Remove an owner node that is ours and means nothing any more, or raise the conflict."""
-        stat = await self.tree.exists(path)
+        if not isinstance(cause, NodeExistsError):
+            raise cause
+        stat = await self.tree.exists(cause.path)
         if stat is None:
             return
         if not self._is_ours(stat.ephemeral_owner):
-            raise OwnershipConflictError(path)
+            raise OwnershipConflictError(cause.path)
         with contextlib.suppress(NoNodeError):
-            await self.tree.delete(path, stat.version)
+            await self.tree.delete(cause.path, stat.version)
 
-    async def _release_one(self, place: TopicPartition) -> None:
-        path = paths.consumer_owner(self.group, place)
+    async def _release_one(self, path: str) -> None:
         stat = await self.tree.exists(path)
         if stat is not None and self._is_ours(stat.ephemeral_owner):
             with contextlib.suppress(NoNodeError):

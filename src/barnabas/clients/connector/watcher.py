@@ -5,6 +5,7 @@ into the one that follows. After a lost session it registers the consumer anew f
 """
 
 import asyncio
+import contextlib
 import logging
 
 from barnabas.clients.connector.errors import ConsumerRebalanceFailedError
@@ -39,6 +40,7 @@ class Watcher:
         self._settings = settings
         self._clock = clock
         self._session_id = 0
+        self._registered = False
         self._lost = False
         self._task: asyncio.Task[None] | None = None
 
@@ -66,6 +68,7 @@ class Watcher:
                 await self._answer()
             except SessionLostError:
                 self._lost = True
+                await self._try_again()
             except ConnectionLossError:
                 await self._try_again()
             except BarnabasError as error:
@@ -76,17 +79,21 @@ class Watcher:
 
     async def _answer(self) -> None:
         if self._lost:
-            self._lost = False
+            self._lost = self._registered = False
             await self._rebalancer.abandon()
         if self._registry.tree.state is not SessionState.CONNECTED:
             return
-        if self._registry.tree.session_id != self._session_id:
+        if not self._registered or self._registry.tree.session_id != self._session_id:
             await self._rebalancer.abandon()
             await self._register()
         await self._rebalancer.run(patient=True)
 
     async def _try_again(self) -> None:
-        await asyncio.sleep(self._settings.rebalance_backoff_s)
+        """When something changes, or after a while."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(
+                self._rebalancer.changed.wait(), self._settings.rebalance_backoff_s
+            )
         self._rebalancer.changed.set()
 
     async def _register(self) -> None:
@@ -98,6 +105,7 @@ class Watcher:
         # A little longer than a dead session's node can live.
         await self._registry.register(node, 1.5 * self._settings.session_timeout_s)
         self._session_id = session_id
+        self._registered = True
 
     def _on_session(self, state: SessionState) -> None:
         if state is SessionState.LOST:

@@ -41,8 +41,8 @@ class Recorder:
 
 
 class RecordingStorage(ZooKeeperOffsets):
-    def __init__(self, tree, recorder):
-        super().__init__(tree, "g")
+    def __init__(self, registry, recorder):
+        super().__init__(registry)
         self.recorder = recorder
 
     async def fetch(self, places):
@@ -89,7 +89,7 @@ class Member:
         self.registry = RecordingRegistry(self.tree, "g", name)
         self.registry.recorder = self.recorder
         self.streams = StreamMaker(settings.streams, lambda: None).for_topics({"t": 1})
-        committer = Committer(RecordingStorage(self.tree, self.recorder), settings.offsets)
+        committer = Committer(RecordingStorage(self.registry, self.recorder), settings.offsets)
         self.rebalancer = Rebalancer(
             self.registry, settings, self.recorder, committer, self.streams
         )
@@ -197,7 +197,7 @@ async def test_unreadable_offsets_are_tried_again_and_nothing_is_claimed_before(
 async def test_offsets_committed_between_reading_and_claiming_are_seen(store, member):
     await member.join()
     other = Member(store, "g_C2")
-    committed = ZooKeeperOffsets(store.session(), "g")
+    committed = ZooKeeperOffsets(GroupRegistry(store.session(), "g", "g_C9"))
 
     class Late(RecordingRegistry):
         async def claim(self, assignment):

@@ -6,6 +6,7 @@ import pytest
 from support.connector_world import put_broker, put_topic
 
 from barnabas.clients.connector import registry as registry_module
+from barnabas.clients.connector.offset_storage import ZooKeeperOffsets
 from barnabas.clients.connector.registry import GroupRegistry, OwnershipConflictError
 from barnabas.clients.connector.thread_ids import ConsumerThreadId
 from barnabas.clients.connector.topic_count import (
@@ -13,11 +14,12 @@ from barnabas.clients.connector.topic_count import (
     Whitelist,
     WildcardTopicCount,
 )
+from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.testing.virtual_clock import VirtualClock
 from barnabas.zk import paths
 from barnabas.zk.sqlite_tree import EmbeddedStore
-from barnabas.zk.tree import NodeExistsError
+from barnabas.zk.tree import NodeExistsError, SessionLostError
 
 
 @pytest.fixture
@@ -72,7 +74,7 @@ async def test_owners_are_ephemeral_nodes_with_thread_ids(registry):
 
 
 async def test_a_claim_is_all_or_nothing(store, registry, monkeypatch):
-    monkeypatch.setattr(registry_module, "OWNERS_PER_MULTI", 2)
+    monkeypatch.setattr(registry_module, "OPS_PER_MULTI", 2)
     other = GroupRegistry(store.session(), "g", "g_C2")
     await other.claim(threads("g_C2", 3))
     with pytest.raises(OwnershipConflictError) as raised:
@@ -156,3 +158,33 @@ async def test_brokers_by_id(registry):
     await put_broker(registry.tree, 3, "192.168.48.153", 9092)
     [(broker_id, node)] = (await registry.brokers()).items()
     assert (broker_id, node.endpoints[0].port) == (3, 9092)
+
+
+async def test_who_is_no_longer_registered_writes_nothing(store, registry):
+    await registry.register(StaticTopicCount({"t": 1}).node(0), 0)
+    await registry.claim(threads("g_C1", 0))
+    offsets = ZooKeeperOffsets(registry)
+    await offsets.commit({place(0): OffsetAndMetadata(5)})
+    await store.session().delete("/consumers/g/ids/g_C1")
+    with pytest.raises(SessionLostError):
+        await offsets.commit({place(0): OffsetAndMetadata(6)})
+    with pytest.raises(SessionLostError):
+        await registry.release([place(0)])
+    with pytest.raises(SessionLostError):
+        await registry.claim(threads("g_C1", 1))
+    assert (await registry.tree.get("/consumers/g/offsets/t/0"))[0] == b"5"
+    assert await registry.tree.children("/consumers/g/owners/t") == ["0"]
+
+
+async def test_offsets_are_created_replaced_and_created_again(store, registry):
+    offsets = ZooKeeperOffsets(registry)
+    await ZooKeeperOffsets(GroupRegistry(store.session(), "g", "g_C2")).commit(
+        {place(1): OffsetAndMetadata(1)}
+    )
+    wanted = {place(0): OffsetAndMetadata(7), place(1): OffsetAndMetadata(8)}
+    await offsets.commit(wanted)
+    await registry.tree.delete("/consumers/g/offsets/t/0")
+    await offsets.commit(wanted)
+    assert await offsets.fetch([place(0), place(1), place(2)]) == {place(0): 7, place(1): 8}
+    assert (await registry.tree.get("/consumers/g/offsets/t/0"))[0] == b"7"
+    assert await offsets.places() == [place(0), place(1)]

@@ -1,0 +1,131 @@
+"""Groups of the high-level consumer on a real ZooKeeper alone: restarts, and many members."""
+
+import json
+import subprocess
+import sys
+import time
+import uuid
+
+import pytest
+from support.connector_world import Readers, put_topic, wait_until
+
+from barnabas.clients._core.loop_thread import LoopThread
+from barnabas.clients.connector import ConsumerConnector
+from barnabas.model.control import Endpoint
+from barnabas.zk import paths
+from barnabas.zk.kazoo_tree import connect
+from barnabas.zk.znodes import BrokerNode
+from barnabas.zk.zookeeper_server import ServerConfig, ZooKeeperServer
+
+pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("zookeeper")]
+
+
+async def furnish(hosts, broker, topic, partitions):
+    """A broker and a topic in the tree, for good: nobody's session ends them."""
+    tree = await connect(hosts)
+    await tree.ensure_path(paths.BROKER_IDS)
+    node = BrokerNode((Endpoint("PLAINTEXT", broker.host, broker.port, "PLAINTEXT"),))
+    await tree.create(paths.broker(0), node.encode())
+    await put_topic(tree, topic, partitions)
+    await tree.close()
+
+
+def config(hosts, name, **options):
+    return {
+        "zookeeper.connect": hosts,
+        "group.id": "g",
+        "consumer.id": name,
+        "auto.offset.reset": "smallest",
+        "rebalance.max.retries": 20,
+        **options,
+    }
+
+
+@pytest.fixture
+def loop():
+    made = LoopThread("test-connector-zookeeper")
+    yield made
+    made.close()
+
+
+def test_zookeeper_restarts_and_the_group_goes_on(broker, loop, topic_name, tmp_path):
+    broker.topic(topic_name, partitions=4)
+    server = ZooKeeperServer(ServerConfig(tmp_path, tick_ms=250))
+    loop.call(server.start(), 30)
+    hosts, readers = server.connect_string, Readers()
+    loop.call(furnish(hosts, broker, topic_name, 4))
+    options = {"zookeeper.session.timeout.ms": 2000, "rebalance.backoff.ms": 300}
+    members = [ConsumerConnector(config(hosts, f"C{n}", **options)) for n in range(2)]
+    try:
+        for member in members:
+            readers.read(*member.create_message_streams({topic_name: 1})[topic_name])
+        broker.produce(topic_name, *map(str, range(40)))
+        wait_until(lambda: len(readers.seen) == 40)
+        loop.call(server.stop(), 30)
+        broker.produce(topic_name, *map(str, range(40)))
+        wait_until(lambda: len(readers.seen) == 80)
+        loop.call(server.start(), 30)
+        wait_until(lambda: {len(m.owned_partitions()) for m in members} == {2}, 30)
+        broker.produce(topic_name, *map(str, range(40)))
+        wait_until(lambda: len(readers.seen) == 120, 30)
+    finally:
+        for member in members:
+            member.shutdown()
+        loop.call(server.stop(), 30)
+    readers.join()
+    assert readers.errors == []
+
+
+def test_sixteen_consumers_over_512_partitions_rebalance_in_five_seconds(
+    broker, zookeeper, loop, topic_name
+):
+    hosts = f"{zookeeper.connect_string}/{uuid.uuid4().hex}"
+    loop.call(furnish(hosts, broker, topic_name, 512))
+    members = [ConsumerConnector(config(hosts, f"C{n:02}"), loop_thread=loop) for n in range(17)]
+    last = members.pop()
+    try:
+        for member in members:
+            member.create_message_streams({topic_name: 1})
+        wait_until(lambda: {len(m.owned_partitions()) for m in members} == {32}, 30)
+        started = time.monotonic()
+        last.create_message_streams({topic_name: 1})
+        everyone = [*members, last]
+        wait_until(lambda: sorted({len(m.owned_partitions()) for m in everyone}) == [30, 31])
+        joined = time.monotonic()
+        last.shutdown()
+        wait_until(lambda: {len(m.owned_partitions()) for m in members} == {32})
+        assert joined - started < 5
+        assert time.monotonic() - joined < 5
+    finally:
+        for member in [*members, last]:
+            member.shutdown()
+
+
+def test_a_consumer_that_was_killed_comes_back_under_its_name(broker, zookeeper, loop, topic_name):
+    """Its registration and ownership outlive it by the session's time-out."""
+    broker.topic(topic_name)
+    broker.produce(topic_name, "1")
+    hosts = f"{zookeeper.connect_string}/{uuid.uuid4().hex}"
+    loop.call(furnish(hosts, broker, topic_name, 1))
+    options = {"zookeeper.session.timeout.ms": 1000, "consumer.timeout.ms": 10_000}
+    settings = config(hosts, "C1", **options)
+    with subprocess.Popen(
+        [sys.executable, "-c", VICTIM, json.dumps(settings), topic_name],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as victim:
+        assert victim.stdout.readline() == b"owns 1\n"
+        victim.kill()
+    with ConsumerConnector(settings) as heir:
+        [stream] = heir.create_message_streams({topic_name: 1})[topic_name]
+        assert next(stream).value == b"1"
+
+
+VICTIM = """
+import json, sys
+from barnabas import ConsumerConnector
+connector = ConsumerConnector(json.loads(sys.argv[1]))
+connector.create_message_streams({sys.argv[2]: 1})
+print("owns", len(connector.owned_partitions()), flush=True)
+sys.stdin.read()
+"""
