@@ -58,12 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
         for number in range(arguments.num_records):
             payload = payloads[number % len(payloads)] if payloads else b"%d" % number
             size += len(payload)
-            producer.send(arguments.topic, payload, on_delivery=latencies.timer())
+            latencies.send(producer, arguments.topic, payload)
             if number % _PACE_EVERY == 0:
                 pace.after(_PACE_EVERY)
-        producer.flush()
+        latencies.finish(producer)
         elapsed = time.perf_counter() - started
-    latencies.check()
     say(summary(arguments.num_records, size, elapsed, latencies))
     return DONE
 

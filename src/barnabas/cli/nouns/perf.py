@@ -81,13 +81,12 @@ def measure_produce(
         producer.partitions_for(topic)
         started = time.perf_counter()
         for number in range(arguments.records):
-            producer.send(topic, value, on_delivery=latencies.timer())
+            latencies.send(producer, topic, value)
             if number % PACE_EVERY == 0:
                 progress.advance(PACE_EVERY if number else 0)
                 pace.after(PACE_EVERY)
-        producer.flush()
+        latencies.finish(producer)
         elapsed = time.perf_counter() - started
-    latencies.check()
     return latencies, elapsed
 
 
