@@ -7,7 +7,7 @@ and still ends where it was asked from: everything else was overtaken and is dro
 
 import enum
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
@@ -45,13 +45,14 @@ class FollowState(enum.Enum):
 class Followed:
     """One partition of a fetcher."""
 
-    __slots__ = ("leader_epoch", "partition", "ready_at_ms", "state")
+    __slots__ = ("leader_epoch", "partition", "quiet_since_ms", "ready_at_ms", "state")
 
     def __init__(self, partition: Partition) -> None:
         self.partition = partition
         self.leader_epoch = partition.leader_epoch
         self.state = FollowState.FETCHING
         self.ready_at_ms = 0
+        self.quiet_since_ms: int | None = None  # None while it gets something with each answer
 
     def is_due(self, state: FollowState, now_ms: int) -> bool:
         return self.state is state and self.ready_at_ms <= now_ms and self.partition.may_fetch
@@ -72,7 +73,7 @@ class ReplicaFetcher:
     ) -> None:
         self.source = source
         self._throttle = throttle
-        self._limits = limits
+        self.limits = limits
         self._on_caught_up = on_caught_up
         self._followed: dict[TopicPartition, Followed] = {}
 
@@ -88,16 +89,44 @@ class ReplicaFetcher:
 
     def add(self, partition: Partition) -> None:
         """Follow this partition in its present epoch; a repetition changes nothing."""
-        known = self._followed.get(partition.topic_partition)
-        if (
-            known is None
-            or known.partition is not partition
-            or known.leader_epoch != partition.leader_epoch
-        ):
+        if not self.follows(partition):
             self._followed[partition.topic_partition] = Followed(partition)
+
+    def follows(self, partition: Partition) -> bool:
+        """Whether this very replica is followed in its present epoch."""
+        known = self._followed.get(partition.topic_partition)
+        return (
+            known is not None
+            and known.partition is partition
+            and known.leader_epoch == partition.leader_epoch
+        )
 
     def remove(self, topic_partition: TopicPartition) -> None:
         self._followed.pop(topic_partition, None)
+
+    def take_quiet(self, now_ms: int, quiet_ms: int) -> list[Followed]:
+        """Give away the partitions that have got nothing for this long."""
+        return self._take(
+            lambda item: (
+                item.state is FollowState.FETCHING
+                and item.quiet_since_ms is not None
+                and now_ms - item.quiet_since_ms >= quiet_ms
+            )
+        )
+
+    def take_busy(self) -> list[Followed]:
+        """Give away the partitions that got something with the last answer."""
+        return self._take(lambda item: item.quiet_since_ms is None)
+
+    def adopt(self, taken: Iterable[Followed]) -> None:
+        """Go on with partitions that another fetcher of the same source gave away."""
+        self._followed.update((item.partition.topic_partition, item) for item in taken)
+
+    def _take(self, chosen: Callable[[Followed], bool]) -> list[Followed]:
+        taken = [item for item in self._followed.values() if chosen(item)]
+        for item in taken:
+            del self._followed[item.partition.topic_partition]
+        return taken
 
     # --- asking ---
 
@@ -107,7 +136,7 @@ class ReplicaFetcher:
         if realigning:
             return OffsetsPlan(realigning)
         fetching = self._due(FollowState.FETCHING, now_ms)
-        return FetchPlan(fetching, self._limits) if fetching else None
+        return FetchPlan(fetching, self.limits) if fetching else None
 
     def wait_ms(self, now_ms: int) -> int | None:
         """How long until `poll` may have something, or None when only a change can bring it."""
@@ -166,14 +195,14 @@ class ReplicaFetcher:
             followed.state = FollowState.FETCHING
             if not following.realign(followed.partition, answer.start_offset, answer.end_offset):
                 # In range after all: the leader has yet to hear of its epoch, or has just moved.
-                followed.ready_at_ms = now_ms + self._limits.backoff_ms
+                followed.ready_at_ms = now_ms + self.limits.backoff_ms
 
     def handle_failure(self, plan: FetchPlan | OffsetsPlan, now_ms: int) -> None:
         """Nothing came back: leave the source alone for a while."""
         for request in plan.partitions:
             followed = self._followed.get(request.topic_partition)
             if followed is not None:
-                followed.ready_at_ms = now_ms + self._limits.backoff_ms
+                followed.ready_at_ms = now_ms + self.limits.backoff_ms
 
     def _current(self, request: FetchPartition | None) -> Followed | None:
         """The followed partition this request was made for, unless it has moved on since."""
@@ -202,11 +231,15 @@ class ReplicaFetcher:
             logger.warning("%r: cannot take over what the leader sent: %s", followed, error)
             if isinstance(error, BrokerError) and error.code is ErrorCode.KAFKA_STORAGE_ERROR:
                 followed.state = FollowState.FAILED
-            followed.ready_at_ms = now_ms + self._limits.backoff_ms
+            followed.ready_at_ms = now_ms + self.limits.backoff_ms
 
     def _after_append(self, followed: Followed, answer: FetchedPartition, now_ms: int) -> None:
         partition = followed.partition
-        if len(answer.records):
+        if not len(answer.records):
+            if followed.quiet_since_ms is None:
+                followed.quiet_since_ms = now_ms
+        else:
+            followed.quiet_since_ms = None
             if self._throttle is not None:
                 self._throttle.record(partition.topic_partition, len(answer.records), now_ms)
             # The next response is filled in order: who got something now waits for the others.
@@ -229,7 +262,7 @@ class ReplicaFetcher:
         else:
             # Not the leader yet, not a replica yet, a newer epoch than it knows: commands of the
             # controller are on their way to one of us.
-            followed.ready_at_ms = now_ms + self._limits.backoff_ms
+            followed.ready_at_ms = now_ms + self.limits.backoff_ms
 
 
 def _to_fetch(partition: Partition) -> FetchPartition:

@@ -1,8 +1,6 @@
-"""Drives the fetchers: one task and one connection per broker that is followed.
+"""Drives a fetcher: one task and one connection.
 
-The only module here that awaits. It holds no rule of its own: what to ask and what an answer
-means is `fetcher`'s. Tasks start when the first partition is followed from a broker and end when
-the last one leaves.
+It holds no rule of its own: what to ask and what an answer means is `fetcher`'s.
 """
 
 import asyncio
@@ -12,11 +10,9 @@ from contextlib import suppress
 
 from barnabas.model.clock import Clock
 from barnabas.model.errors import BarnabasError
-from barnabas.model.ids import BrokerId, TopicPartition
-from barnabas.replication.fetch_plan import FetchLimits, FetchPlan, OffsetsPlan, ReplicaSource
+from barnabas.model.ids import BrokerId
+from barnabas.replication.fetch_plan import FetchPlan, OffsetsPlan, ReplicaSource
 from barnabas.replication.fetcher import ReplicaFetcher
-from barnabas.replication.partition import Partition
-from barnabas.replication.throttle import ReplicationThrottle
 
 logger = logging.getLogger(__name__)
 
@@ -27,10 +23,19 @@ SourceFactory = Callable[[BrokerId], ReplicaSource]
 class FetcherDriver:
     """One source broker's fetcher and its task; owned by the broker's loop."""
 
-    def __init__(self, fetcher: ReplicaFetcher, source: ReplicaSource, clock: Clock) -> None:
+    def __init__(
+        self,
+        fetcher: ReplicaFetcher,
+        source: ReplicaSource,
+        clock: Clock,
+        before_poll: Callable[[], None] = lambda: None,
+        after_answer: Callable[[], None] = lambda: None,
+    ) -> None:
         self.fetcher = fetcher
         self._source = source
         self._clock = clock
+        self._before_poll = before_poll
+        self._after_answer = after_answer
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -54,11 +59,13 @@ class FetcherDriver:
     async def _run(self) -> None:
         while True:
             self._wake.clear()
+            self._before_poll()
             plan = self.fetcher.poll(self._clock.monotonic_ms())
             if plan is None:
                 await self._idle()
             else:
                 await self._ask(plan)
+                self._after_answer()
 
     async def _idle(self) -> None:
         wait_ms = self.fetcher.wait_ms(self._clock.monotonic_ms())
@@ -80,63 +87,3 @@ class FetcherDriver:
         except Exception:
             logger.exception("following broker %d", self.fetcher.source)
             self.fetcher.handle_failure(plan, self._clock.monotonic_ms())
-
-
-class FetcherPool:
-    """All fetchers of a broker: the `FollowerControl` of its `ReplicaManager`.
-
-    `idle()` is awaited by the broker now and then, and ends drivers that follow nothing any more;
-    `close()` ends all.
-    """
-
-    def __init__(
-        self,
-        connect: SourceFactory,
-        clock: Clock,
-        limits: FetchLimits,
-        on_caught_up: Callable[[TopicPartition], None] = lambda _partition: None,
-        throttle: ReplicationThrottle | None = None,
-    ) -> None:
-        self._throttle = throttle
-        self._connect = connect
-        self._clock = clock
-        self._limits = limits
-        self._on_caught_up = on_caught_up
-        self._drivers: dict[BrokerId, FetcherDriver] = {}
-
-    def follow(self, partition: Partition) -> None:
-        """Fetch from the partition's present leader, and from nobody else."""
-        for source, driver in self._drivers.items():
-            if source != partition.leader:
-                driver.fetcher.remove(partition.topic_partition)
-        driver = self._drivers.get(partition.leader) or self._start(partition.leader)
-        driver.fetcher.add(partition)
-        driver.wake()
-
-    def unfollow(self, topic_partition: TopicPartition) -> None:
-        for driver in self._drivers.values():
-            driver.fetcher.remove(topic_partition)
-
-    def wake(self, partition: Partition) -> None:
-        """A flush was done: the partition's new end may be told to its leader."""
-        driver = self._drivers.get(partition.leader)
-        if driver is not None:
-            driver.wake()
-
-    def _start(self, source: BrokerId) -> FetcherDriver:
-        fetcher = ReplicaFetcher(source, self._limits, self._on_caught_up, self._throttle)
-        driver = FetcherDriver(fetcher, self._connect(source), self._clock)
-        self._drivers[source] = driver
-        driver.start()
-        return driver
-
-    async def idle(self) -> None:
-        """Stop the drivers that have nothing left to follow."""
-        for source in [s for s, driver in self._drivers.items() if not len(driver.fetcher)]:
-            await self._drivers.pop(source).stop()
-
-    async def close(self) -> None:
-        """Stop following altogether."""
-        drivers, self._drivers = list(self._drivers.values()), {}
-        for driver in drivers:
-            await driver.stop()

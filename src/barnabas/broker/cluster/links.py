@@ -88,6 +88,10 @@ class BrokerLinks:
             link = self._links[broker_id] = BrokerLink(broker_id, self.book, self._options)
         return link
 
+    def another(self, broker_id: BrokerId) -> BrokerLink:
+        """A link for one user alone, who closes it."""
+        return BrokerLink(broker_id, self.book, self._options)
+
     def close(self) -> None:
         for link in self._links.values():
             link.close()

@@ -27,7 +27,7 @@ from barnabas.model.clock import Clock
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.net.connection_options import ConnectionOptions
 from barnabas.replication.fetch_plan import FetchLimits
-from barnabas.replication.fetcher_driver import FetcherPool
+from barnabas.replication.fetcher_pool import FetcherPool
 from barnabas.replication.replica_manager import ReplicaManager
 from barnabas.zk import paths
 from barnabas.zk.tree import MetadataTree, SessionState
@@ -160,7 +160,7 @@ class ClusterSide:
 
     def _connect(self, source: BrokerId) -> WireSource:
         return WireSource(
-            self._sources.to(source),
+            self._sources.another(source),
             self._broker_id,
             lambda: self._registration.broker_epoch,
             self._config["replica.socket.timeout.ms"] / 1000,

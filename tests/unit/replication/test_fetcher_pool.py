@@ -9,7 +9,7 @@ from support.replicas import TP, Replica, state
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import UnavailableError
 from barnabas.replication.fetch_plan import FetchedPartition, FetchLimits, LeaderOffsets
-from barnabas.replication.fetcher_driver import FetcherPool
+from barnabas.replication.fetcher_pool import FetcherPool
 
 LIMITS = FetchLimits(backoff_ms=0)
 

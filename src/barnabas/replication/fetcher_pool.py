@@ -1,0 +1,77 @@
+"""All fetchers of a broker, by the broker they fetch from.
+
+They start when the first partition is followed from a broker and end when the last one leaves.
+"""
+
+from collections.abc import Callable
+
+from barnabas.model.clock import Clock
+from barnabas.model.ids import BrokerId, TopicPartition
+from barnabas.replication.fetch_lanes import SourceFetchers
+from barnabas.replication.fetch_plan import FetchLimits
+from barnabas.replication.fetcher import ReplicaFetcher
+from barnabas.replication.fetcher_driver import SourceFactory
+from barnabas.replication.partition import Partition
+from barnabas.replication.throttle import ReplicationThrottle
+
+
+class FetcherPool:
+    """The `FollowerControl` of a `ReplicaManager`; owned by the broker's loop.
+
+    `idle()` is awaited by the broker now and then, and ends fetchers that follow nothing any more;
+    `close()` ends all.
+    """
+
+    def __init__(
+        self,
+        connect: SourceFactory,
+        clock: Clock,
+        limits: FetchLimits,
+        on_caught_up: Callable[[TopicPartition], None] = lambda _partition: None,
+        throttle: ReplicationThrottle | None = None,
+    ) -> None:
+        self._throttle = throttle
+        self._connect = connect
+        self._clock = clock
+        self._limits = limits
+        self._on_caught_up = on_caught_up
+        self._sources: dict[BrokerId, SourceFetchers] = {}
+
+    def follow(self, partition: Partition) -> None:
+        """Fetch from the partition's present leader, and from nobody else."""
+        for source, fetchers in self._sources.items():
+            if source != partition.leader:
+                fetchers.remove(partition.topic_partition)
+        fetchers = self._sources.get(partition.leader) or self._start(partition.leader)
+        fetchers.add(partition)
+
+    def unfollow(self, topic_partition: TopicPartition) -> None:
+        for fetchers in self._sources.values():
+            fetchers.remove(topic_partition)
+
+    def wake(self, partition: Partition) -> None:
+        """A flush was done: the partition's new end may be told to its leader."""
+        fetchers = self._sources.get(partition.leader)
+        if fetchers is not None:
+            fetchers.wake()
+
+    def _start(self, source: BrokerId) -> SourceFetchers:
+        fast, slow = (
+            ReplicaFetcher(source, self._limits, self._on_caught_up, self._throttle)
+            for _ in range(2)
+        )
+        fetchers = SourceFetchers(fast, slow, self._connect, self._clock)
+        self._sources[source] = fetchers
+        fetchers.start()
+        return fetchers
+
+    async def idle(self) -> None:
+        """Stop the fetchers that have nothing left to follow."""
+        for source in [s for s, fetchers in self._sources.items() if not len(fetchers)]:
+            await self._sources.pop(source).stop()
+
+    async def close(self) -> None:
+        """Stop following altogether."""
+        sources, self._sources = list(self._sources.values()), {}
+        for fetchers in sources:
+            await fetchers.stop()
