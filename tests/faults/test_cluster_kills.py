@@ -104,6 +104,23 @@ def test_a_hung_leader_acknowledges_nothing_that_is_lost(cluster, topic_name, lo
     assert leaders(cluster, topic_name)[0].leader_epoch > before[0].leader_epoch
 
 
+def test_all_brokers_killed_at_once(cluster, topic_name, load):
+    """Nothing was forced to the disk, yet nothing is lost: the page cache outlives processes."""
+    threading.Event().wait(1.0)
+    before = leaders(cluster, topic_name)
+    for broker_id in cluster.brokers:
+        cluster.kill(broker_id)
+    for broker in reversed(cluster.brokers.values()):
+        broker.launch()
+    for broker in cluster.brokers.values():
+        broker.wait_until_ready()
+    figures = settle(cluster, topic_name, load)
+    after = leaders(cluster, topic_name)
+    print(f"all killed: {figures}")
+    assert_all_well(cluster, topic_name, figures)
+    assert all(after[p].leader_epoch > before[p].leader_epoch for p in after)
+
+
 class Follower(threading.Thread):
     """One member of a group that reads along; counts its assignments."""
 
