@@ -208,13 +208,26 @@ def test_every_verb_has_an_example(cli):
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["topics", "--help"], ["consume", "--help"]])
-def test_help_starts_in_less_than_200_ms(arguments):
-    """The best of several tries: the machine may be busy with other things."""
+def test_help_takes_less_than_200_ms(arguments):
+    """In processor time, which other work on the machine does not change."""
 
     def seconds():
         command = [sys.executable, "-m", "barnabas.cli.main", *arguments]
-        started = time.perf_counter()
-        subprocess.run(command, check=True, capture_output=True)
-        return time.perf_counter() - started
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode == 0
+        return usage.ru_utime + usage.ru_stime
 
-    assert min(seconds() for _ in range(5)) < 0.2
+    assert min(seconds() for _ in range(3)) < 0.2
+
+
+def test_help_imports_no_client():
+    code = (
+        "import sys; from barnabas.cli.main import main\n"
+        "try: main(['topics', '--help'])\n"
+        "except SystemExit: pass\n"
+        "print([n for n in sys.modules if n.startswith(('barnabas.clients', 'barnabas.admin'))])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == "[]"

@@ -139,7 +139,7 @@ def _describe(admin: "Admin", arguments: argparse.Namespace) -> int:
         for group in groups:
             lags = lags_of(admin, group)
             if lags:
-                tables.print_offsets(lags)
+                tables.print_offsets(lags, verbose=arguments.verbose)
     return DONE
 
 

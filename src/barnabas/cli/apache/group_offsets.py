@@ -77,7 +77,7 @@ def delete_offsets(admin: "Admin", arguments: argparse.Namespace) -> int:
     places = expand(admin, [parse_place(text) for text in arguments.topic])
     errors = admin.delete_group_offsets(group, places).errors
     if errors:
-        say("\nEncounter some partition level error, see the follow-up details:\n")
+        say("\nError: Encountered some partition-level error, see the follow-up details.\n")
     else:
         say(f"Request succeeded for deleting offsets from group {group}.\n")
     say(f"{'TOPIC':<15} {'PARTITION':<10} {'STATUS':<15}")

@@ -19,32 +19,28 @@ def width(values: Iterable[object], least: int = NARROW) -> int:
     return max([least, *(len(str(value)) for value in values)])
 
 
-def print_offsets(lags: Sequence[PartitionLag]) -> None:
+def print_offsets(lags: Sequence[PartitionLag], *, verbose: bool = False) -> None:
     """GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID."""
-    rows = [lag.row() for lag in lags]
-    group = width(row["group"] for row in rows)
-    topic = width(row["topic"] for row in rows)
-    consumer = width(row["consumer_id"] or MISSING for row in rows)
-    host = width(row["host"] or MISSING for row in rows)
-    line = f"{{:<{group}}} {{:<{topic}}} {{:<10}} {{:<15}} {{:<15}} {{:<15}} "
-    line += f"{{:<{consumer}}} {{:<{host}}} {{}}"
+    rows = [_offset_cells(lag, verbose) for lag in lags]
+    heads = [*("GROUP", "TOPIC", "PARTITION"), *(["LEADER-EPOCH"] if verbose else [])]
+    heads += ["CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "CONSUMER-ID", "HOST", "CLIENT-ID"]
+    widths = [10 if head == "PARTITION" else NARROW for head in heads]
+    for flexible in (0, 1, -3, -2):
+        widths[flexible] = width(row[flexible] for row in rows)
     say("")
-    say(
-        line.format(
-            "GROUP",
-            "TOPIC",
-            "PARTITION",
-            "CURRENT-OFFSET",
-            "LOG-END-OFFSET",
-            "LAG",
-            "CONSUMER-ID",
-            "HOST",
-            "CLIENT-ID",
-        )
-    )
-    for row in rows:
-        values = [MISSING if value is None else value for value in row.values()]
-        say(line.format(*values[:9]))
+    for row in [heads, *rows]:
+        *padded, last = row
+        cells = [f"{cell:<{size}}" for cell, size in zip(padded, widths, strict=False)]
+        say(" ".join([*cells, last]))
+
+
+def _offset_cells(lag: PartitionLag, verbose: bool) -> list[str]:
+    member = lag.member
+    values: list[object] = [lag.group, lag.place.topic, lag.place.partition]
+    values += [lag.leader_epoch] if verbose else []
+    values += [lag.current_offset, lag.log_end_offset, lag.lag]
+    values += [member.member_id, member.host, member.client_id] if member else [None] * 3
+    return [MISSING if value is None else str(value) for value in values]
 
 
 def print_members(groups: Iterable["GroupDescription"], *, verbose: bool) -> None:
@@ -54,14 +50,14 @@ def print_members(groups: Iterable["GroupDescription"], *, verbose: bool) -> Non
         consumer = width(member.member_id for member in members)
         host = width(member.host for member in members)
         client = width(member.client_id for member in members)
-        instance = width(member.instance_id or "" for member in members)
+        instance = width((member.instance_id or "" for member in members), 17)
         static = any(member.instance_id for member in members)
         line = f"{{:<{names}}} {{:<{consumer}}} "
         line += f"{{:<{instance}}} " if static else ""
         line += f"{{:<{host}}} {{:<{client}}} {{:<15}} "
         heads = ["GROUP", "CONSUMER-ID", *(["GROUP-INSTANCE-ID"] if static else [])]
         heads += ["HOST", "CLIENT-ID", "#PARTITIONS"]
-        tail = "CURRENT-EPOCH   CURRENT-ASSIGNMENT   TARGET-EPOCH    TARGET-ASSIGNMENT"
+        tail = "CURRENT-EPOCH   CURRENT-ASSIGNMENT   TARGET-EPOCH    TARGET-ASSIGNMENT   "
         say("")
         say(line.format(*heads) + (tail if verbose else ""))
         for member in members:
@@ -76,7 +72,7 @@ def _details(group: "GroupDescription", member: "MemberDescription") -> str:
     target_epoch = MISSING if group.assignment_epoch is None else str(group.assignment_epoch)
     target = member.target_assignment
     targets = MISSING if target is None else assigned(target)
-    return f"{epoch:<15} {assigned(member.assignment):<20} {target_epoch:<15} {targets}"
+    return f"{epoch:<15} {assigned(member.assignment):<20} {target_epoch:<15} {targets:<20}"
 
 
 def assigned(places: Iterable[TopicPartition]) -> str:

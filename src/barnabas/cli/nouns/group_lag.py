@@ -5,7 +5,7 @@ that has read everything is 0 behind, whatever the age of the last record.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from barnabas.cli.framework.connection import Connection
@@ -40,6 +40,7 @@ class PartitionLag:
     log_end_offset: int | None
     member: "MemberDescription | None"
     lag_seconds: float | None = None
+    leader_epoch: int | None = None
 
     @property
     def lag(self) -> int | None:
@@ -74,8 +75,10 @@ def lags_of(admin: "Admin", group: "GroupDescription") -> list[PartitionLag]:
     for place in places:
         at = committed.get(place)
         offset = None if at is None else at.offset
+        epoch = None if at is None or at.leader_epoch < 0 else at.leader_epoch
+        owner = owners.get(place)
         found.append(
-            PartitionLag(group.group_id, place, offset, ends.get(place), owners.get(place))
+            PartitionLag(group.group_id, place, offset, ends.get(place), owner, leader_epoch=epoch)
         )
     return found
 
@@ -104,9 +107,7 @@ def _aged(lag: PartitionLag, timestamp_ms: int | None, now_ms: int) -> Partition
     seconds = None if timestamp_ms is None else max(now_ms - timestamp_ms, 0) / 1000
     if lag.lag == 0:
         seconds = 0.0
-    return PartitionLag(
-        lag.group, lag.place, lag.current_offset, lag.log_end_offset, lag.member, seconds
-    )
+    return replace(lag, lag_seconds=seconds)
 
 
 def _next_timestamp(consumer: Any, lag: PartitionLag) -> int | None:
