@@ -2,7 +2,8 @@
 
 from support.tcp_proxy import TcpProxy
 
-from barnabas.testing.cluster import Cluster, free_port
+from barnabas.testing.broker_process import free_port
+from barnabas.testing.cluster import Cluster
 
 
 class CutCluster(Cluster):

@@ -73,8 +73,11 @@ class Broker:
         clock: Clock | None = None,
         filesystem: FileSystem | None = None,
         interceptor: Interceptor | None = None,
+        store: EmbeddedStore | None = None,
     ) -> None:
+        """`store` is an embedded tree that several brokers on this loop share."""
         self.config = config
+        self._store = store
         self._clock = clock or SystemClock()
         self._interceptor = interceptor
         self._layers = ConfigLayers(config)
@@ -142,6 +145,10 @@ class Broker:
         hosts = self.config["zookeeper.connect"]
         if hosts is not None:
             return await self._connect_to_zookeeper(stack, hosts)
+        if self._store is not None:
+            session = self._store.session()
+            stack.push_async_callback(session.close)
+            return session
         store = EmbeddedStore(self._clock, self.config.log_dirs[0] / METADATA_FILE)
         stack.push_async_callback(store.close)
         return store.session()

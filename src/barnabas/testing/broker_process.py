@@ -1,0 +1,114 @@
+"""A broker in a process of its own, as an operator runs it: `barnabas broker` with a file."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+from barnabas.model.errors import DeadlineError, LocalError
+
+START_SECONDS = 60.0
+STOP_SECONDS = 30.0
+
+
+class BrokerProcess:
+    """One broker of a cluster; `kills` counts the real kills."""
+
+    def __init__(
+        self, broker_id: int, directory: Path, settings: Mapping[str, object], port: int = 0
+    ) -> None:
+        self.broker_id = broker_id
+        self.port = port or free_port()
+        self.data_dir = directory / f"broker-{broker_id}"
+        self.log_file = directory / f"broker-{broker_id}.log"
+        self.kills = 0
+        self._config = directory / f"broker-{broker_id}.properties"
+        self.settings = {
+            "broker.id": broker_id,
+            "listeners": f"PLAINTEXT://127.0.0.1:{self.port}",
+            "log.dirs": str(self.data_dir),
+            **settings,
+        }
+        self._process: subprocess.Popen[str] | None = None
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def launch(self) -> None:
+        """Start the process; `wait_until_ready` waits for the broker in it."""
+        lines = [f"{key}={value}\n" for key, value in self.settings.items()]
+        self._config.write_text("".join(lines))
+        command = [sys.executable, "-m", "barnabas.cli.main", "broker"]
+        command += ["--config", str(self._config), "--log-level", "INFO"]
+        with self.log_file.open("ab") as log:
+            self._process = subprocess.Popen(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                start_new_session=True,  # Ctrl-C is for us, who then stop them in turn
+            )
+
+    def wait_until_ready(self) -> None:
+        process = self._running_process()
+        assert process.stdout is not None
+        guard = threading.Timer(START_SECONDS, process.kill)
+        guard.start()
+        try:
+            for line in process.stdout:
+                if "listening on" in line:
+                    return
+        finally:
+            guard.cancel()
+        tail = self.log_file.read_text(errors="replace")[-2000:]
+        raise DeadlineError(f"broker {self.broker_id} ended with {process.wait()}:\n{tail}")
+
+    def kill(self) -> None:
+        """SIGKILL: no hand-over, no clean logs, a session that has to expire."""
+        process = self._running_process()
+        process.kill()
+        process.wait()
+        self._close()
+        self.kills += 1
+
+    def terminate(self) -> int:
+        """SIGTERM and wait: leaders move first. Returns the exit code."""
+        process = self._running_process()
+        process.send_signal(signal.SIGCONT)
+        process.terminate()
+        try:
+            code = process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            code = process.wait()
+        self._close()
+        return code
+
+    def signal(self, number: signal.Signals) -> None:
+        os.kill(self._running_process().pid, number)
+
+    def _running_process(self) -> "subprocess.Popen[str]":
+        if self._process is None:
+            raise LocalError(f"broker {self.broker_id} is not running")
+        return self._process
+
+    def _close(self) -> None:
+        if self._process is not None and self._process.stdout is not None:
+            self._process.stdout.close()
+        self._process = None
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
