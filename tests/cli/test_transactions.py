@@ -58,3 +58,21 @@ def test_apache_abort(cli, broker, hanging):
     assert ran.lines[1].split("\t")[5].strip() == "None"
     ran = cli(*tool, "find-hanging", "--topic", hanging)
     assert ran.lines[0].startswith("Topic\tPartition\tProducerId")
+
+
+def test_reading_past_markers_and_up_to_an_open_transaction(cli, broker, hanging):
+    """Ends where the reader may see to, never waiting for the transaction to end."""
+    servers = broker.bootstrap_servers
+    settings = {"bootstrap.servers": servers, "transactional.id": f"{hanging}-2"}
+    with Producer(settings) as producer:
+        producer.init_transactions()
+        producer.begin_transaction()
+        producer.send(hanging, b"b")
+        producer.commit_transaction()
+    read = ("consume", hanging, "-o", ":end", "--format", "raw", "--isolation-level")
+    assert cli(*read, "read_uncommitted", servers=servers).out == "a\nb\n"
+    assert cli(*read, "read_committed", servers=servers).out == ""
+    ran = cli("topics", "dump", hanging, servers=servers)
+    assert "dumped 0 records" in ran.err
+    cli("transactions", "abort", f"{hanging}:0", "--start-offset", "0", "--yes", servers=servers)
+    assert cli(*read, "read_committed", servers=servers).out == "b\n"

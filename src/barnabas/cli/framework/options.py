@@ -12,6 +12,15 @@ def add_common_options(parser: argparse.ArgumentParser) -> None:
     add_connection_options(parser)
 
 
+def add_isolation_option(parser: argparse.ArgumentParser, default: str) -> None:
+    parser.add_argument(
+        "--isolation-level",
+        default=default,
+        choices=("read_uncommitted", "read_committed"),
+        help="(default: %(default)s)",
+    )
+
+
 def add_progress_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-q", "--quiet", "--no-progress", action="store_true", help="no progress bar"

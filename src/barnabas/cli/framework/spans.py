@@ -10,6 +10,7 @@ from barnabas.cli.framework.offset_grammar import Bound, BoundKind, OffsetRange
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ConfigError
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import IsolationLevel
 
 if TYPE_CHECKING:
     from barnabas.admin import Admin
@@ -33,13 +34,16 @@ class Edges(NamedTuple):
     end: int
 
 
-def edges_of(admin: "Admin", partitions: Iterable[TopicPartition]) -> dict[TopicPartition, Edges]:
-    """First and end offset of each partition."""
+def edges_of(
+    admin: "Admin", partitions: Iterable[TopicPartition], *, committed_only: bool = False
+) -> dict[TopicPartition, Edges]:
+    """First and end offset of each partition; committed records end where a transaction is open."""
     from barnabas.admin import EARLIEST, LATEST
 
+    isolation = IsolationLevel.READ_COMMITTED if committed_only else IsolationLevel.READ_UNCOMMITTED
     places = list(partitions)
     first = admin.list_offsets(dict.fromkeys(places, EARLIEST)).check()
-    end = admin.list_offsets(dict.fromkeys(places, LATEST)).check()
+    end = admin.list_offsets(dict.fromkeys(places, LATEST), isolation=isolation).check()
     return {p: Edges(first[p].offset or 0, end[p].offset or 0) for p in places}
 
 
@@ -48,9 +52,14 @@ def resolve(
     partitions: Sequence[TopicPartition],
     wanted: OffsetRange,
     group: str | None = None,
+    *,
+    committed_only: bool = False,
 ) -> dict[TopicPartition, Span]:
-    """The span of every partition; BrokerError OFFSET_OUT_OF_RANGE for an offset not there."""
-    edges = edges_of(admin, partitions)
+    """The span of every partition; BrokerError OFFSET_OUT_OF_RANGE for an offset not there.
+
+    `committed_only` must be the reader's isolation, or it waits for what it may not see yet.
+    """
+    edges = edges_of(admin, partitions, committed_only=committed_only)
     starts = _offsets(admin, edges, wanted.start, group)
     if wanted.start.kind is BoundKind.OFFSET:
         _check_offset(edges, wanted.start.value)

@@ -14,6 +14,7 @@ from barnabas.cli.framework.connection import Connection, add_connection_options
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.filters import RecordFilter, add_filter_options
 from barnabas.cli.framework.offset_grammar import Bound, BoundKind, OffsetRange, parse_range
+from barnabas.cli.framework.options import add_isolation_option
 from barnabas.cli.framework.places import expand, parse_partitions, parse_place
 from barnabas.cli.framework.reading import POLL_SECONDS, read_spans
 from barnabas.cli.framework.spans import resolve
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", "--count", type=int, metavar="N", help="stop after N records")
     parser.add_argument("--timeout", type=float, metavar="SECONDS", help="stop when idle so long")
     parser.add_argument("-g", "--group", help="read as a member of a group, and commit")
-    parser.add_argument("--isolation-level", default="read_uncommitted", metavar="LEVEL")
+    add_isolation_option(parser, "read_uncommitted")
     parser.add_argument("-f", "--printf", metavar="FORMAT", help="such as '%%t/%%p/%%o %%k=%%v\\n'")
     parser.add_argument("--format", choices=FORMATS, default="table", help="(default: %(default)s)")
     add_filter_options(parser)
@@ -96,7 +97,9 @@ def _by_offsets(
         numbers = parse_partitions(arguments.partition)
         places = [(topic, numbers) for topic, _ in places]
     with connection.admin() as admin:
-        spans = resolve(admin, expand(admin, places), wanted, arguments.group)
+        committed = arguments.isolation_level == "read_committed"
+        places_now = expand(admin, places)
+        spans = resolve(admin, places_now, wanted, arguments.group, committed_only=committed)
     return read_spans(connection, spans, isolation_level=arguments.isolation_level)
 
 

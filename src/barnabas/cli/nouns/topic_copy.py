@@ -13,7 +13,7 @@ from barnabas.cli.framework.confirm import add_dry_run_option
 from barnabas.cli.framework.connection import Connection, add_connection_options
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.filters import RecordFilter, add_filter_options
-from barnabas.cli.framework.options import add_progress_options
+from barnabas.cli.framework.options import add_isolation_option, add_progress_options
 from barnabas.cli.framework.progress import Progress
 from barnabas.cli.framework.reading import read_spans
 from barnabas.cli.framework.settings import BOOTSTRAP, key_values
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--repartition", action="store_true", help="place records by key, not as they were"
     )
     parser.add_argument("--rate-limit", type=float, metavar="RECORDS", help="records per second")
-    parser.add_argument("--isolation-level", default="read_committed", metavar="LEVEL")
+    add_isolation_option(parser, "read_committed")
     add_dry_run_option(parser)
     add_filter_options(parser)
     add_progress_options(parser)

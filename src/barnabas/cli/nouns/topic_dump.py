@@ -16,7 +16,7 @@ from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.files import STDIO, open_output
 from barnabas.cli.framework.filters import RecordFilter, add_filter_options
 from barnabas.cli.framework.offset_grammar import END, parse_range
-from barnabas.cli.framework.options import add_progress_options
+from barnabas.cli.framework.options import add_isolation_option, add_progress_options
 from barnabas.cli.framework.places import expand, parse_place
 from barnabas.cli.framework.progress import Progress
 from barnabas.cli.framework.reading import read_spans
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("topic", metavar="TOPIC[:PARTITIONS]")
     parser.add_argument("-o", "--offset", default=":end", metavar="RANGE", help="(default: :end)")
     parser.add_argument("--output", default=STDIO, metavar="FILE", help="(default: stdout)")
-    parser.add_argument("--isolation-level", default="read_committed", metavar="LEVEL")
+    add_isolation_option(parser, "read_committed")
     add_filter_options(parser)
     add_progress_options(parser)
     add_connection_options(parser)
@@ -72,7 +72,8 @@ def plan(
     place = parse_place(arguments.topic)
     with connection.admin() as admin:
         partitions = expand(admin, [place])
-        spans = resolve(admin, partitions, wanted)
+        committed = arguments.isolation_level == "read_committed"
+        spans = resolve(admin, partitions, wanted, committed_only=committed)
         count = len(admin.describe_topic(place[0]).partitions)
         configs = {entry.name: entry.value for entry in set_configs(admin, place[0])}
     header = {
