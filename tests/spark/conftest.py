@@ -1,6 +1,7 @@
 """One Spark session for all tests of this folder, in one process; one real broker beside it."""
 
 import pytest
+from support.spark_copy import SHORT_LIFE
 
 
 def pytest_collection_modifyitems(items):
@@ -17,6 +18,7 @@ def spark(tmp_path_factory):
 
     place = tmp_path_factory.mktemp("spark")
     settings = {
+        **SHORT_LIFE,
         "spark.ui.enabled": "false",
         "spark.driver.memory": "1g",
         "spark.sql.warehouse.dir": str(place / "warehouse"),

@@ -7,11 +7,14 @@ import sys
 
 from barnabas.spark import session
 
+SHORT_LIFE = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+"""A JVM that lives for a minute has no use for the costly compiler."""
+
 
 def main():
     servers, source, target, checkpoint, mode = sys.argv[1:]
     # Four tries for a task: a lost worker must not end the query.
-    spark = session("local[2,4]", config={"spark.ui.enabled": "false"})
+    spark = session("local[2,4]", config={**SHORT_LIFE, "spark.ui.enabled": "false"})
     kafka = {"kafka.bootstrap.servers": servers}
     read = spark.readStream.format("barnabas").options(
         **kafka,
