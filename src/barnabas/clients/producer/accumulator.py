@@ -93,6 +93,7 @@ class Accumulator:
         now = self._clock.monotonic_ms()
         batch = ProducerBatch(place, reserved, now, threading.Lock(), self._wake)
         batch.ordinal = (next(self._opened),)
+        batch.lingers = self._settings.linger_ms > 0
         topic.close(place.partition)
         topic.open(batch)
         self._queues.setdefault(place, deque()).append(batch)

@@ -38,6 +38,7 @@ class ProducerBatch:
         "created_ms",
         "done",
         "error",
+        "lingers",
         "log_append_time",
         "ordinal",
         "partition",
@@ -74,6 +75,7 @@ class ProducerBatch:
         self.log_append_time = -1
         self.error: Exception | None = None
         self.done = False
+        self.lingers = True  # not sent at once, but when its time has come
         self.urgent = False  # somebody waits for it: it lingers no longer
         self.parts: list[tuple[int, ProducerBatch]] = []
         self._lock = lock
@@ -152,5 +154,6 @@ class ProducerBatch:
             event = self._event
         if not self.urgent:
             self.urgent = True
-            self._on_urgent()
+            if self.payload is None and self.lingers:
+                self._on_urgent()
         return event.wait(timeout)

@@ -34,7 +34,7 @@ class ProducerCore:
             self.transaction = Transaction(settings, self.client, self.identity)
             self.transaction.on_progress = self.sender.wake
             self.sender.gate = self.transaction
-        self._task = self._loop.create_task(self.sender.run())
+        self.sender.start()
 
     def wake(self) -> None:
         """From any thread: there may be something to send."""
@@ -66,8 +66,6 @@ class ProducerCore:
         try:
             await self.flush(timeout_s)
         finally:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
             await self.sender.close()
             await self.client.close()
             for batch in self.accumulator.incomplete():

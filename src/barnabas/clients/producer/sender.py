@@ -1,12 +1,15 @@
-"""The loop that sends: takes ready batches, groups them by leader, handles the answers.
+"""What sends: takes ready batches, groups them by leader, handles the answers.
 
-Decisions are elsewhere (`verdicts`, `identity`, `accumulator`); here is the IO around them. Runs
-as one task on the client's loop until the producer is closed.
+Decisions are elsewhere (`verdicts`, `identity`, `accumulator`); here is the IO around them. It
+runs in callbacks of the client's loop, not in a task: a record that somebody waits for passes
+from the wake-up to the socket, and its answer from the socket to the waiting thread, in one turn
+of the loop each.
 """
 
 import asyncio
 import logging
 from collections.abc import Awaitable
+from functools import partial
 from typing import Protocol
 
 from barnabas.clients._core.backoff import Backoff
@@ -21,7 +24,7 @@ from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.clients.producer.verdicts import LEADER_MOVED, Circumstances, Verdict, verdict
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError
+from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError, UnavailableError
 from barnabas.model.ids import TopicPartition
 from barnabas.net.client import ClientConnection
 from barnabas.wire.message import Message
@@ -64,28 +67,31 @@ class Sender:
         self._accumulator = accumulator
         self._identity = identity
         self._clock = clock
-        self._woken = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.Handle | None = None
+        self._closed = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._busy: set[str] = set()
         self._in_flight: dict[int, int] = {}
 
-    async def run(self) -> None:
-        """Send until cancelled."""
-        while True:
-            wait_ms = self._step(self._clock.monotonic_ms())
-            try:
-                async with asyncio.timeout(wait_ms / 1000):
-                    await self._woken.wait()
-            except TimeoutError:
-                pass
-            self._woken.clear()
+    def start(self) -> None:
+        """Begin to look for work."""
+        self._timer = self._loop.call_soon(self.wake)
 
     def wake(self) -> None:
-        """On the loop: look for work now."""
-        self._woken.set()
+        """On the loop: look for work now, and again when something comes due."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._closed:
+            return
+        wait_ms = self._step(self._clock.monotonic_ms())
+        self._timer = self._loop.call_later(wait_ms / 1000, self.wake)
 
     async def close(self) -> None:
-        """End what runs beside the loop; batches without an answer keep none."""
+        """Stop sending, end what runs beside; batches without an answer keep none."""
+        self._closed = True
+        if self._timer is not None:
+            self._timer.cancel()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -180,30 +186,37 @@ class Sender:
                 connection.post(request, version=version)
                 self._stored_unheard(batches)
                 return
-            future = connection.submit(
-                request, version=version, timeout_s=self._settings.request_timeout_ms / 1000
+            self._in_flight[node_id] = self._in_flight.get(node_id, 0) + 1
+            connection.ask(
+                request,
+                partial(self._answered, node_id, batches),
+                version=version,
+                timeout_s=self._settings.request_timeout_ms / 1000,
             )
         except BarnabasError as error:
-            self._lost(batches, error)
-            return
-        self._in_flight[node_id] = self._in_flight.get(node_id, 0) + 1
-        future.add_done_callback(lambda done: self._answered(node_id, batches, done))
+            self._answered(node_id, batches, None, error)
 
     # -- answers -------------------------------------------------------------------------------
 
     def _answered(
-        self, node_id: int, batches: list[ProducerBatch], done: "asyncio.Future[Message]"
+        self,
+        node_id: int,
+        batches: list[ProducerBatch],
+        response: Message | None,
+        error: BarnabasError | None,
     ) -> None:
         self._in_flight[node_id] -= 1
-        self._woken.set()
-        error = None if done.cancelled() else done.exception()
-        if done.cancelled() or error is not None:
-            cause = error if isinstance(error, BarnabasError) else BarnabasError("closed")
-            self._lost(batches, cause)
-            return
-        response = done.result()
-        assert isinstance(response, ProduceResponse)
-        self._read(response, batches)
+        self._soon()
+        if isinstance(response, ProduceResponse):
+            self._read(response, batches)
+        else:
+            self._lost(batches, error or UnavailableError("no answer"))
+
+    def _soon(self) -> None:
+        """Look for work at the end of this turn of the loop, once however often it is asked."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_soon(self.wake)
 
     def _read(self, response: ProduceResponse, batches: list[ProducerBatch]) -> None:
         names = self._client.metadata.topic_names
@@ -221,6 +234,9 @@ class Sender:
                 self._judge(batch, answer)
 
     def _judge(self, batch: ProducerBatch, answer: PartitionProduceResponse) -> None:
+        if answer.error_code == ErrorCode.NONE:
+            self._stored(batch, answer)
+            return
         code = ErrorCode.of(answer.error_code)
         if code in LEADER_MOVED:
             leader = answer.current_leader
@@ -231,9 +247,7 @@ class Sender:
             self._background("metadata", self._client.refresh({batch.partition.topic}))
         match verdict(batch, code, self._circumstances(batch)):
             case Verdict.STORED:
-                self._identity.stored(batch)
-                batch.complete(answer.base_offset, answer.log_append_time_ms, None)
-                self._accumulator.finished(batch)
+                self._stored(batch, answer)
             case Verdict.RETRY:
                 self._again(batch, code.name)
             case Verdict.SPLIT:
@@ -241,6 +255,11 @@ class Sender:
             case Verdict.FAILED:
                 message = answer.error_message or f"{batch.partition}: {code.explanation}"
                 self._fail(batch, BrokerError(code, message))
+
+    def _stored(self, batch: ProducerBatch, answer: PartitionProduceResponse) -> None:
+        self._identity.stored(batch)
+        batch.complete(answer.base_offset, answer.log_append_time_ms, None)
+        self._accumulator.finished(batch)
 
     def _circumstances(self, batch: ProducerBatch) -> Circumstances:
         return Circumstances(
@@ -334,7 +353,7 @@ class Sender:
             await asyncio.sleep(self._settings.client.retry_backoff_ms / 1000)
         finally:
             self._busy.discard(what)
-            self._woken.set()
+            self._soon()
 
     async def _connect(self, node_id: int) -> None:
         try:
