@@ -5,7 +5,7 @@ import threading
 import pytest
 from support.cluster_workload import leaders, wait_until
 
-from barnabas import Admin
+from barnabas import Admin, TopicPartition
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 
@@ -45,6 +45,24 @@ def test_controller_killed_during_topic_creation(cluster, topic_name):
     assert created == names
     wait_until(lambda: all(is_whole(cluster, name) for name in names), what="whole topics")
     assert {m.partition for m in cluster.produce(names[-1], b"one", partition=2)} == {2}
+
+
+def test_controller_killed_during_a_move(cluster, topic_name):
+    """Its successor finishes the moves."""
+    names = [TopicPartition(topic_name, number) for number in range(12)]
+    cluster.admin.create_topic(topic_name, len(names), REPLICAS)
+    for number in range(len(names)):
+        cluster.produce(topic_name, b"x" * 10_000, partition=number)
+    controller = cluster.admin.describe_cluster().controller
+    others = tuple({1, 2, 3} - {controller})
+    cluster.admin.alter_partition_reassignments(dict.fromkeys(names, others))
+    cluster.kill(controller)
+    wait_until(lambda: cluster.admin.describe_cluster().controller in others)
+    wait_until(lambda: not cluster.admin.list_partition_reassignments(), what="the moves' end")
+    cluster.start(controller)
+    found = leaders(cluster, topic_name)
+    assert {p.replicas for p in found.values()} == {others}
+    assert len(cluster.records(topic_name, at_least=len(names))) == len(names)
 
 
 def is_whole(cluster, name):

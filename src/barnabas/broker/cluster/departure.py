@@ -11,6 +11,7 @@ from barnabas.model.errors import BarnabasError
 from barnabas.replication.replica_manager import ReplicaManager
 
 _logger = logging.getLogger("barnabas.broker")
+_ANSWER_S = 10.0
 _HANDOVER_S = 2.0
 _POLL_S = 0.02
 
@@ -47,7 +48,8 @@ class Departure:
 
     async def _try_leave(self) -> bool:
         try:
-            remaining = await self._controller.controlled_shutdown(self._broker_epoch())
+            async with asyncio.timeout(_ANSWER_S):  # a controller without ZooKeeper does not answer
+                remaining = await self._controller.controlled_shutdown(self._broker_epoch())
         except (BarnabasError, OSError) as error:
             _logger.info("controlled shutdown failed: %s", error)
             return False

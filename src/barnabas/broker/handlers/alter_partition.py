@@ -3,6 +3,8 @@
 v2 topic ids; v3 the broker epoch of each member (KIP-903).
 """
 
+import asyncio
+
 from barnabas.broker.handler import Handler, RequestContext
 from barnabas.model.control import AlterPartitionChange, AlterPartitionReply, LeaderRecoveryState
 from barnabas.model.error_codes import ErrorCode
@@ -19,6 +21,9 @@ from barnabas.wire.messages.alter_partition import (
 from barnabas.zk.tree import TreeError
 
 _EPOCHS_FROM = 3
+# A controller whose session is in doubt does nothing: the leader shall not wait for it for long,
+# there may be another one already.
+_ANSWER_S = 5.0
 
 
 async def handle_alter_partition(
@@ -35,13 +40,14 @@ async def handle_alter_partition(
             )
     known = [change for change in changes.values() if change.topic_partition.topic]
     try:
-        replies = await ctx.services.cluster.controller.alter_partition(
-            BrokerId(request.broker_id), request.broker_epoch, known
-        )
+        async with asyncio.timeout(_ANSWER_S):
+            replies = await ctx.services.cluster.controller.alter_partition(
+                BrokerId(request.broker_id), request.broker_epoch, known
+            )
     except BrokerError as error:
         return AlterPartitionResponse(error_code=error.code)
-    except TreeError:
-        return AlterPartitionResponse(error_code=ErrorCode.NOT_CONTROLLER)
+    except (TreeError, TimeoutError):
+        return AlterPartitionResponse(error_code=ErrorCode.REQUEST_TIMED_OUT)
     return AlterPartitionResponse(
         topics=[
             TopicResponse("", topic_id, [_response(number, replies.get(change.topic_partition))])
