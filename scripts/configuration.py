@@ -8,6 +8,7 @@ from pathlib import Path
 from barnabas.model.config import ConfigKey, ConfigTable, ConfigType
 from barnabas.model.config_keys.admin import ADMIN_KEYS
 from barnabas.model.config_keys.broker import BROKER_KEYS
+from barnabas.model.config_keys.connector import CONNECTOR_KEYS
 from barnabas.model.config_keys.consumer import CONSUMER_KEYS
 from barnabas.model.config_keys.producer import PRODUCER_KEYS
 from barnabas.model.config_keys.simple import SIMPLE_KEYS
@@ -21,6 +22,7 @@ TABLES: list[tuple[str, str, ConfigTable]] = [
     ("Producer", "`barnabas.Producer(config)`, `barnabas.aio.Producer(config)`.", PRODUCER_KEYS),
     ("Consumer", "`barnabas.Consumer(config)`, `barnabas.aio.Consumer(config)`.", CONSUMER_KEYS),
     ("Simple consumer", "`barnabas.SimpleConsumer(config)`.", SIMPLE_KEYS),
+    ("ZooKeeper high-level consumer", "`barnabas.ConsumerConnector(config)`.", CONNECTOR_KEYS),
     ("Admin", "`barnabas.Admin(config)`, `barnabas.aio.Admin(config)`.", ADMIN_KEYS),
     (
         "Topic",

@@ -16,6 +16,7 @@ changes, or after the back-off, whichever is first.
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Mapping
 
@@ -60,6 +61,7 @@ class Rebalancer:
         self._committer = committer
         self._streams = streams
         self._settled: tuple[int, GroupView] | None = None
+        self._claimed: set[TopicPartition] = set()
 
     async def run(self, *, patient: bool) -> None:
         """Rebalance until it succeeds, or ConsumerRebalanceFailedError.
@@ -94,7 +96,11 @@ class Rebalancer:
         self._streams.clear()
 
     async def abandon(self) -> None:
-        """The session is over, and with it our ownership: stop, and commit nothing."""
+        """The session is over, and with it our ownership: stop, and commit nothing.
+
+        News of a loss can come late, when a new session has claimed partitions already; what it
+        claimed stays noted and is released by the next attempt.
+        """
         self._settled = None
         await self.stop_reading()
         self.topic_registry = {}
@@ -134,7 +140,9 @@ class Rebalancer:
             owned.setdefault(place.topic, set()).add(place.partition)
         if self.listener is not None:
             await _call(self.listener.before_releasing_partitions, owned)
+        await self._registry.release_ours(self._claimed - self.topic_registry.keys())
         await self._registry.release(self.topic_registry)
+        self._claimed.clear()
         self.topic_registry = {}
         self._committer.forget()
 
@@ -142,6 +150,7 @@ class Rebalancer:
         mine = assignment.get(self._name, {})
         # Before the claim, so that a group whose offsets cannot be read blocks nobody.
         await self._committer.fetch(mine)
+        self._claimed.update(mine)
         await self._registry.claim(mine)
         try:
             # Again, now that they are ours: the last owner may have committed between the first
@@ -172,20 +181,16 @@ class Rebalancer:
         }
 
     async def _pause(self, error: BarnabasError) -> None:
+        """Until the owner in our way is gone or anything else changes, or the back-off is over."""
         backoff_s = self._settings.rebalance_backoff_s
-        waits: list[asyncio.Future[bool]] = [asyncio.ensure_future(self._any_change())]
-        if isinstance(error, OwnershipConflictError):
-            waits.append(asyncio.ensure_future(self._registry.gone(error.path, backoff_s)))
         await asyncio.sleep(min(_SHORTEST_PAUSE_S, backoff_s))
-        try:
-            await asyncio.wait(waits, timeout=backoff_s, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
-            await asyncio.gather(*waits, return_exceptions=True)
-
-    async def _any_change(self) -> bool:
-        return await self.changed.wait()
+        with contextlib.suppress(TimeoutError, ConnectionLossError):
+            async with asyncio.timeout(backoff_s):
+                if isinstance(error, OwnershipConflictError):
+                    owner = await self._registry.tree.exists(error.path, self._on_watch)
+                    if owner is None:
+                        return
+                await self.changed.wait()
 
     def _failed(self, attempts: int, error: BarnabasError) -> ConsumerRebalanceFailedError:
         return ConsumerRebalanceFailedError(

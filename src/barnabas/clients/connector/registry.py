@@ -151,25 +151,19 @@ class GroupRegistry:
             raise
 
     async def release(self, places: Collection[TopicPartition]) -> None:
-        """Give up what we own; a node that is another's by now is left alone."""
+        """Give up what this session owns, in one step."""
         ops = [DeleteOp(paths.consumer_owner(self.group, place)) for place in places]
         for start in range(0, len(ops), OPS_PER_MULTI):
             some = ops[start : start + OPS_PER_MULTI]
             try:
                 await self.write(some)
             except MultiError:
-                await asyncio.gather(*(self._release_one(op.path) for op in some))
+                await self.release_ours(places)
 
-    async def gone(self, path: str, timeout_s: float) -> bool:
-        """Wait until a node is gone, for so long; whether it is."""
-        event = asyncio.Event()
-        if await self.tree.exists(path, lambda _: event.set()) is None:
-            return True
-        try:
-            await asyncio.wait_for(event.wait(), timeout_s)
-        except TimeoutError:
-            return False
-        return True
+    async def release_ours(self, places: Collection[TopicPartition]) -> None:
+        """Give up what is ours of these; a node that is another's by now is left alone."""
+        names = (paths.consumer_owner(self.group, place) for place in places)
+        await asyncio.gather(*(self._release_one(path) for path in names))
 
     async def _claim_some(self, some: Sequence[tuple[TopicPartition, ConsumerThreadId]]) -> None:
         ops = [

@@ -20,6 +20,8 @@ from barnabas.zk.tree import ConnectionLossError, SessionLostError, SessionState
 
 _log = logging.getLogger(__name__)
 
+_CANCEL_AGAIN_S = 0.1
+
 
 class Watcher:
     """Registers, rebalances, and keeps doing so. Lifecycle: `join`, `start`, `stop`."""
@@ -54,9 +56,11 @@ class Watcher:
         self._task = asyncio.get_running_loop().create_task(self._run(), name="watcher-executor")
 
     async def stop(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        task, self._task = self._task, None
+        while task is not None and not task.done():
+            # More than once: asyncio.wait_for of Python 3.11 can swallow a cancellation.
+            task.cancel()
+            await asyncio.wait([task], timeout=_CANCEL_AGAIN_S)
 
     # -- inside --------------------------------------------------------------------------------
 
@@ -91,9 +95,8 @@ class Watcher:
     async def _try_again(self) -> None:
         """When something changes, or after a while."""
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(
-                self._rebalancer.changed.wait(), self._settings.rebalance_backoff_s
-            )
+            async with asyncio.timeout(self._settings.rebalance_backoff_s):
+                await self._rebalancer.changed.wait()
         self._rebalancer.changed.set()
 
     async def _register(self) -> None:

@@ -245,3 +245,12 @@ async def test_a_listener_that_fails_fails_the_attempt(member):
     with pytest.raises(ConsumerRebalanceFailedError, match="listener failed"):
         await member.join()
     assert await member.tree.children("/consumers/g/owners/t") == []
+
+
+async def test_what_a_living_session_claimed_is_released_after_late_news_of_a_loss(store, member):
+    await member.join()
+    await member.rebalancer.abandon()
+    await Member(store, "g_C2").registry.register(StaticTopicCount({"t": 1}).node(0), 0)
+    await member.rebalancer.run(patient=False)
+    assert member.owned == [0, 1]
+    assert await member.tree.children("/consumers/g/owners/t") == ["0", "1"]

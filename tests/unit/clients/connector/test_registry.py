@@ -17,7 +17,6 @@ from barnabas.clients.connector.topic_count import (
 from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.testing.virtual_clock import VirtualClock
-from barnabas.zk import paths
 from barnabas.zk.sqlite_tree import EmbeddedStore
 from barnabas.zk.tree import NodeExistsError, SessionLostError
 
@@ -98,17 +97,8 @@ async def test_releasing_leaves_anothers_nodes_alone(store, registry):
     other = GroupRegistry(store.session(), "g", "g_C2")
     await other.claim(threads("g_C2", 0))
     await registry.claim(threads("g_C1", 1))
-    await registry.release([place(0), place(1), place(2)])
+    await registry.release_ours([place(0), place(1), place(2)])
     assert await registry.tree.children("/consumers/g/owners/t") == ["0"]
-
-
-async def test_waiting_for_an_owner_to_go(store, registry):
-    other = GroupRegistry(store.session(), "g", "g_C2")
-    await other.claim(threads("g_C2", 0))
-    path = paths.consumer_owner("g", place(0))
-    assert not await registry.gone(path, 0.001)
-    await other.tree.close()
-    assert await registry.gone(path, 0)
 
 
 async def test_the_view_has_members_topics_and_partitions(store, registry):
