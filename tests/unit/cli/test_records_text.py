@@ -4,9 +4,9 @@ import struct
 
 import pytest
 
-from barnabas.cli.apache.message_formatter import MessageFormatter
-from barnabas.cli.framework.record_format import RecordFormat
-from barnabas.cli.framework.record_json import (
+from barnabas.cli.apache.console.message_formatter import MessageFormatter
+from barnabas.cli.reading.record_format import RecordFormat
+from barnabas.cli.reading.record_json import (
     decode_bytes,
     encode_bytes,
     headers_of,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from barnabas.cli.apache.console_formats import formatter_of
+from barnabas.cli.apache.console.formatters import formatter_of
 from barnabas.cli.apache.flags import (
     add_bootstrap_options,
     add_client_properties,

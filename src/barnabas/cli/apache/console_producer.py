@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from barnabas.cli.apache.flags import add_bootstrap_options, add_client_properties, connection_of
 from barnabas.cli.framework.exit_codes import DONE
-from barnabas.cli.framework.record_format import unescape
 from barnabas.cli.framework.settings import key_values, read_properties
+from barnabas.cli.reading.record_format import unescape
 from barnabas.model.errors import ConfigError, LocalError
 
 EXAMPLE = """

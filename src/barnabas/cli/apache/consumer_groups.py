@@ -5,11 +5,11 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from barnabas.cli.apache import group_tables as tables
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
-from barnabas.cli.apache.group_offsets import delete_offsets, reset_offsets
+from barnabas.cli.apache.groups import tables
+from barnabas.cli.apache.groups.offsets import delete_offsets, reset_offsets
 from barnabas.cli.framework.exit_codes import DONE, FAILED
-from barnabas.cli.nouns.group_lag import lags_of
+from barnabas.cli.group_verbs.lag import lags_of
 from barnabas.model.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.validate_regex is not None:
         return _validate_regex(arguments.validate_regex)
     if arguments.zookeeper and not arguments.bootstrap_server:
-        from barnabas.cli.apache.zookeeper_groups import list_or_describe
+        from barnabas.cli.apache.groups.zookeeper import list_or_describe
 
         return list_or_describe(arguments)
     actions: dict[str, Callable[[Admin, argparse.Namespace], int]] = {

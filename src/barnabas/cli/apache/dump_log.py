@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from barnabas.cli.apache.console_formats import plain_message
+from barnabas.cli.apache.console.formatters import plain_message
 from barnabas.cli.apache.flags import say
 from barnabas.cli.framework.exit_codes import CHECK_FAILED, DONE
 from barnabas.cli.nouns.log_files import base_offset, control_of, entries_of, kind_of

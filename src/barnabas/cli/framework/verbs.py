@@ -53,7 +53,7 @@ class VerbParser(argparse.ArgumentParser):
 
 def in_module(name: str) -> tuple[AddArguments, Run]:
     """The `add_arguments` and `run` of a verb that has a module of its own."""
-    path = f"barnabas.cli.nouns.{name}"
+    path = f"barnabas.cli.{name}"
 
     def add_arguments(parser: argparse.ArgumentParser) -> None:
         importlib.import_module(path).add_arguments(parser)

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 
 from barnabas.cli.framework.connection import Connection, add_connection_options
 from barnabas.cli.framework.exit_codes import DONE
-from barnabas.cli.framework.filters import RecordFilter, add_filter_options
-from barnabas.cli.framework.offset_grammar import Bound, BoundKind, OffsetRange, parse_range
 from barnabas.cli.framework.options import add_isolation_option
 from barnabas.cli.framework.places import expand, parse_partitions, parse_place
-from barnabas.cli.framework.reading import POLL_SECONDS, read_spans
-from barnabas.cli.framework.spans import resolve
-from barnabas.cli.nouns.record_output import FORMATS, RecordPrinter
+from barnabas.cli.reading.filters import RecordFilter, add_filter_options
+from barnabas.cli.reading.offset_grammar import Bound, BoundKind, OffsetRange, parse_range
+from barnabas.cli.reading.record_output import FORMATS, RecordPrinter
+from barnabas.cli.reading.span_reader import POLL_SECONDS, read_spans
+from barnabas.cli.reading.spans import resolve
 from barnabas.model.errors import ConfigError
 from barnabas.records.record import Record
 from barnabas.runtime.clock import SystemClock

@@ -9,13 +9,13 @@ import argparse
 import sys
 from collections.abc import Iterator
 
+from barnabas.cli.diagnosis.cluster import check_cluster
+from barnabas.cli.diagnosis.findings import Finding, Status, trouble
+from barnabas.cli.diagnosis.network import Route
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import CHECK_FAILED, DONE
 from barnabas.cli.framework.options import add_common_options
 from barnabas.cli.framework.render import show, show_document, table_text
-from barnabas.cli.nouns.doctor_cluster import check_cluster
-from barnabas.cli.nouns.doctor_network import Route
-from barnabas.cli.nouns.findings import Finding, Status, trouble
 from barnabas.clients._core.options import ClientOptions
 from barnabas.model.config_keys.admin import ADMIN_KEYS
 from barnabas.model.errors import BarnabasError, ConfigError

@@ -11,8 +11,8 @@ from barnabas.cli.framework.outcomes import exit_code, status_of
 from barnabas.cli.framework.places import expand, parse_place
 from barnabas.cli.framework.render import show
 from barnabas.cli.framework.verbs import Verb, add_verbs, in_module, run_verb
-from barnabas.cli.nouns.group_lag import COLUMNS, lags_of, total_lag, with_seconds
-from barnabas.cli.nouns.group_reset import committed_of, refuse_active
+from barnabas.cli.group_verbs.lag import COLUMNS, lags_of, total_lag, with_seconds
+from barnabas.cli.group_verbs.reset_plan import committed_of, refuse_active
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import SystemClock
 
@@ -205,13 +205,13 @@ VERBS = (
         "watch",
         "lag, rates and time to catch up, live",
         WATCH_EXAMPLE,
-        *in_module("group_watch"),
+        *in_module("group_verbs.watch"),
     ),
     Verb(
         "reset",
         "plan new offsets; --execute makes them so",
         RESET_EXAMPLE,
-        *in_module("group_resetting"),
+        *in_module("group_verbs.reset"),
         ("seek",),
     ),
     Verb(

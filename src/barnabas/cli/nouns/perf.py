@@ -7,16 +7,16 @@ from typing import Any
 
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import DONE
-from barnabas.cli.framework.offset_grammar import END, START, OffsetRange
 from barnabas.cli.framework.options import add_common_options, add_progress_options
 from barnabas.cli.framework.places import expand
 from barnabas.cli.framework.progress import Progress
-from barnabas.cli.framework.reading import read_spans
 from barnabas.cli.framework.render import show
-from barnabas.cli.framework.spans import resolve
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
 from barnabas.cli.nouns.latencies import Latencies
-from barnabas.cli.nouns.topic_copy import Pace
+from barnabas.cli.reading.offset_grammar import END, START, OffsetRange
+from barnabas.cli.reading.span_reader import read_spans
+from barnabas.cli.reading.spans import resolve
+from barnabas.cli.topic_data.copy import Pace
 
 PRODUCE_COLUMNS = (
     "records",

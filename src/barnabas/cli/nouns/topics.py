@@ -274,18 +274,18 @@ VERBS = (
         "copy",
         "copy the records of a topic to another, in this cluster or another one",
         COPY_EXAMPLE,
-        *in_module("topic_copy"),
+        *in_module("topic_data.copy"),
     ),
     Verb(
         "dump",
         "write the records of a topic to a file, without loss",
         DUMP_EXAMPLE,
-        *in_module("topic_dump"),
+        *in_module("topic_data.dump"),
     ),
     Verb(
         "restore",
         "write the records of a dump to a topic",
         RESTORE_EXAMPLE,
-        *in_module("topic_restore"),
+        *in_module("topic_data.restore"),
     ),
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.spans import edges_of
+from barnabas.cli.reading.spans import edges_of
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
 

@@ -4,13 +4,14 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from barnabas.cli.apache import group_tables as tables
 from barnabas.cli.apache.flags import say
+from barnabas.cli.apache.groups import tables
 from barnabas.cli.framework.exit_codes import DONE, FAILED
 from barnabas.cli.framework.files import read_input
 from barnabas.cli.framework.places import expand, parse_place
 from barnabas.cli.framework.times import parse_datetime, parse_duration
-from barnabas.cli.nouns.group_reset import (
+from barnabas.cli.group_verbs.reset import simple_reset
+from barnabas.cli.group_verbs.reset_plan import (
     PlannedOffset,
     Reset,
     ResetRule,
@@ -19,7 +20,6 @@ from barnabas.cli.nouns.group_reset import (
     plan_reset,
     refuse_active,
 )
-from barnabas.cli.nouns.group_resetting import simple_reset
 from barnabas.model.errors import BarnabasError, BrokerError, ConfigError
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import SystemClock

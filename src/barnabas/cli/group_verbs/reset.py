@@ -11,7 +11,7 @@ from barnabas.cli.framework.outcomes import exit_code, status_of
 from barnabas.cli.framework.places import expand, parse_place
 from barnabas.cli.framework.render import show
 from barnabas.cli.framework.times import parse_duration, parse_time
-from barnabas.cli.nouns.group_reset import (
+from barnabas.cli.group_verbs.reset_plan import (
     PlannedOffset,
     Reset,
     ResetRule,

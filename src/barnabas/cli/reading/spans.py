@@ -6,7 +6,7 @@ The end of each partition is looked up once, at the start, so that a command wit
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from barnabas.cli.framework.offset_grammar import Bound, BoundKind, OffsetRange
+from barnabas.cli.reading.offset_grammar import Bound, BoundKind, OffsetRange
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ConfigError
 from barnabas.model.ids import TopicPartition

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from barnabas.cli.diagnosis.findings import Finding, fine, trouble, warning
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.nouns.findings import Finding, fine, trouble, warning
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import SystemClock

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from barnabas.cli.framework.spans import Edges, edges_of, offsets_at
-from barnabas.cli.nouns.group_lag import member_names
+from barnabas.cli.group_verbs.lag import member_names
+from barnabas.cli.reading.spans import Edges, edges_of, offsets_at
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ConfigError, LocalError
 from barnabas.model.ids import TopicPartition

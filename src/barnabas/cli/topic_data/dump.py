@@ -14,15 +14,15 @@ from typing import Any
 from barnabas.cli.framework.connection import Connection, add_connection_options
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.files import STDIO, open_output
-from barnabas.cli.framework.filters import RecordFilter, add_filter_options
-from barnabas.cli.framework.offset_grammar import END, parse_range
 from barnabas.cli.framework.options import add_isolation_option, add_progress_options
 from barnabas.cli.framework.places import expand, parse_place
 from barnabas.cli.framework.progress import Progress
-from barnabas.cli.framework.reading import read_spans
-from barnabas.cli.framework.record_json import record_document
 from barnabas.cli.framework.render import json_line
-from barnabas.cli.framework.spans import Span, resolve
+from barnabas.cli.reading.filters import RecordFilter, add_filter_options
+from barnabas.cli.reading.offset_grammar import END, parse_range
+from barnabas.cli.reading.record_json import record_document
+from barnabas.cli.reading.span_reader import read_spans
+from barnabas.cli.reading.spans import Span, resolve
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import SystemClock
 

@@ -8,7 +8,7 @@ null.literal, key.deserializer, value.deserializer, headers.deserializer.
 import struct
 from collections.abc import Callable, Mapping
 
-from barnabas.cli.framework.record_format import unescape
+from barnabas.cli.reading.record_format import unescape
 from barnabas.model.errors import ConfigError
 from barnabas.model.records import TimestampType
 from barnabas.records.record import Record

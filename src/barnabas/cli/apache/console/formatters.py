@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Protocol
 
-from barnabas.cli.apache.message_formatter import MessageFormatter
+from barnabas.cli.apache.console.message_formatter import MessageFormatter
 from barnabas.cli.framework.settings import key_values, read_properties
 from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.records.record import Record

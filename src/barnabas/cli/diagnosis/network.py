@@ -8,7 +8,7 @@ import socket
 import time
 from collections.abc import Iterator
 
-from barnabas.cli.nouns.findings import Finding, fine, trouble
+from barnabas.cli.diagnosis.findings import Finding, fine, trouble
 from barnabas.model.errors import BarnabasError, UnavailableError
 from barnabas.net.blocking_client import BlockingConnection
 from barnabas.net.connection_options import Address, ConnectionOptions, connect_problem

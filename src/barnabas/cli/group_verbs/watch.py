@@ -15,7 +15,7 @@ from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.options import add_common_options
 from barnabas.cli.framework.progress import duration_text
 from barnabas.cli.framework.render import json_line, table_text
-from barnabas.cli.nouns.group_lag import PartitionLag, lags_of, with_seconds
+from barnabas.cli.group_verbs.lag import PartitionLag, lags_of, with_seconds
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import SystemClock
 

@@ -2,10 +2,10 @@
 
 from typing import BinaryIO
 
-from barnabas.cli.framework.record_format import RecordFormat
-from barnabas.cli.framework.record_json import encode_bytes, record_document
 from barnabas.cli.framework.render import cell, json_line, yaml_text
 from barnabas.cli.framework.times import iso_time
+from barnabas.cli.reading.record_format import RecordFormat
+from barnabas.cli.reading.record_json import encode_bytes, record_document
 from barnabas.records.record import Record
 
 FORMATS = ("table", "json", "yaml", "tsv", "raw")

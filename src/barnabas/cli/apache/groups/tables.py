@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from barnabas.cli.apache.flags import say
-from barnabas.cli.nouns.group_lag import PartitionLag
+from barnabas.cli.group_verbs.lag import PartitionLag
 from barnabas.model.ids import TopicPartition
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ import argparse
 import asyncio
 from typing import TYPE_CHECKING
 
-from barnabas.cli.apache import group_tables as tables
 from barnabas.cli.apache.flags import say
+from barnabas.cli.apache.groups import tables
 from barnabas.cli.apache.zookeeper_brokers import CONNECT_SECONDS, brokers_in
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.settings import BOOTSTRAP
-from barnabas.cli.framework.spans import edges_of
-from barnabas.cli.nouns.group_lag import PartitionLag
+from barnabas.cli.group_verbs.lag import PartitionLag
+from barnabas.cli.reading.spans import edges_of
 from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.spans import Span
+from barnabas.cli.reading.spans import Span
 from barnabas.model.ids import TopicPartition
 from barnabas.records.record import Record
 

@@ -16,8 +16,8 @@ from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.files import STDIO, open_input
 from barnabas.cli.framework.options import add_progress_options
 from barnabas.cli.framework.progress import Progress
-from barnabas.cli.framework.record_json import decode_bytes, headers_of
-from barnabas.cli.framework.writing import BulkWriter
+from barnabas.cli.reading.record_json import decode_bytes, headers_of
+from barnabas.cli.topic_data.bulk_writer import BulkWriter
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, LocalError, ProtocolError
 

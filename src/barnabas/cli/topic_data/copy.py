@@ -12,14 +12,14 @@ import time
 from barnabas.cli.framework.confirm import add_dry_run_option
 from barnabas.cli.framework.connection import Connection, add_connection_options
 from barnabas.cli.framework.exit_codes import DONE
-from barnabas.cli.framework.filters import RecordFilter, add_filter_options
 from barnabas.cli.framework.options import add_isolation_option, add_progress_options
 from barnabas.cli.framework.progress import Progress
-from barnabas.cli.framework.reading import read_spans
 from barnabas.cli.framework.settings import BOOTSTRAP, key_values
-from barnabas.cli.framework.writing import BulkWriter
-from barnabas.cli.nouns.topic_dump import plan
-from barnabas.cli.nouns.topic_restore import ensure_topic
+from barnabas.cli.reading.filters import RecordFilter, add_filter_options
+from barnabas.cli.reading.span_reader import read_spans
+from barnabas.cli.topic_data.bulk_writer import BulkWriter
+from barnabas.cli.topic_data.dump import plan
+from barnabas.cli.topic_data.restore import ensure_topic
 from barnabas.model.errors import ConfigError
 from barnabas.records.record import Record
 

@@ -1,0 +1,1 @@
+"""What Apache's console consumer prints."""

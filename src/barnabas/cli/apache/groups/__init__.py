@@ -1,0 +1,1 @@
+"""The parts of Apache's tool for consumer groups."""

@@ -1,0 +1,1 @@
+"""The larger verbs on groups: lag, reset, watch."""

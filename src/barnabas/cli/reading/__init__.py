@@ -1,0 +1,1 @@
+"""Reading records: where from, which, and how they are shown."""

@@ -1,0 +1,1 @@
+"""Moving a topic's records: copy, dump, restore."""
