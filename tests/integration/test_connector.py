@@ -10,6 +10,7 @@ from barnabas.clients.connector import (
     ConsumerRebalanceListener,
     ConsumerTimeoutError,
     Direction,
+    GroupReports,
     MessageStreamsExistError,
     OffsetMigration,
 )
@@ -245,6 +246,31 @@ def test_offsets_move_to_kafka_and_back(broker, world, topic):
         assert mover.apply(back, allow_rewind=True) == 1
     assert world.offset(topic, 0, group=topic) == 2
     assert broker.admin.list_group_offsets([topic]).ok[topic][TopicPartition(topic, 1)].offset == 4
+
+
+def test_a_group_is_described_by_its_owners_offsets_and_lag(broker, world, topic):
+    fill(broker, topic, 5, 4)
+    connector = world.connector("C1", group=topic)
+    connector.create_message_streams({topic: 1})
+    connector.commit_offsets({TopicPartition(topic, 0): 3})
+
+    async def open_tree(settings):
+        return world.store.session()
+
+    config = {"zookeeper.connect": "embedded"}
+    with GroupReports(config, open_tree=open_tree, loop_thread=world.loop) as reports:
+        assert topic in reports.groups()
+        report = reports.describe(topic)
+        assert reports.describe("nobody").partitions == ()
+    assert report.members == (f"{topic}_C1",)
+    first, second = report.partitions[:2]
+    assert (first.owner, first.offset, first.log_end_offset, first.lag) == (
+        f"{topic}_C1-0",
+        3,
+        4,
+        1,
+    )
+    assert (second.offset, second.lag) == (None, None)
 
 
 def migration(world, group):

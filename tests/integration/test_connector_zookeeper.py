@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from support.connector_world import Readers, put_topic, wait_until
@@ -84,8 +85,8 @@ def test_sixteen_consumers_over_512_partitions_rebalance_in_five_seconds(
     members = [ConsumerConnector(config(hosts, f"C{n:02}"), loop_thread=loop) for n in range(17)]
     last = members.pop()
     try:
-        for member in members:
-            member.create_message_streams({topic_name: 1})
+        with ThreadPoolExecutor(len(members)) as together:
+            list(together.map(lambda m: m.create_message_streams({topic_name: 1}), members))
         wait_until(lambda: {len(m.owned_partitions()) for m in members} == {32}, 30)
         started = time.monotonic()
         last.create_message_streams({topic_name: 1})

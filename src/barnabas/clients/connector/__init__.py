@@ -6,6 +6,7 @@ from barnabas.clients.connector.errors import (
     ConsumerTimeoutError,
     MessageStreamsExistError,
 )
+from barnabas.clients.connector.group_report import GroupReport, GroupReports, PartitionReport
 from barnabas.clients.connector.listener import ConsumerRebalanceListener
 from barnabas.clients.connector.migration import OffsetMigration
 from barnabas.clients.connector.migration_plan import Direction, MigrationPlan
@@ -19,9 +20,12 @@ __all__ = [
     "ConsumerRebalanceListener",
     "ConsumerTimeoutError",
     "Direction",
+    "GroupReport",
+    "GroupReports",
     "MessageStream",
     "MessageStreamsExistError",
     "MigrationPlan",
     "OffsetMigration",
+    "PartitionReport",
     "Whitelist",
 ]

@@ -1,0 +1,185 @@
+"""What ZooKeeper knows of the old consumer's groups: members, owner threads, offsets, lag.
+
+For `groups list|describe` and `kafka-consumer-groups --zookeeper`. Reads only.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from barnabas.clients._core.client import KafkaClient
+from barnabas.clients._core.loop_thread import LoopThread
+from barnabas.clients.connector.cluster_client import ClusterClient
+from barnabas.clients.connector.fetch_messages import offset_request, read_offsets
+from barnabas.clients.connector.offset_storage import ZooKeeperOffsets
+from barnabas.clients.connector.registry import GroupRegistry
+from barnabas.clients.connector.settings import LATEST_TIMESTAMP, ConnectorSettings
+from barnabas.clients.connector.tree_source import TreeSource, connect_zookeeper
+from barnabas.model.errors import BarnabasError
+from barnabas.model.ids import TopicPartition
+from barnabas.model.records import IsolationLevel
+from barnabas.zk import paths
+from barnabas.zk.consumer_znodes import decode_owner
+from barnabas.zk.tree import MetadataTree, NoNodeError
+
+_ANY_GROUP = "group-report"
+_LEADER_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionReport:
+    """One partition of a group; None where nothing is known."""
+
+    place: TopicPartition
+    offset: int | None
+    log_end_offset: int | None
+    owner: str | None
+
+    @property
+    def lag(self) -> int | None:
+        if self.offset is None or self.log_end_offset is None:
+            return None
+        return max(0, self.log_end_offset - self.offset)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupReport:
+    """A group of the ZooKeeper high-level consumer."""
+
+    group: str
+    members: tuple[str, ...]
+    partitions: tuple[PartitionReport, ...]
+
+
+class GroupReports:
+    """Takes a connector's configuration but group.id; close it, or use `with`."""
+
+    def __init__(
+        self,
+        config: Mapping[str, object] | None = None,
+        *,
+        open_tree: TreeSource = connect_zookeeper,
+        loop_thread: LoopThread | None = None,
+        **options: object,
+    ) -> None:
+        self._settings = ConnectorSettings.parse(
+            {"group.id": _ANY_GROUP, **(config or {}), **options}
+        )
+        self._owns_loop = loop_thread is None
+        self._loop = loop_thread or LoopThread("barnabas-group-reports")
+        try:
+            self._worker = self._loop.call(self._open(open_tree))
+        except BaseException:
+            self._close_loop()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def groups(self) -> list[str]:
+        """All groups that ever registered, committed or owned anything."""
+        return self._loop.call(self._worker.groups())
+
+    def describe(self, group: str) -> GroupReport:
+        """Owners, offsets and lag of every partition of a group."""
+        return self._loop.call(self._worker.describe(group))
+
+    def close(self) -> None:
+        try:
+            self._loop.call(self._worker.close())
+        finally:
+            self._close_loop()
+
+    async def _open(self, open_tree: TreeSource) -> "_Worker":
+        return _Worker(await open_tree(self._settings), self._settings)
+
+    def _close_loop(self) -> None:
+        if self._owns_loop:
+            self._loop.close()
+
+
+class _Worker:
+    """The loop's side."""
+
+    def __init__(self, tree: MetadataTree, settings: ConnectorSettings) -> None:
+        self._tree = tree
+        self._cluster = ClusterClient(GroupRegistry(tree, _ANY_GROUP, ""), settings)
+
+    async def groups(self) -> list[str]:
+        return await self._children(paths.CONSUMERS)
+
+    async def describe(self, group: str) -> GroupReport:
+        registry = GroupRegistry(self._tree, group, "")
+        storage = ZooKeeperOffsets(registry)
+        owners = await self._owners(group)
+        offsets = await storage.fetch(await storage.places())
+        places = sorted(owners.keys() | offsets.keys())
+        ends = await self._ends(places)
+        return GroupReport(
+            group,
+            tuple(await registry.member_ids()),
+            tuple(
+                PartitionReport(place, offsets.get(place), ends.get(place), owners.get(place))
+                for place in places
+            ),
+        )
+
+    async def close(self) -> None:
+        await self._cluster.close()
+        await self._tree.close()
+
+    async def _owners(self, group: str) -> dict[TopicPartition, str]:
+        found: dict[TopicPartition, str] = {}
+        for topic in await self._children(f"{paths.CONSUMERS}/{group}/owners"):
+            for partition in await self._children(paths.consumer_owners(group, topic)):
+                place = TopicPartition(topic, int(partition))
+                try:
+                    data, _ = await self._tree.get(paths.consumer_owner(group, place))
+                except NoNodeError:
+                    continue
+                found[place] = decode_owner(data)
+        return found
+
+    async def _children(self, path: str) -> list[str]:
+        try:
+            return await self._tree.children(path)
+        except NoNodeError:
+            return []
+
+    async def _ends(self, places: list[TopicPartition]) -> dict[TopicPartition, int]:
+        """Where each log ends; what cannot be found out is left out."""
+        try:
+            client = await self._cluster.get()
+            await client.refresh({place.topic for place in places})
+        except BarnabasError:
+            return {}
+        by_leader: dict[int, list[TopicPartition]] = {}
+        for place in places:
+            leader = client.metadata.leader_of(place)
+            if leader is not None:
+                by_leader.setdefault(leader[0].id, []).append(place)
+        answers = await asyncio.gather(
+            *(_ends_at(client, broker_id, some) for broker_id, some in by_leader.items())
+        )
+        return {place: end for answer in answers for place, end in answer.items()}
+
+
+async def _ends_at(
+    client: KafkaClient, broker_id: int, places: list[TopicPartition]
+) -> dict[TopicPartition, int]:
+    request = offset_request(places, LATEST_TIMESTAMP, IsolationLevel.READ_UNCOMMITTED)
+    try:
+        response = await client.send(broker_id, request, timeout_s=_LEADER_SECONDS)
+    except BarnabasError:
+        return {}
+    return read_offsets(response)[0]
