@@ -15,6 +15,8 @@ import confluent_kafka
 
 from barnabas import Producer
 from barnabas.clients.producer.sender import Sender
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
 
 PAUSE_SECONDS = 0.002
 FAIL_OVER_SECONDS = 1.0
@@ -207,9 +209,17 @@ def _contents(brokers, topic, partition):
 
 
 def leaders(cluster, topic):
-    """Partition number to (leader id or None, leader epoch, in-sync ids)."""
-    description = cluster.admin.describe_topic(topic, timeout=20)
-    return {p.partition: p for p in description.partitions}
+    """Descriptions by partition number; the broker asked may not have heard of a new topic yet."""
+    for _ in range(100):
+        try:
+            description = cluster.admin.describe_topic(topic, timeout=20)
+        except BrokerError as error:
+            if error.code is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+                raise
+            _PAUSE.wait(0.05)
+        else:
+            return {p.partition: p for p in description.partitions}
+    raise AssertionError(f"topic {topic} is nowhere")
 
 
 def wait_until(condition, timeout=30.0, what="the condition"):

@@ -1,0 +1,15 @@
+"""The example of the cluster page does what it says."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.integration
+
+PAGE = Path(__file__).parents[2] / "docs" / "cluster.md"
+
+
+def test_the_cluster_page():
+    (block,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    exec(compile(block, "cluster.md", "exec"), {})
