@@ -32,6 +32,8 @@ class Program:
             stdout=self._log,
             stderr=self._log,
             start_new_session=True,
+            # What a killed process leaves goes with the test's directory.
+            env={**os.environ, "TMPDIR": str(log.parent)},
         )
 
     @property
@@ -77,7 +79,7 @@ def test_kills(broker, topic_name, tmp_path):
         before, program = copied(), Program(*arguments, "follow", log=log)
         try:
             while program.running and copied() == before:
-                pause.wait(0.05)
+                pause.wait(0.2)
             pause.wait(dice.random())
             workers = program.workers()
             if workers:

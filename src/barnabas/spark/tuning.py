@@ -12,6 +12,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from barnabas.spark import register
+from barnabas.spark.spark_home import use_unzipped_home
 
 LOCAL_CHECKPOINTS = (
     "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
@@ -34,6 +35,7 @@ def make_session(
     if chosen.startswith("local"):
         # The workers run the Python that runs this, not the first python3 of the search path.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        use_unzipped_home()
     builder: Any = SparkSession.builder
     builder = builder.appName(app_name).master(chosen)
     settings = {**safe_settings(), **_shuffle_settings(chosen)}
