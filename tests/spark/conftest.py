@@ -1,15 +1,10 @@
-"""One Spark session for all tests of this folder, in one process; one real broker beside it."""
+"""One Spark session for all tests of this folder, one real broker beside it.
+
+A JVM is dear: mark the tests with xdist_group("spark"), so that all go to one process.
+"""
 
 import pytest
 from support.spark_copy import SHORT_LIFE
-
-
-def pytest_collection_modifyitems(items):
-    """A JVM is dear: all its tests go to one worker. The files of this folder only."""
-    for item in items:
-        if "tests/spark/" in item.path.as_posix():
-            item.add_marker(pytest.mark.xdist_group("spark"))
-            item.add_marker(pytest.mark.integration)
 
 
 @pytest.fixture(scope="session")

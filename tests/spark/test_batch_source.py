@@ -5,6 +5,8 @@ import pytest
 from barnabas import Producer
 from barnabas.model.errors import ConfigError
 
+pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("spark")]
+
 COLUMNS = ["key", "value", "topic", "partition", "offset", "timestamp", "timestampType"]
 
 

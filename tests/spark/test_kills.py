@@ -19,7 +19,11 @@ SOAK = bool(os.environ.get("BARNABAS_SOAK"))
 ROUNDS = 10 if SOAK else 1
 PARTITIONS = 2
 RECORDS_PER_ROUND = 200
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(3600 if SOAK else 300)]
+pytestmark = [
+    pytest.mark.faults,
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.timeout(3600 if SOAK else 300),
+]
 
 
 class Program:

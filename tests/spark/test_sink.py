@@ -6,6 +6,8 @@ import pytest
 
 from barnabas import Producer
 
+pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("spark")]
+
 
 def frame_of(spark, rows, schema):
     return spark.createDataFrame(rows, schema)

@@ -7,6 +7,8 @@ import pytest
 
 from barnabas import Producer
 
+pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("spark")]
+
 
 def stream(spark, source, topic, **options):
     given = {"startingOffsets": "earliest", **options}
