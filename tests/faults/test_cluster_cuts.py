@@ -1,14 +1,13 @@
 """Leaders cut off from their followers or from ZooKeeper, under two idempotent producers."""
 
-import json
 import threading
 
 import pytest
-from kazoo.client import KazooClient
 from support.cluster_workload import (
     BarnabasWriter,
     ConfluentWriter,
     judge,
+    leader_in_zookeeper,
     leaders,
     replicas_differ,
     wait_until,
@@ -61,26 +60,17 @@ def test_leader_cut_off_from_its_followers(cut_cluster, topic_name, load):
 def test_leader_cut_off_from_zookeeper(cut_cluster, topic_name, load):
     """Others elect another leader; what the old one appended meanwhile was never acknowledged."""
     before = leaders(cut_cluster, topic_name)[0]
-    zookeeper = KazooClient(cut_cluster.zookeeper_connect)
-    zookeeper.start()
     cut_cluster.keepers[before.leader].cut()
     try:
-        wait_until(lambda: has_new_leader(zookeeper, topic_name, before), what="a new leader")
+        gone = (-1, before.leader)
+        wait_until(lambda: leader_in_zookeeper(cut_cluster, topic_name) not in gone)
         threading.Event().wait(2.0)
     finally:
         cut_cluster.keepers[before.leader].heal()
-        zookeeper.stop()
-        zookeeper.close()
     figures = settle(cut_cluster, topic_name, load)
     print(f"cut from ZooKeeper: {figures}")
     assert_all_well(cut_cluster, topic_name, figures)
     assert leaders(cut_cluster, topic_name)[0].leader_epoch > before.leader_epoch
-
-
-def has_new_leader(zookeeper, topic, before):
-    """As ZooKeeper has it: the broker that was cut off still tells the old story."""
-    data, _ = zookeeper.get(f"/brokers/topics/{topic}/partitions/0/state")
-    return json.loads(data)["leader"] not in (-1, before.leader)
 
 
 def in_sync(cluster, topic):

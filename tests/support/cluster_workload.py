@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from unittest.mock import patch
 
 import confluent_kafka
+from kazoo.client import KazooClient
 
 from barnabas import Producer
 from barnabas.clients.producer.sender import Sender
@@ -220,6 +221,18 @@ def leaders(cluster, topic):
         else:
             return {p.partition: p for p in description.partitions}
     raise AssertionError(f"topic {topic} is nowhere")
+
+
+def leader_in_zookeeper(cluster, topic, partition=0):
+    """As ZooKeeper has it: a broker that hangs, or was cut off, tells an old story or none."""
+    client = KazooClient(cluster.zookeeper_connect)
+    client.start()
+    try:
+        data, _ = client.get(f"/brokers/topics/{topic}/partitions/{partition}/state")
+    finally:
+        client.stop()
+        client.close()
+    return json.loads(data)["leader"]
 
 
 def wait_until(condition, timeout=30.0, what="the condition"):
