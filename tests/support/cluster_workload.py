@@ -54,10 +54,21 @@ class Writer(threading.Thread):
         self._topic = topic
         self._partitions = partitions
         self._stopped = threading.Event()
+        self._failure = None
 
     def stop(self):
+        """End, and raise whatever the client let through."""
         self._stopped.set()
         self.join()
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+
+    def run(self):
+        try:
+            self._write()
+        except Exception as failure:  # noqa: BLE001 - raised in the test's thread
+            self._failure = failure
 
     def _numbers(self):
         number = 0
@@ -75,9 +86,9 @@ class Writer(threading.Thread):
 class BarnabasWriter(Writer):
     """Our producer, idempotent as it is by default; counts its retries."""
 
-    def run(self):
+    def _write(self):
         with patch.object(Sender, "_retry_or_fail", self._counted(Sender._retry_or_fail)):
-            self._write()
+            self._produce()
 
     def _counted(self, retry):
         def counted(sender, batch, error):
@@ -86,7 +97,7 @@ class BarnabasWriter(Writer):
 
         return counted
 
-    def _write(self):
+    def _produce(self):
         config = {
             "bootstrap.servers": self._cluster.bootstrap_servers,
             "acks": "all",
@@ -113,7 +124,7 @@ class ConfluentWriter(Writer):
 
     waited = 0
 
-    def run(self):
+    def _write(self):
         producer = confluent_kafka.Producer(
             {
                 "bootstrap.servers": self._cluster.bootstrap_servers,
