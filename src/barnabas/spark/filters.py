@@ -6,7 +6,7 @@ cluster's time index; since times need not rise with offsets, the filter itself 
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import (
@@ -125,10 +125,9 @@ def _timestamp(bounds: Bounds, item: Filter) -> Bounds | None:
     value = getattr(item, "value", None)
     if not isinstance(item, EqualTo | GreaterThan | GreaterThanOrEqual):
         return None
-    if not isinstance(value, datetime):
+    if not isinstance(value, datetime) or value.tzinfo is None:
         return None
-    aware = value if value.tzinfo is not None else value.replace(tzinfo=UTC)
-    time_ms = max(int(aware.timestamp() * 1000) - 1, 0)
+    time_ms = max(int(value.timestamp() * 1000) - 1, 0)
     return replace(bounds, first_time_ms=max(bounds.first_time_ms or 0, time_ms))
 
 

@@ -50,6 +50,11 @@ def test_a_time_bounds_the_start_and_stays_with_spark():
     assert (set(bounds.values()), rest) == ({(20, 50)}, [item])
 
 
+def test_a_time_without_a_zone_is_no_bound():
+    item = GreaterThanOrEqual(("timestamp",), datetime(2030, 1, 1))  # noqa: DTZ001 - the point
+    assert narrow(item) == (dict.fromkeys(START, (5, 50)), [item])
+
+
 def test_what_is_not_understood_stays_with_spark():
     items = [IsNotNull(("key",)), EqualTo(("value",), b"x"), GreaterThan(("partition",), 1)]
     bounds, rest = narrow(*items, LessThan(("timestamp",), datetime.fromtimestamp(1, UTC)))
