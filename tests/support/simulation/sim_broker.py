@@ -25,7 +25,7 @@ from barnabas.model.control import (
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError
 from barnabas.replication.fetch_plan import FetchedPartition, FetchLimits, LeaderOffsets
-from barnabas.replication.fetcher_driver import FetcherPool
+from barnabas.replication.fetcher_pool import FetcherPool
 from barnabas.replication.partition_read import LATEST_TIMESTAMP, FetchSpec
 from barnabas.replication.partition_reader import list_offset
 from barnabas.zk import paths
