@@ -10,6 +10,7 @@ from support.cluster_workload import (
     leader_in_zookeeper,
     leaders,
     replicas_differ,
+    state_in_zookeeper,
     wait_until,
 )
 from support.cut_cluster import CutCluster
@@ -47,7 +48,10 @@ def test_leader_cut_off_from_its_followers(cut_cluster, topic_name, load):
     leader = leaders(cut_cluster, topic_name)[0].leader
     cut_cluster.peers[leader].cut()
     try:
-        wait_until(lambda: len(leaders(cut_cluster, topic_name)[0].isr) == 1, what="ISR of one")
+        wait_until(
+            lambda: state_in_zookeeper(cut_cluster, topic_name)["isr"] == [leader],
+            what="an ISR of the leader alone",
+        )
         stalled = [len(w.acknowledged.offsets) for w in load]
         threading.Event().wait(1.0)
     finally:

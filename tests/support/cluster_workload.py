@@ -235,6 +235,10 @@ def leaders(cluster, topic):
 
 
 def leader_in_zookeeper(cluster, topic, partition=0):
+    return state_in_zookeeper(cluster, topic, partition)["leader"]
+
+
+def state_in_zookeeper(cluster, topic, partition=0):
     """As ZooKeeper has it: a broker that hangs, or was cut off, tells an old story or none."""
     client = KazooClient(cluster.zookeeper_connect)
     client.start()
@@ -243,7 +247,7 @@ def leader_in_zookeeper(cluster, topic, partition=0):
     finally:
         client.stop()
         client.close()
-    return json.loads(data)["leader"]
+    return json.loads(data)
 
 
 def wait_until(condition, timeout=30.0, what="the condition"):
