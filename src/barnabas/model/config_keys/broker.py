@@ -132,7 +132,13 @@ REPLICATION_KEYS = [
     ConfigKey("replica.fetch.response.max.bytes", INT, 10 * 1024**2, "Bytes of its response."),
     ConfigKey("replica.lag.time.max.ms", LONG, 30_000, "Lag that drops a follower from the ISR."),
     ConfigKey("replica.socket.timeout.ms", INT, 30_000, "Network timeout of a follower's fetch."),
-    ConfigKey("replica.selector.class", STRING, None, "Which replica serves which consumer."),
+    ConfigKey(
+        "replica.selector.class",
+        STRING,
+        None,
+        "Which replica serves which consumer.",
+        note="Accepted for Kafka's sake: a consumer that names its rack reads from it.",
+    ),
     ConfigKey("fetch.max.bytes", INT, 55 * 1024**2, "Bytes of one fetch response.", at_least(1024)),
     ConfigKey("max.incremental.fetch.session.cache.slots", INT, 1000, "Fetch sessions kept."),
 ]

@@ -135,7 +135,12 @@ SEGMENT_KEYS = [
         dynamic=True,
     ),
     ConfigKey(
-        "log.preallocate", BOOLEAN, False, "Reserve a segment's space at once.", dynamic=True
+        "log.preallocate",
+        BOOLEAN,
+        False,
+        "Reserve a segment's space at once.",
+        dynamic=True,
+        note="Accepted for Kafka's sake: segments grow as they are written.",
     ),
     ConfigKey(
         "log.message.timestamp.type",

@@ -143,6 +143,7 @@ TOPIC_KEYS = ConfigTable(
             ConfigType.BOOLEAN,
             False,
             "Reserve a new segment's disk space at once.",
+            note="Accepted for Kafka's sake: segments grow as they are written.",
         ),
         ConfigKey(
             "retention.bytes",
