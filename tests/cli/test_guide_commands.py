@@ -1,4 +1,4 @@
-"""Every command line of the seed, as written there, on a cluster with a real ZooKeeper.
+"""Every command line of a guide to Kafka's tools, as written there, on a real ZooKeeper cluster.
 
 Only the script's path is `kafka-…`, hosts are ours, and commands that never end get a limit.
 """
@@ -16,8 +16,8 @@ pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("cluster")]
 
 
 @pytest.fixture
-def seed(cli, cluster):
-    """Runs a line of the seed with its hosts replaced."""
+def guide(cli, cluster):
+    """Runs a line of the guide with its hosts replaced."""
 
     def run(line, *more):
         zookeeper = cluster.zookeeper_connect
@@ -54,7 +54,7 @@ def remove(cluster, name):
 
 @pytest.fixture
 def topic(cluster):
-    """The seed's topic, made anew for the test."""
+    """The guide's topic, made anew for the test."""
 
     def make(name, *values, partitions=1, key=None):
         remove(cluster, name)
@@ -102,25 +102,25 @@ BIN = "~/kafka_2.12-2.6.0/bin"
 PATENT = "patent-grant"
 
 
-def test_list(seed, topic):
+def test_list(guide, topic):
     topic(PATENT)
-    ran = seed(f"{BIN}/kafka-topics.sh --zookeeper hadoopdatanode1:2181 --list")
+    ran = guide(f"{BIN}/kafka-topics.sh --zookeeper hadoopdatanode1:2181 --list")
     assert ran.code == 0, ran.err
     assert PATENT in ran.lines
 
 
-def test_create_describe_and_delete(seed, cluster):
+def test_create_describe_and_delete(guide, cluster):
     remove(cluster, PATENT)
     three = "hadoopdatanode1:2181,hadoopdatanode2:2181,hadoopdatanode3:2181"
     three = "hadoopdatanode1:2181" if "," in cluster.zookeeper_connect else three
-    ran = seed(
+    ran = guide(
         f"{BIN}/kafka-topics.sh --zookeeper {three} --create --partitions 6 "
         f"--replication-factor 2 --topic {PATENT}"
     )
     assert (ran.code, ran.out) == (0, f"Created topic {PATENT}.\n"), ran.err
 
     line = f"{BIN}/kafka-topics.sh --zookeeper hadoopdatanode1:2181 --describe --topic {PATENT}"
-    ran = seed(line)
+    ran = guide(line)
     assert ran.code == 0
     head, *partitions = ran.lines
     assert head.startswith(f"Topic: {PATENT}\tTopicId: ")
@@ -131,36 +131,36 @@ def test_create_describe_and_delete(seed, cluster):
     assert len(fields["Replicas"].split(",")) == 2
     assert fields["Leader"] in fields["Isr"].split(",")
 
-    # The seed has a single dash before `topic`.
+    # The guide has a single dash before `topic`.
     line = f"{BIN}/kafka-topics.sh --zookeeper hadoopdatanode1:2181 --delete -topic {PATENT}"
-    assert seed(line)[:2] == (0, "")
+    assert guide(line)[:2] == (0, "")
     assert PATENT not in [item.name for item in cluster.admin.list_topics()]
 
 
 @pytest.mark.parametrize(("when", "offset"), [("-1", 3), ("-2", 1)])
-def test_get_offset_shell(seed, topic, cluster, when, offset):
+def test_get_offset_shell(guide, topic, cluster, when, offset):
     topic(PATENT, "a", "b", "c")
     cluster.admin.delete_records({TopicPartition(PATENT, 0): 1}).check()
-    ran = seed(
+    ran = guide(
         f"{BIN}/kafka-run-class.sh kafka.tools.GetOffsetShell --broker-list "
         f"hadoopdatanode1:9092 --time {when} --topic {PATENT}"
     )
     assert (ran.code, ran.out) == (0, f"{PATENT}:0:{offset}\n")
 
 
-def test_alter_and_describe_configs(seed, topic):
+def test_alter_and_describe_configs(guide, topic):
     topic("extractor-patent")
     configs = f"{BIN}/kafka-configs.sh --bootstrap-server hadoopdatanode1:9092"
     entity = "--entity-type topics --entity-name extractor-patent"
 
-    ran = seed(f"{configs} --describe {entity}")
+    ran = guide(f"{configs} --describe {entity}")
     assert (ran.code, ran.out) == (0, "Dynamic configs for topic extractor-patent are:\n")
 
-    ran = seed(f"{configs} --alter {entity} --add-config retention.ms=2592000000")
+    ran = guide(f"{configs} --alter {entity} --add-config retention.ms=2592000000")
     assert (ran.code, ran.out) == (0, "Completed updating config for topic extractor-patent.\n")
 
     # Any broker may answer, and the others hear of the change through ZooKeeper.
-    lines = eventually(lambda: seed(f"{configs} --describe {entity}").lines, lambda x: len(x) == 2)
+    lines = eventually(lambda: guide(f"{configs} --describe {entity}").lines, lambda x: len(x) == 2)
     head, value = lines
     assert head == "Dynamic configs for topic extractor-patent are:"
     assert value.startswith(
@@ -169,14 +169,14 @@ def test_alter_and_describe_configs(seed, topic):
     )
 
 
-def test_groups(seed, topic, cluster):
+def test_groups(guide, topic, cluster):
     topic("patent-app", "a", "b", "c")
     cluster.admin.alter_group_offsets("log-consumer", {TopicPartition("patent-app", 0): 2}).check()
     groups = f"{BIN}/kafka-consumer-groups.sh --bootstrap-server hadoopdatanode1:9092"
 
-    assert "log-consumer" in seed(f"{groups} --list").lines
+    assert "log-consumer" in guide(f"{groups} --list").lines
 
-    ran = seed(f"{groups} --describe --group log-consumer")
+    ran = guide(f"{groups} --describe --group log-consumer")
     head, row = ran.out.strip().splitlines()
     assert head.split() == [
         "GROUP",
@@ -192,8 +192,8 @@ def test_groups(seed, topic, cluster):
     assert row.split() == ["log-consumer", "patent-app", "0", "2", "3", "1", "-", "-", "-"]
     assert "Consumer group 'log-consumer' has no active members." in ran.err
 
-    # The seed has a single dash before `to-offset`.
-    ran = seed(
+    # The guide has a single dash before `to-offset`.
+    ran = guide(
         f"{groups} --reset-offsets -to-offset 0 --execute --topic patent-app --group log-consumer"
     )
     head, row = ran.out.strip().splitlines()
@@ -202,12 +202,12 @@ def test_groups(seed, topic, cluster):
     committed = cluster.admin.list_group_offsets(["log-consumer"])["log-consumer"]
     assert committed[TopicPartition("patent-app", 0)].offset == 0
 
-    ran = seed(f"{groups} --delete --group log-consumer")
+    ran = guide(f"{groups} --delete --group log-consumer")
     assert ran.out == "Deletion of requested consumer groups ('log-consumer') was successful.\n"
     assert "log-consumer" not in [item.group_id for item in cluster.admin.list_groups()]
 
 
-def test_old_groups_in_zookeeper(seed, cluster):
+def test_old_groups_in_zookeeper(guide, cluster):
     """The old form of the list: groups of the high-level consumer are nodes of ZooKeeper."""
     from kazoo.client import KazooClient
 
@@ -216,7 +216,7 @@ def test_old_groups_in_zookeeper(seed, cluster):
     client.start()
     try:
         client.ensure_path(f"/consumers/{group}/offsets")
-        ran = seed(f"{BIN}/kafka-consumer-groups.sh --zookeeper hadoopdatanode1:2181 --list")
+        ran = guide(f"{BIN}/kafka-consumer-groups.sh --zookeeper hadoopdatanode1:2181 --list")
         assert ran.code == 0, ran.err
         assert group in ran.lines
     finally:
@@ -228,39 +228,39 @@ def test_old_groups_in_zookeeper(seed, cluster):
 CONSOLE = f"{BIN}/kafka-console-consumer.sh --bootstrap-server hadoopdatanode1:9092"
 
 
-def test_consume_from_the_beginning(seed, topic):
+def test_consume_from_the_beginning(guide, topic):
     topic("log-collect", *"abc")
-    ran = seed(f"{CONSOLE} --from-beginning --topic log-collect", "--timeout-ms", 3000)
+    ran = guide(f"{CONSOLE} --from-beginning --topic log-collect", "--timeout-ms", 3000)
     assert (ran.code, ran.out) == (0, "a\nb\nc\n")
     assert "Processed a total of 3 messages" in ran.err
 
 
-def test_consume_ten_with_keys(seed, topic):
+def test_consume_ten_with_keys(guide, topic):
     topic("log-collect", *(str(n) for n in range(12)), key="k")
-    ran = seed(
+    ran = guide(
         f"{CONSOLE} --from-beginning --max-messages 10 --property print.key=true "
         "--topic log-collect"
     )
     assert ran.lines == [f"k\t{n}" for n in range(10)]
 
 
-def test_consume_partition_and_offset(seed, topic):
+def test_consume_partition_and_offset(guide, topic):
     topic("log-collect", *"abcd")
-    ran = seed(f"{CONSOLE} --partition 0 --offset 2 --topic log-collect", "--timeout-ms", 1500)
+    ran = guide(f"{CONSOLE} --partition 0 --offset 2 --topic log-collect", "--timeout-ms", 1500)
     assert ran.out == "c\nd\n"
 
 
-def test_consume_beyond_the_end_waits_there(seed, topic):
+def test_consume_beyond_the_end_waits_there(guide, topic):
     """As Apache's: offset 219000 of a short log is out of range, and resets to the latest."""
     topic("log-collect", *"abcd")
     line = f"{CONSOLE} --partition 0 --offset 219000 --topic log-collect"
-    assert seed(line, "--timeout-ms", 1500)[:2] == (0, "")
+    assert guide(line, "--timeout-ms", 1500)[:2] == (0, "")
 
 
-def test_consume_from_the_end(seed, topic):
+def test_consume_from_the_end(guide, topic):
     topic("log-collect", *"abcd")
     line = f"{CONSOLE} --partition 0 --offset latest --topic log-collect"
-    assert seed(line, "--timeout-ms", 1500)[:2] == (0, "")
+    assert guide(line, "--timeout-ms", 1500)[:2] == (0, "")
 
 
 def test_every_option_of_the_console_consumer_is_known(cli):
