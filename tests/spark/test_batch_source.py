@@ -41,9 +41,9 @@ def load(spark, source, topic, **options):
 
 def planned(source, topic, **options):
     """(partition, start, end) of each task, as the driver plans them."""
-    from barnabas.spark.batch_reader import BatchReader
-    from barnabas.spark.columns import source_schema
-    from barnabas.spark.options import SourceOptions
+    from barnabas.spark.source.batch_reader import BatchReader
+    from barnabas.spark.source.columns import source_schema
+    from barnabas.spark.source.options import SourceOptions
 
     given = {**source, "subscribe": topic, **options}
     reader = BatchReader(SourceOptions.parse(given, streaming=False), source_schema(False))

@@ -7,7 +7,7 @@ this package is the only importer of pyspark. Nothing of it is imported until it
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from barnabas.spark.database_sink import DatabaseSink
+from barnabas.spark.sink.database import DatabaseSink
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

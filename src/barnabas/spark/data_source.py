@@ -18,8 +18,8 @@ from pyspark.sql.types import StructType
 
 from barnabas.model.errors import ConfigError
 from barnabas.spark import FORMAT
-from barnabas.spark.columns import source_schema
-from barnabas.spark.options import SourceOptions
+from barnabas.spark.source.columns import source_schema
+from barnabas.spark.source.options import SourceOptions
 
 
 class BarnabasDataSource(DataSource):
@@ -37,28 +37,28 @@ class BarnabasDataSource(DataSource):
         return source_schema(self._checked().include_headers)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        from barnabas.spark.batch_reader import BatchReader, FilteringBatchReader
+        from barnabas.spark.source.batch_reader import BatchReader, FilteringBatchReader
 
         options = SourceOptions.parse(self._texts, streaming=False)
         kind = FilteringBatchReader if options.push_filters else BatchReader
         return kind(options, schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        from barnabas.spark.stream_reader import StreamReader
+        from barnabas.spark.source.stream_reader import StreamReader
 
         return StreamReader(SourceOptions.parse(self._texts, streaming=True), schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
-        from barnabas.spark.sink_options import SinkOptions
-        from barnabas.spark.writers import BatchWriter
+        from barnabas.spark.sink.options import SinkOptions
+        from barnabas.spark.sink.writers import BatchWriter
 
         if overwrite:
             raise ConfigError("a topic cannot be overwritten: use mode('append')")
         return BatchWriter(SinkOptions.parse(self._texts, streaming=False), schema)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
-        from barnabas.spark.sink_options import SinkOptions
-        from barnabas.spark.writers import StreamWriter
+        from barnabas.spark.sink.options import SinkOptions
+        from barnabas.spark.sink.writers import StreamWriter
 
         return StreamWriter(SinkOptions.parse(self._texts, streaming=True), schema)
 

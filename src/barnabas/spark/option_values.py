@@ -1,9 +1,11 @@
 """Reading option texts: numbers, words, times. Every error names the option and the text."""
 
+import difflib
 import re
 from collections.abc import Mapping
 
 from barnabas.model.errors import ConfigError
+from barnabas.spark.client_settings import KAFKA_PREFIX
 
 _TIME = re.compile(r"\s*(\d+)\s*([a-z]*)\s*")
 _UNIT_MS = {
@@ -73,3 +75,15 @@ class OptionTexts:
         if text.strip().lower() not in allowed:
             raise ConfigError(f"{name}={text!r}: must be one of: {', '.join(allowed)}")
         return text.strip().lower()
+
+
+def check_names(texts: OptionTexts, known: tuple[str, ...]) -> None:
+    """Refuse options that nobody reads; `kafka.*` are the client settings' matter."""
+    spelled = {name.lower(): name for name in known}
+    for name in texts.names():
+        lower = name.lower()
+        if lower in spelled or lower.startswith(KAFKA_PREFIX):
+            continue
+        close = difflib.get_close_matches(lower, spelled, n=1, cutoff=0.7)
+        hint = f"; did you mean {spelled[close[0]]!r}?" if close else ""
+        raise ConfigError(f"unknown option {name!r}{hint}")

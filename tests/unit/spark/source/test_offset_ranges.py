@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.model.ids import TopicPartition
-from barnabas.spark.offset_ranges import (
+from barnabas.spark.source.offset_ranges import (
     PACKED_RECORDS,
     OffsetRange,
     pack_ranges,

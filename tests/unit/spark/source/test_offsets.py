@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition
-from barnabas.spark.offsets import (
+from barnabas.spark.source.offsets import (
     TimestampOffsets,
     check_covers,
     parse_assignment,

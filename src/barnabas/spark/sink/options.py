@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from barnabas.model.errors import ConfigError
 from barnabas.spark.client_settings import producer_settings
-from barnabas.spark.option_values import OptionTexts
-from barnabas.spark.options import check_names
+from barnabas.spark.option_values import OptionTexts, check_names
 
 SINK_OPTIONS = ("topic", "deliveryGuarantee", "queryId", "batchId", "includeHeaders")
 SPARKS_OWN = ("checkpointLocation", "queryName", "path")

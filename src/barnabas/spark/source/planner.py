@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition, Uuid
-from barnabas.spark.offsets import Offsets
+from barnabas.spark.source.offsets import Offsets
 
 DELETED = "the topic or partition was deleted"
 RECREATED = "the topic was deleted and created again"

@@ -27,8 +27,8 @@ from barnabas.model.errors import BarnabasError, LocalError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.spark.client_settings import admin_settings
-from barnabas.spark.sink_options import TRANSACTION_TIMEOUT_MS, SinkOptions
-from barnabas.spark.sink_rows import Sending
+from barnabas.spark.sink.options import TRANSACTION_TIMEOUT_MS, SinkOptions
+from barnabas.spark.sink.rows import Sending
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,10 +16,10 @@ from barnabas.clients.simple import FetchedBatches, SimpleConsumer
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError
 from barnabas.records.arrow import take_arrow
-from barnabas.spark.columns import spark_batch
-from barnabas.spark.offset_ranges import OffsetRange
-from barnabas.spark.options import SourceOptions
-from barnabas.spark.planner import DataLossError, Loss, log_end_loss, log_start_loss
+from barnabas.spark.source.columns import spark_batch
+from barnabas.spark.source.offset_ranges import OffsetRange
+from barnabas.spark.source.options import SourceOptions
+from barnabas.spark.source.planner import DataLossError, Loss, log_end_loss, log_start_loss
 
 if TYPE_CHECKING:
     import pyarrow as pa

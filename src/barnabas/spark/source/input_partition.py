@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pyspark.sql.datasource import InputPartition
 
-from barnabas.spark.offset_ranges import OffsetRange
+from barnabas.spark.source.offset_ranges import OffsetRange
 
 
 @dataclass

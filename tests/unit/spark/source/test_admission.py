@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.model.ids import TopicPartition
-from barnabas.spark.admission import Admission, rate_limit
+from barnabas.spark.source.admission import Admission, rate_limit
 
 A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
 numbers = st.integers(0, 1000)

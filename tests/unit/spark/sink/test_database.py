@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 
 from barnabas.model.errors import ConfigError
-from barnabas.spark.database_sink import DatabaseSink
+from barnabas.spark.sink.database import DatabaseSink
 
 
 class Frame:

@@ -20,10 +20,10 @@ from pyspark.sql.datasource import (
 )
 
 from barnabas.model.ids import TopicPartition
-from barnabas.spark.offsets import Offsets, TimestampOffsets
+from barnabas.spark.source.offsets import Offsets, TimestampOffsets
 
 if TYPE_CHECKING:
-    from barnabas.spark.source_cluster import SourceCluster
+    from barnabas.spark.source.cluster import SourceCluster
 
 
 @dataclass(frozen=True, slots=True)

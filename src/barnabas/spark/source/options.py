@@ -4,15 +4,15 @@ An option that is unknown, malformed or contradicts another fails here, before a
 with its name in the message. Options are case-insensitive, as everywhere in Spark.
 """
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition
-from barnabas.spark.client_settings import KAFKA_PREFIX, consumer_settings
-from barnabas.spark.offsets import (
+from barnabas.spark.client_settings import consumer_settings
+from barnabas.spark.option_values import OptionTexts, check_names
+from barnabas.spark.source.offsets import (
     EARLIEST,
     GROUP_PREFIX,
     LATEST,
@@ -25,7 +25,6 @@ from barnabas.spark.offsets import (
     parse_assignment,
     parse_offsets,
 )
-from barnabas.spark.option_values import OptionTexts
 
 SOURCE_OPTIONS = (
     "assign",
@@ -131,18 +130,6 @@ class SourceOptions:
             raise ConfigError(f"minOffsetsPerTrigger={low} passes maxOffsetsPerTrigger={high}")
         texts.maybe_number("partition.metadata.cache.ttl.ms", -1)
         texts.flag("useDeprecatedOffsetFetching", False)
-
-
-def check_names(texts: OptionTexts, known: tuple[str, ...]) -> None:
-    """Refuse options that nobody reads; `kafka.*` are the client settings' matter."""
-    spelled = {name.lower(): name for name in known}
-    for name in texts.names():
-        lower = name.lower()
-        if lower in spelled or lower.startswith(KAFKA_PREFIX):
-            continue
-        close = difflib.get_close_matches(lower, spelled, n=1, cutoff=0.7)
-        hint = f"; did you mean {spelled[close[0]]!r}?" if close else ""
-        raise ConfigError(f"unknown option {name!r}{hint}")
 
 
 def _refuse(texts: OptionTexts, names: tuple[str, ...], why: str) -> None:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 from pyspark.sql.types import StructType
 
-from barnabas.spark.columns import check_schema
-from barnabas.spark.filters import Bounds, bounds_of
-from barnabas.spark.input_partition import RangesPartition
-from barnabas.spark.offset_ranges import ranges_between, split_ranges
-from barnabas.spark.options import SourceOptions
-from barnabas.spark.range_reader import read_ranges
+from barnabas.spark.source.columns import check_schema
+from barnabas.spark.source.filters import Bounds, bounds_of
+from barnabas.spark.source.input_partition import RangesPartition
+from barnabas.spark.source.offset_ranges import ranges_between, split_ranges
+from barnabas.spark.source.options import SourceOptions
+from barnabas.spark.source.range_reader import read_ranges
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,7 +26,7 @@ class BatchReader(DataSourceReader):
         self._bounds = Bounds()
 
     def partitions(self) -> Sequence[InputPartition]:
-        from barnabas.spark.source_cluster import SourceCluster  # the driver's business only
+        from barnabas.spark.source.cluster import SourceCluster  # the driver's business only
 
         options = self._options
         cluster = SourceCluster(options)

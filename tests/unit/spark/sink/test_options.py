@@ -3,7 +3,7 @@
 import pytest
 
 from barnabas.model.errors import ConfigError
-from barnabas.spark.sink_options import Guarantee, SinkOptions
+from barnabas.spark.sink.options import Guarantee, SinkOptions
 
 BASE = {"kafka.bootstrap.servers": "h:1", "topic": "t"}
 

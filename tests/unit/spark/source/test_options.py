@@ -4,14 +4,14 @@ import pytest
 
 from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition
-from barnabas.spark.offsets import (
+from barnabas.spark.source.offsets import (
     EarliestOffsets,
     GroupOffsets,
     LatestOffsets,
     SpecificOffsets,
     TimestampOffsets,
 )
-from barnabas.spark.options import SOURCE_OPTIONS, SourceOptions, Subscription
+from barnabas.spark.source.options import SOURCE_OPTIONS, SourceOptions, Subscription
 
 BASE = {"kafka.bootstrap.servers": "h:1", "subscribe": "a"}
 A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)

@@ -21,19 +21,19 @@ from pyspark.sql.types import StructType
 
 from barnabas.model.ids import Uuid
 from barnabas.runtime.clock import SystemClock
-from barnabas.spark.admission import Admission
-from barnabas.spark.columns import check_schema
-from barnabas.spark.input_partition import RangesPartition
-from barnabas.spark.offset_ranges import pack_ranges, ranges_between, split_ranges
-from barnabas.spark.offsets import LatestOffsets, OffsetJson, Offsets, read, render
-from barnabas.spark.options import SourceOptions
-from barnabas.spark.planner import Advance, ClusterView, DataLossError, advance
-from barnabas.spark.range_reader import read_ranges
+from barnabas.spark.source.admission import Admission
+from barnabas.spark.source.columns import check_schema
+from barnabas.spark.source.input_partition import RangesPartition
+from barnabas.spark.source.offset_ranges import pack_ranges, ranges_between, split_ranges
+from barnabas.spark.source.offsets import LatestOffsets, OffsetJson, Offsets, read, render
+from barnabas.spark.source.options import SourceOptions
+from barnabas.spark.source.planner import Advance, ClusterView, DataLossError, advance
+from barnabas.spark.source.range_reader import read_ranges
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from barnabas.spark.source_cluster import SourceCluster
+    from barnabas.spark.source.cluster import SourceCluster
 
 LONG_POLL_MS = 100
 LOOK_AGAIN_SECONDS = 0.02
@@ -93,7 +93,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _plan(self) -> "Planning":
         if self._planning is None:
-            from barnabas.spark.source_cluster import SourceCluster
+            from barnabas.spark.source.cluster import SourceCluster
 
             self._planning = Planning(self._options, SourceCluster(self._options))
         return self._planning

@@ -16,9 +16,9 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ConfigError
 from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
 from barnabas.model.records import IsolationLevel
-from barnabas.spark import offsets as positions
 from barnabas.spark.client_settings import admin_settings
-from barnabas.spark.offsets import (
+from barnabas.spark.source import offsets as positions
+from barnabas.spark.source.offsets import (
     EarliestOffsets,
     GroupOffsets,
     LatestOffsets,
@@ -28,8 +28,8 @@ from barnabas.spark.offsets import (
     TimestampOffsets,
     check_covers,
 )
-from barnabas.spark.options import SourceOptions
-from barnabas.spark.planner import ClusterView
+from barnabas.spark.source.options import SourceOptions
+from barnabas.spark.source.planner import ClusterView
 
 T = TypeVar("T")
 LIST_SECONDS = 10.0

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from barnabas.model.ids import TopicPartition
-from barnabas.spark.offsets import Offsets
+from barnabas.spark.source.offsets import Offsets
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from pyspark.sql.datasource import (
 )
 
 from barnabas.model.ids import TopicPartition
-from barnabas.spark.filters import bounds_of
+from barnabas.spark.source.filters import bounds_of
 
 A0, A1, B0 = TopicPartition("a", 0), TopicPartition("a", 1), TopicPartition("b", 0)
 START, END = dict.fromkeys([A0, A1, B0], 5), dict.fromkeys([A0, A1, B0], 50)

@@ -3,8 +3,8 @@
 import pytest
 
 from barnabas.model.ids import TopicPartition, Uuid
-from barnabas.spark.offset_ranges import OffsetRange, ranges_between
-from barnabas.spark.planner import (
+from barnabas.spark.source.offset_ranges import OffsetRange, ranges_between
+from barnabas.spark.source.planner import (
     DELETED,
     RECREATED,
     TRUNCATED,

@@ -14,9 +14,9 @@ from pyspark.sql.datasource import (
 from pyspark.sql.types import StructType
 
 from barnabas.model.errors import LocalError
-from barnabas.spark.sink_options import Guarantee, SinkOptions
-from barnabas.spark.sink_rows import check_sink_schema
-from barnabas.spark.transactional_write import Epoch, write_at_least_once, write_exactly_once
+from barnabas.spark.sink.options import Guarantee, SinkOptions
+from barnabas.spark.sink.rows import check_sink_schema
+from barnabas.spark.sink.transactional_write import Epoch, write_at_least_once, write_exactly_once
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -1,0 +1,1 @@
+"""The sinks: rows into topics, and rows into a database, each of them exactly once."""
