@@ -2,13 +2,8 @@
 
 The only place where segments, producer state and leader epochs change together. Everything here
 runs on the broker's loop and touches the page cache at most; flushing and compaction come as tasks
-that a thread may run. Deciding what to delete is `retention`'s business, what to compact
-`compaction`'s, finding out what a crash left `recovery`'s.
-
-Rules that appends keep:
-- memory changes only after the bytes are in the file;
-- a write that fails is cut off again; lack of space fails that append only, any other error takes
-  the directory offline for good.
+that a thread may run. How a batch is written is `appending`'s business, truncation and retention
+`upkeep`'s, what to compact `compaction`'s, finding out what a crash left `recovery`'s.
 """
 
 from collections.abc import Callable
@@ -16,10 +11,9 @@ from pathlib import Path
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
-from barnabas.records.batch import BatchHeader, assign_offsets, stamp_log_append_time
-from barnabas.records.control import EndMarker
-from barnabas.storage import upkeep
-from barnabas.storage.append_info import AppendInfo, AppendOrigin, end_marker_of, follower_batches
+from barnabas.records.batch import BatchHeader
+from barnabas.storage import appending, upkeep
+from barnabas.storage.append_info import AppendInfo, AppendOrigin
 from barnabas.storage.compaction.cleaner import CleanResult
 from barnabas.storage.errors import CorruptFileError, storage_error
 from barnabas.storage.files import file_names
@@ -30,8 +24,7 @@ from barnabas.storage.log_config import LogConfig
 from barnabas.storage.log_parts import LogParts
 from barnabas.storage.log_read import LogRead, TimestampHit
 from barnabas.storage.lookups import aborted_between, first_at_or_after, greatest_timestamp
-from barnabas.storage.producers.producer_state import BatchMetadata, ProducerEntry
-from barnabas.storage.segments.segment import MAX_RELATIVE_OFFSET
+from barnabas.storage.producers.producer_state import ProducerEntry
 
 _READ_ERRORS = (OSError, CorruptRecordError, CorruptFileError)
 
@@ -123,40 +116,7 @@ class Log:
         producer, a wrong sequence, a failed disk.
         """
         self._check_open()
-        local = self.local
-        size = header.size
-        if size > local.config.segment_bytes:
-            raise BrokerError(ErrorCode.RECORD_LIST_TOO_LARGE)
-        marker = None
-        if header.producer_id >= 0:
-            if header.is_control:
-                marker = end_marker_of(batch, header)
-                if marker is not None:
-                    self.producers.check_marker(header, marker)
-            elif origin is AppendOrigin.CLIENT:
-                duplicate = self.producers.check_data(header)
-                if duplicate is not None:
-                    return self._duplicate(duplicate)
-        append_time = -1
-        if local.config.log_append_time:
-            stamp_log_append_time(batch, 0, header, now_ms)
-            append_time = now_ms
-        first = local.log_end_offset
-        last = first + header.last_offset_delta
-        assign_offsets(batch, 0, first, leader_epoch)
-        header.base_offset = first
-        header.partition_leader_epoch = leader_epoch
-        try:
-            if local.must_roll(size, last, header.max_timestamp, now_ms):
-                self._roll(first, now_ms)
-            data = batch if len(batch) == size else memoryview(batch)[:size]
-            position = local.active.write(data)
-        except OSError as error:
-            raise self.health.judge(error) from error
-        self._note(header, position, marker)
-        return AppendInfo(
-            first, last, header.max_timestamp, append_time, self.log_start_offset, False
-        )
+        return appending.as_leader(self, batch, header, leader_epoch, now_ms, origin)
 
     def append_as_follower(self, batches: memoryview | bytes, *, now_ms: int = 0) -> AppendInfo:
         """Write batches as the leader sent them; a cut-off batch at the end is left out.
@@ -164,35 +124,14 @@ class Log:
         CorruptRecordError when a checksum is wrong or offsets do not go on from the log's end.
         """
         self._check_open()
-        headers = follower_batches(batches, self.log_end_offset)
-        if not headers:
-            end = self.log_end_offset
-            return AppendInfo(end, end - 1, -1, -1, self.log_start_offset, False)
-        positions, parsed = zip(*headers, strict=True)
-        total = positions[-1] + parsed[-1].size
-        max_timestamp = max(header.max_timestamp for header in parsed)
-        first, last = parsed[0].base_offset, parsed[-1].last_offset
-        try:
-            if self.local.must_roll(total, last, max_timestamp, now_ms):
-                # Segments follow each other without a gap unless a gap could not be addressed.
-                wide = last - self.log_end_offset > MAX_RELATIVE_OFFSET
-                self._roll(first if wide else self.log_end_offset, now_ms)
-            written = self.local.active.write(memoryview(batches)[:total])
-        except OSError as error:
-            raise self.health.judge(error) from error
-        for position, header in headers:
-            marker = None
-            if header.is_control and header.producer_id >= 0:
-                marker = end_marker_of(memoryview(batches)[position:], header)
-            self._note(header, written + position, marker)
-        return AppendInfo(first, last, max_timestamp, -1, self.log_start_offset, False)
+        return appending.as_follower(self, batches, now_ms)
 
     def assign_epoch_start(self, epoch: int) -> None:
         """A leader of `epoch` begins at the log's end (KAFKA-7415)."""
         self.epochs.assign(epoch, self.log_end_offset)
 
-    def _note(self, header: BatchHeader, position: int, marker: EndMarker | None) -> None:
-        """Account for a batch that is in the file."""
+    def appended(self, header: BatchHeader, position: int) -> None:
+        """Account for a batch that is in the active segment's file, but for its producer."""
         local, last = self.local, header.base_offset + header.last_offset_delta
         segment = local.active
         segment.note_batch(position, header.size, last, header.max_timestamp)
@@ -202,34 +141,6 @@ class Log:
         local.reader.remember(header.base_offset, segment, position)
         self._flushing.unflushed_records += header.records_count
         self._touched = True
-        if header.producer_id < 0:
-            return
-        if marker is not None:
-            self._end_transaction(header, marker, last)
-        elif not header.is_control:
-            self.producers.apply_data(header, header.base_offset, last)
-
-    def _end_transaction(self, header: BatchHeader, marker: EndMarker, last: int) -> None:
-        ended = self.producers.apply_marker(header, marker, last)
-        if ended is None:
-            return
-        if ended.aborted:
-            stable = self.producers.stable_offset_after(ended)
-            self.local.active.aborted.append(
-                AbortedTxn(ended.producer_id, ended.first_offset, ended.last_offset, stable)
-            )
-        self.producers.complete(ended)
-
-    def _duplicate(self, batch: BatchMetadata) -> AppendInfo:
-        append_time = batch.timestamp if self.config.log_append_time else -1
-        return AppendInfo(
-            batch.first_offset,
-            batch.last_offset,
-            batch.timestamp,
-            append_time,
-            self.log_start_offset,
-            True,
-        )
 
     # Reads
 
@@ -338,11 +249,12 @@ class Log:
         self._check_open()
         try:
             if self.local.active.size:
-                self._roll(self.log_end_offset, now_ms)
+                self.roll_at(self.log_end_offset, now_ms)
         except OSError as error:
             raise self.health.judge(error) from error
 
-    def _roll(self, base_offset: int, now_ms: int) -> None:
+    def roll_at(self, base_offset: int, now_ms: int) -> None:
+        """Begin a segment with this base offset; the caller judges an OSError."""
         self.snapshots.take(base_offset, self.producers)
         self.local.roll(base_offset, now_ms)
         self.request_flush()
