@@ -78,7 +78,8 @@ def round_robin_assignor(context: AssignmentContext) -> Assignment:
 
 
 def _hash_order(place: TopicPartition) -> tuple[int, str, int]:
-    # The text is TopicAndPartition's of Kafka 0.8 to 0.10: another one deals other hands.
+    # TopicAndPartition.toString.hashCode of Kafka 0.8 to 0.10 (1.x has "topic-partition", and deals
+    # other hands). Where hashes are equal Kafka goes by the order of a hash map.
     return java_string_hash(f"[{place.topic},{place.partition}]"), place.topic, place.partition
 
 

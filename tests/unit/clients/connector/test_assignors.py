@@ -1,5 +1,8 @@
 """Who reads what: the worked examples, and the rules that round-robin demands."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from barnabas.clients.connector.assignors import (
@@ -10,6 +13,10 @@ from barnabas.clients.connector.assignors import (
 from barnabas.clients.connector.errors import AssignmentError
 from barnabas.clients.connector.thread_ids import ConsumerThreadId, thread_ids_per_topic
 from barnabas.model.ids import TopicPartition
+
+# Made with the assignors of Kafka 0.10.2.2 (whole group) and 0.8.2.2 (one member; it refuses the
+# unequal subscriptions, which the later one deals out).
+GOLDEN = Path(__file__).parents[3] / "golden" / "connector_assignments.json"
 
 
 def context(subscriptions, partitions, consumer="C1"):
@@ -119,3 +126,14 @@ def test_every_assignment_is_the_same_from_every_member():
         assert {p for mine in views[0].values() for p in mine} == {
             TopicPartition("t", p) for p in range(7)
         }
+
+
+@pytest.mark.parametrize("case", json.loads(GOLDEN.read_text()), ids=lambda case: case["consumer"])
+def test_the_same_hands_as_kafkas(case):
+    group = context(case["subscriptions"], case["partitions"], case["consumer"])
+    assert shown(range_assignor(group)) == case["range"]
+    if case["roundrobin"] is None:
+        with pytest.raises(AssignmentError):
+            round_robin_assignor(group)
+    else:
+        assert shown(round_robin_assignor(group)) == case["roundrobin"]
