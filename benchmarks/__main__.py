@@ -5,7 +5,7 @@ import sys
 
 from benchmarks.report import Report
 
-SUITES = ("broker", "groups", "clients", "cluster")
+SUITES = ("broker", "groups", "clients", "cluster", "spark")
 
 
 def main(names: list[str]) -> int:
