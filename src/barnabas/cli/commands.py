@@ -11,8 +11,12 @@ class Command(NamedTuple):
     apache: bool = False
 
 
+def _own(module: str, summary: str) -> Command:
+    return Command(f"barnabas.cli.{module}", summary)
+
+
 def _noun(module: str, summary: str) -> Command:
-    return Command(f"barnabas.cli.nouns.{module}", summary)
+    return _own(f"nouns.{module}", summary)
 
 
 def _apache(module: str, summary: str) -> Command:
@@ -20,9 +24,9 @@ def _apache(module: str, summary: str) -> Command:
 
 
 COMMANDS: dict[str, Command] = {
-    "up": Command("barnabas.cli.up", "run an embedded broker in the foreground"),
-    "broker": Command("barnabas.cli.broker", "run a broker from a server.properties file"),
-    "zookeeper": _noun("zookeeper", "run a ZooKeeper server in the foreground"),
+    "up": _own("servers.up", "run an embedded broker in the foreground"),
+    "broker": _own("servers.broker", "run a broker from a server.properties file"),
+    "zookeeper": _own("servers.zookeeper", "run a ZooKeeper server in the foreground"),
     "topics": _noun("topics", "list, create, describe, alter, delete, copy, dump, restore"),
     "configs": _noun("configs", "describe and alter configurations"),
     "groups": _noun("groups", "list, describe, reset, delete, copy, watch consumer groups"),
@@ -33,26 +37,26 @@ COMMANDS: dict[str, Command] = {
     "cluster": _noun("cluster", "brokers, controller, versions"),
     "acls": _noun("acls", "list, add and remove access rules"),
     "transactions": _noun("transactions", "list, describe, abort transactions"),
-    "log-dirs": _noun("log_dirs", "sizes of the logs on the brokers' disks"),
-    "dump-log": _noun("dump_log", "print segment, index, snapshot and checkpoint files"),
-    "perf": _noun("perf", "measure produce and consume throughput"),
-    "doctor": _noun("doctor", "find out why a cluster cannot be reached or is not well"),
-    "completion": _noun("completion", "shell completion for bash, zsh and fish"),
+    "log-dirs": _own("logs.log_dirs", "sizes of the logs on the brokers' disks"),
+    "dump-log": _own("logs.dump_log", "print segment, index, snapshot and checkpoint files"),
+    "perf": _own("perf.noun", "measure produce and consume throughput"),
+    "doctor": _own("diagnosis.doctor", "find out why a cluster cannot be reached or is not well"),
+    "completion": _own("completion", "shell completion for bash, zsh and fish"),
     "kafka-topics": _apache("topics", "kafka-topics.sh"),
-    "kafka-configs": _apache("configs", "kafka-configs.sh"),
-    "kafka-consumer-groups": _apache("consumer_groups", "kafka-consumer-groups.sh"),
-    "kafka-console-consumer": _apache("console_consumer", "kafka-console-consumer.sh"),
-    "kafka-console-producer": _apache("console_producer", "kafka-console-producer.sh"),
-    "kafka-get-offsets": _apache("get_offsets", "kafka-get-offsets.sh, GetOffsetShell"),
-    "kafka-delete-records": _apache("delete_records", "kafka-delete-records.sh"),
-    "kafka-log-dirs": _apache("log_dirs", "kafka-log-dirs.sh"),
-    "kafka-leader-election": _apache("leader_election", "kafka-leader-election.sh"),
-    "kafka-reassign-partitions": _apache("reassign", "kafka-reassign-partitions.sh"),
+    "kafka-configs": _apache("configs.command", "kafka-configs.sh"),
+    "kafka-consumer-groups": _apache("groups.command", "kafka-consumer-groups.sh"),
+    "kafka-console-consumer": _apache("console.consumer", "kafka-console-consumer.sh"),
+    "kafka-console-producer": _apache("console.producer", "kafka-console-producer.sh"),
+    "kafka-get-offsets": _apache("logs.get_offsets", "kafka-get-offsets.sh, GetOffsetShell"),
+    "kafka-delete-records": _apache("logs.delete_records", "kafka-delete-records.sh"),
+    "kafka-log-dirs": _apache("logs.log_dirs", "kafka-log-dirs.sh"),
+    "kafka-leader-election": _apache("replicas.leader_election", "kafka-leader-election.sh"),
+    "kafka-reassign-partitions": _apache("replicas.reassign", "kafka-reassign-partitions.sh"),
     "kafka-acls": _apache("acls", "kafka-acls.sh"),
     "kafka-transactions": _apache("transactions", "kafka-transactions.sh"),
-    "kafka-producer-perf-test": _apache("producer_perf", "kafka-producer-perf-test.sh"),
-    "kafka-consumer-perf-test": _apache("consumer_perf", "kafka-consumer-perf-test.sh"),
-    "kafka-dump-log": _apache("dump_log", "kafka-dump-log.sh"),
+    "kafka-producer-perf-test": _apache("perf.producer", "kafka-producer-perf-test.sh"),
+    "kafka-consumer-perf-test": _apache("perf.consumer", "kafka-consumer-perf-test.sh"),
+    "kafka-dump-log": _apache("logs.dump_log", "kafka-dump-log.sh"),
     "kafka-run-class": _apache("run_class", "kafka-run-class.sh with a tool's class name"),
 }
 

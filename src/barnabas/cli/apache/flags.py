@@ -90,7 +90,7 @@ def _where(arguments: argparse.Namespace, settings: dict[str, str]) -> dict[str,
         return {BOOTSTRAP: arguments.bootstrap_server}
     zookeeper = getattr(arguments, "zookeeper", None)
     if zookeeper:
-        from barnabas.cli.apache.zookeeper_brokers import brokers_in
+        from barnabas.cli.framework.zookeeper_brokers import brokers_in
 
         return {BOOTSTRAP: brokers_in(zookeeper)}
     if settings.get(BOOTSTRAP):

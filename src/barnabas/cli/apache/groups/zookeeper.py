@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from barnabas.cli.apache.flags import say
 from barnabas.cli.apache.groups import tables
-from barnabas.cli.apache.zookeeper_brokers import CONNECT_SECONDS, brokers_in
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.settings import BOOTSTRAP
+from barnabas.cli.framework.zookeeper_brokers import CONNECT_SECONDS, brokers_in
 from barnabas.cli.group_verbs.lag import PartitionLag
 from barnabas.cli.reading.spans import edges_of
 from barnabas.model.errors import ConfigError

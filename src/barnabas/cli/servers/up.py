@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run_cluster(arguments: argparse.Namespace, settings: dict[str, object]) -> int:
-    from barnabas.cli.local_cluster import run_cluster
+    from barnabas.cli.servers.local_cluster import run_cluster
 
     BrokerConfig.parse(settings)  # say what is wrong before anything runs
     data_dir = Path(str(settings.pop("log.dirs"))) / "cluster"

@@ -9,7 +9,7 @@ from typing import Any
 from barnabas.cli.apache.console.formatters import plain_message
 from barnabas.cli.apache.flags import say
 from barnabas.cli.framework.exit_codes import CHECK_FAILED, DONE
-from barnabas.cli.nouns.log_files import base_offset, control_of, entries_of, kind_of
+from barnabas.cli.logs.log_files import base_offset, control_of, entries_of, kind_of
 from barnabas.model.errors import BarnabasError
 from barnabas.records.raw_record import RawRecord
 from barnabas.wire.coordinator_records import (

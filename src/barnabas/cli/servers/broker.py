@@ -9,7 +9,7 @@ from pathlib import Path
 
 from barnabas.broker.config import BrokerConfig
 from barnabas.cli.framework.settings import key_values, read_properties
-from barnabas.cli.up import serve, set_up_logging
+from barnabas.cli.servers.up import serve, set_up_logging
 
 EXAMPLE = "barnabas broker --config server.properties -X broker.id=1"
 

@@ -8,7 +8,7 @@ from barnabas.cli.apache.flags import known_settings, say
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.settings import BOOTSTRAP, key_values, read_properties
-from barnabas.cli.nouns.latencies import Latencies
+from barnabas.cli.perf.latencies import Latencies
 from barnabas.cli.topic_data.copy import Pace
 from barnabas.model.errors import ConfigError
 

@@ -12,7 +12,7 @@ from barnabas.cli.framework.places import expand
 from barnabas.cli.framework.progress import Progress
 from barnabas.cli.framework.render import show
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
-from barnabas.cli.nouns.latencies import Latencies
+from barnabas.cli.perf.latencies import Latencies
 from barnabas.cli.reading.offset_grammar import END, START, OffsetRange
 from barnabas.cli.reading.span_reader import read_spans
 from barnabas.cli.reading.spans import resolve

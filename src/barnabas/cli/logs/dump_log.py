@@ -11,7 +11,7 @@ from typing import Any
 
 from barnabas.cli.framework.exit_codes import CHECK_FAILED, DONE
 from barnabas.cli.framework.render import add_format_option, cell, json_line, show
-from barnabas.cli.nouns.log_files import control_of, entries_of, kind_of
+from barnabas.cli.logs.log_files import control_of, entries_of, kind_of
 from barnabas.cli.reading.record_json import encode_bytes
 from barnabas.model.errors import LocalError
 from barnabas.records.raw_record import RawRecord

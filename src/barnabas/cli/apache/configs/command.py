@@ -4,8 +4,8 @@ import argparse
 import re
 from typing import TYPE_CHECKING
 
+from barnabas.cli.apache.configs.quotas import alter_quotas, describe_quotas
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
-from barnabas.cli.apache.quota_configs import alter_quotas, describe_quotas
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.settings import read_properties
 from barnabas.model.errors import ConfigError, LocalError

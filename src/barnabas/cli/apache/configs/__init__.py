@@ -1,0 +1,1 @@
+"""kafka-configs: topics, brokers, clients, users."""

@@ -1,0 +1,1 @@
+"""Logs: offsets, sizes, files, deletion."""

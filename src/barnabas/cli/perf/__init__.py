@@ -1,0 +1,1 @@
+"""Measuring: `perf` and what it counts with."""
