@@ -4,16 +4,17 @@ The pure parts (options, offsets, ranges, admission, planner) know nothing of Sp
 this package is the only importer of pyspark. Nothing of it is imported until it is asked for.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from barnabas.spark.sink.database import DatabaseSink
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 
-__all__ = ["FORMAT", "DatabaseSink", "register", "session"]
+__all__ = ["FORMAT", "DatabaseSink", "decode", "encode", "register", "session"]
 
 FORMAT = "barnabas"
 
@@ -38,3 +39,45 @@ def session(
     return make_session(
         master, app_name=app_name, config=config, shared_checkpoints=shared_checkpoints
     )
+
+
+def decode(
+    frame: "DataFrame",
+    format: str,  # noqa: A002 - the word that users know
+    schema: "str | StructType | None" = None,
+    *,
+    column: str = "value",
+    on_error: str = "fail",
+    dead_letters: Mapping[str, str] | None = None,
+) -> "DataFrame":
+    """The frame with `column` decoded: raw, string, json, csv, avro or confluent-avro.
+
+    `schema` is DDL, Spark's JSON, JSON Schema or a StructType; for Avro the Avro schema. A row
+    that does not decode fails the query, or `on_error` says what becomes of it: `null`, `column`
+    (null, with the reason in a column `<column>_error`) or `dlq`, at least once to the sink that
+    `dead_letters` has the options of (without `topic`: to `<topic>.dlq`). The source does the
+    same, faster, by its options `value.format` and `on.decode.error`.
+    """
+    from barnabas.spark.formats.frames import decode_frame
+
+    return decode_frame(
+        frame, format, schema, column=column, on_error=on_error, dead_letters=dead_letters
+    )
+
+
+def encode(
+    frame: "DataFrame",
+    format: str = "json",  # noqa: A002 - the word that users know
+    *,
+    column: str = "value",
+    columns: Sequence[str] | None = None,
+    schema: str | None = None,
+) -> "DataFrame":
+    """The frame with `column` as the sink takes it: json, csv, string, avro or raw.
+
+    With `columns`, these are put into one first and leave the frame. `schema` is for Avro; without
+    it one is made of the column's type, in which every field may be null.
+    """
+    from barnabas.spark.formats.frames import encode_frame
+
+    return encode_frame(frame, format, column=column, columns=columns, schema=schema)
