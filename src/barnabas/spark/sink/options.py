@@ -8,7 +8,14 @@ from barnabas.model.errors import ConfigError
 from barnabas.spark.client_settings import producer_settings
 from barnabas.spark.option_values import OptionTexts, check_names
 
-SINK_OPTIONS = ("topic", "deliveryGuarantee", "queryId", "batchId", "includeHeaders")
+SINK_OPTIONS = (
+    "topic",
+    "deliveryGuarantee",
+    "queryId",
+    "batchId",
+    "includeHeaders",
+    "timestampColumn",
+)
 SPARKS_OWN = ("checkpointLocation", "queryName", "path")
 """Options that Spark reads itself and shows to the sink as well."""
 
@@ -32,6 +39,7 @@ class SinkOptions:
     query_id: str | None
     batch_id: int
     client: Mapping[str, str]
+    timestamp_column: str | None = None
 
     @classmethod
     def parse(cls, given: Mapping[str, str], *, streaming: bool) -> "SinkOptions":
@@ -49,6 +57,7 @@ class SinkOptions:
             query_id=_query_id(texts, guarantee, streaming),
             batch_id=texts.number("batchId", 0),
             client=_with_defaults(producer_settings(given)),
+            timestamp_column=texts.text("timestampColumn"),
         )
 
 

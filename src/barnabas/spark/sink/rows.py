@@ -23,13 +23,17 @@ PENDING_FUTURES = 50_000
 DELIVERY_SECONDS = 600.0
 
 
-def check_sink_schema(schema: StructType, topic: str | None) -> None:
+def check_sink_schema(
+    schema: StructType, topic: str | None, timestamp_column: str | None = None
+) -> None:
     """ConfigError names a column that is missing or of a wrong type; others are left alone."""
     kinds = {field.name: field.dataType.simpleString() for field in schema.fields}
     if "value" not in kinds:
         raise ConfigError(f"the sink needs a column 'value'; there are: {', '.join(kinds)}")
     if topic is None and "topic" not in kinds:
         raise ConfigError("the sink needs the option 'topic' or a column 'topic'")
+    if timestamp_column is not None and kinds.get(timestamp_column) != "timestamp":
+        raise ConfigError(f"timestampColumn={timestamp_column!r}: is no column of type timestamp")
     for name, allowed in _TYPES.items():
         kind = kinds.get(name, allowed[0])
         if kind not in allowed:
@@ -42,6 +46,7 @@ class Sending:
 
     producer: Producer
     topic: str | None
+    timestamp_column: str | None = None
     rows: int = 0
     first_topic: str | None = None
 
@@ -58,12 +63,12 @@ class Sending:
 
     def _send(self, batch: "pa.RecordBatch") -> Iterator[Any]:
         send = self.producer.send
-        for topic, value, key, headers, partition in self._records(batch):
+        for topic, value, key, headers, partition, time in self._records(batch):
             if topic is None:
                 raise LocalError("the column 'topic' is null in a row, and no option names a topic")
             if self.first_topic is None:
                 self.first_topic = topic
-            yield send(topic, value, key, headers, partition)
+            yield send(topic, value, key, headers, partition, time)
         self.rows += batch.num_rows
 
     def _records(self, batch: "pa.RecordBatch") -> Iterator[tuple[Any, ...]]:
@@ -79,6 +84,7 @@ class Sending:
             _bytes(batch, "key", count),
             headers,
             _list(batch, "partition", count),
+            _times(batch, self.timestamp_column, count),
             strict=True,
         )
 
@@ -88,6 +94,16 @@ def _list(batch: "pa.RecordBatch", name: str, count: int) -> list[Any]:
         return [None] * count
     found: list[Any] = batch.column(name).to_pylist()
     return found
+
+
+def _times(batch: "pa.RecordBatch", name: str | None, count: int) -> list[Any]:
+    """Milliseconds; where there is none the producer's own time is taken."""
+    import pyarrow as pa
+
+    if name is None:
+        return [None] * count
+    micros = batch.column(name).cast(pa.int64()).to_pylist()
+    return [None if value is None else value // 1000 for value in micros]
 
 
 def _bytes(batch: "pa.RecordBatch", name: str, count: int) -> list[Any]:

@@ -106,7 +106,7 @@ clients = ProducerCache()
 def write_at_least_once(options: SinkOptions, batches: Iterator["pa.RecordBatch"]) -> int:
     """Send the rows and wait until all are acknowledged; retries make no duplicates, a task that
     runs again does. Returns how many."""
-    sending = Sending(clients.producer(options.client), options.topic)
+    sending = Sending(clients.producer(options.client), options.topic, options.timestamp_column)
     try:
         sending.send_all(batches)
     except BarnabasError:
@@ -131,7 +131,8 @@ def write_exactly_once(
         if mark is not None and mark.batch_id >= epoch.batch_id:
             _check_replay(mark, epoch, sum(batch.num_rows for batch in rows))
             return 0
-        return _transaction(producer, Sending(producer, options.topic), epoch, rows)
+        sending = Sending(producer, options.topic, options.timestamp_column)
+        return _transaction(producer, sending, epoch, rows)
     except BaseException:
         clients.drop(settings)
         raise

@@ -36,7 +36,7 @@ class BatchWriter(DataSourceArrowWriter):
     """One `save()`. Pickled to the tasks, with the name that makes their attempts one."""
 
     def __init__(self, options: SinkOptions, schema: StructType) -> None:
-        check_sink_schema(schema, options.topic)
+        check_sink_schema(schema, options.topic, options.timestamp_column)
         self._options = options
         self._query_id = options.query_id or uuid.uuid4().hex
 
@@ -51,7 +51,7 @@ class StreamWriter(DataSourceStreamArrowWriter):
     """One micro-batch of a query: its number comes with the task's properties."""
 
     def __init__(self, options: SinkOptions, schema: StructType) -> None:
-        check_sink_schema(schema, options.topic)
+        check_sink_schema(schema, options.topic, options.timestamp_column)
         self._options = options
 
     def write(self, iterator: Iterator["pa.RecordBatch"]) -> Written:
