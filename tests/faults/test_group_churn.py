@@ -1,18 +1,24 @@
 """Members of a group come, go and are killed while records flow.
 
 Every record is read at least once, no partition has two owners in one generation, and what was
-committed does not go back within one.
+committed does not go back within one. Across generations a partition has two owners at the same
+moment only when the group had given up the earlier one: a member that is not heard of for its
+session time-out is taken for dead, and if it lives it learns so only from its next heartbeat.
 """
 
 import json
+import logging
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
+from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -23,6 +29,7 @@ from barnabas.testing import Broker
 pytestmark = pytest.mark.faults
 
 SECONDS = 60 if os.environ.get("BARNABAS_SOAK") else 15
+HANG_SECONDS = 4  # twice the session time-out
 MEMBERS = 8
 PARTITIONS = 12
 SCRIPT = Path(__file__).parent.parent / "support" / "group_churn_member.py"
@@ -33,21 +40,64 @@ SETTINGS = {
 }
 
 
+class Removals(logging.Handler):
+    """When the coordinator gave up which member, out of the broker's log.
+
+    A member of the new protocol keeps its id when it joins again, so it may be there twice.
+    """
+
+    TEXT = re.compile(r"member (\S+) is removed, its [a-z ]+ timer has fired")
+
+    def __init__(self):
+        super().__init__(logging.INFO)
+        self.seen = []
+        self._logger = logging.getLogger("barnabas.groups")
+
+    def __enter__(self):
+        self._level = self._logger.level
+        self._logger.setLevel(logging.INFO)
+        self._logger.addHandler(self)
+        return self
+
+    def __exit__(self, *_):
+        self._logger.removeHandler(self)
+        self._logger.setLevel(self._level)
+
+    def emit(self, record):
+        found = self.TEXT.search(record.getMessage())
+        if found:
+            self.seen.append((found[1], time.monotonic()))
+
+    def between(self, member_id, start, end):
+        return any(name == member_id and start < at < end for name, at in self.seen)
+
+
+class Ownership(NamedTuple):
+    """From the moment a member heard of its partition to the moment it gave it up or died."""
+
+    partition: int
+    start: float
+    end: float
+    generation: int
+    member_id: str
+
+
 class Member:
     def __init__(self, broker, protocol, log_path):
         self.log_path = log_path
-        self.killed_at = None
+        self.killed_at = self.gone_at = None
         command = [sys.executable, SCRIPT, broker.bootstrap_servers, "g", "t", protocol, log_path]
         self.process = subprocess.Popen(command)
 
     def kill(self):
         self.process.kill()
         self.process.wait(20)
-        self.killed_at = time.monotonic()
+        self.killed_at = self.gone_at = time.monotonic()
 
     def leave(self):
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(30)
+        self.gone_at = time.monotonic()
 
     def events(self):
         if not self.log_path.exists():
@@ -55,6 +105,21 @@ class Member:
         lines = self.log_path.read_text().splitlines()
         # A killed process may leave half a line.
         return [json.loads(line) for line in lines if line.endswith("}")]
+
+    def ownerships(self):
+        """Every partition it owned, and its reads outside of that."""
+        open_, done, stray = {}, [], []
+        for event in self.events():
+            match event:
+                case {"event": "assigned", "t": start, "generation": generation, "member": name}:
+                    for partition in event["partitions"]:
+                        open_[partition] = (partition, start, generation, name)
+                case {"event": "revoked" | "lost", "t": end, "partitions": partitions}:
+                    done += [(open_.pop(one), end) for one in partitions if one in open_]
+                case {"event": "read", "partition": partition}:
+                    stray += [event] if partition not in open_ else []
+        done += [(begun, self.gone_at) for begun in open_.values()]
+        return [Ownership(p, start, end, g, m) for (p, start, g, m), end in done], stray
 
 
 class Churn:
@@ -76,6 +141,12 @@ class Churn:
         member.kill() if kill else member.leave()
         self.gone.append(member)
 
+    def hang(self):
+        """Stop a member for longer than its session: it will believe in what it has lost."""
+        member = self.running[0]
+        member.process.send_signal(signal.SIGSTOP)
+        threading.Timer(HANG_SECONDS, member.process.send_signal, [signal.SIGCONT]).start()
+
     def produce(self):
         producer = Producer({"bootstrap.servers": self.broker.bootstrap_servers})
         while not self._done.wait(0.02):
@@ -87,8 +158,12 @@ class Churn:
     def run(self):
         load = threading.Thread(target=self.produce)
         load.start()
-        end = time.monotonic() + SECONDS
-        while time.monotonic() < end:
+        start = time.monotonic()
+        hangs = [start + SECONDS * share for share in (0.3, 0.6)]
+        while time.monotonic() < start + SECONDS:
+            if hangs and time.monotonic() > hangs[0]:
+                hangs.pop(0)
+                self.hang()
             if len(self.running) > 2 and self.random.random() < 0.4:
                 self.remove(kill=self.random.random() < 0.5)
             elif len(self.running) < MEMBERS:
@@ -126,6 +201,21 @@ def check_single_ownership(members):
     assert len({generation for generation, _ in owners}) > 10, "there was little to check"
 
 
+def check_no_overlap(members, removals):
+    """Nobody owns what another one has not given up, unless the group gave up that one first."""
+    found = [member.ownerships() for member in members]
+    assert [stray for _, stray in found if stray] == [], "read without owning"
+    ordered = sorted(one for owned, _ in found for one in owned)
+    excused = 0
+    for earlier, later in pairwise(ordered):
+        if earlier.partition == later.partition and later.start < earlier.end:
+            given_up = removals.between(earlier.member_id, earlier.start, later.start)
+            assert given_up, f"{later} while {earlier}"
+            assert earlier.generation < later.generation
+            excused += 1
+    return len(ordered), excused
+
+
 def check_all_read(members, sent):
     read = {
         (event["partition"], event["offset"])
@@ -152,7 +242,7 @@ def check_commits_go_forward(members):
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_members_churn_under_load(tmp_path, protocol):
-    with Broker(SETTINGS) as broker:
+    with Broker(SETTINGS) as broker, Removals() as removals:
         create_topic(broker, "t", PARTITIONS)
         churn = Churn(broker, protocol, tmp_path, seed=7)
         try:
@@ -166,3 +256,9 @@ def test_members_churn_under_load(tmp_path, protocol):
     check_all_read(members, churn.sent)
     check_single_ownership(members)
     check_commits_go_forward(members)
+    ownerships, excused = check_no_overlap(members, removals)
+    print(
+        f"{protocol}: {churn.sent} records, {len(members)} members, {len(removals.seen)} given up, "
+        f"{ownerships} ownerships, {excused} taken over from members given up alive"
+    )
+    assert removals.seen, "no killed member was given up"

@@ -1,8 +1,8 @@
 """A group member as a process of its own, so that it can be killed: one JSON line per event.
 
 Usage: python group_churn_member.py BOOTSTRAP GROUP TOPIC PROTOCOL LOGFILE
-Events: assigned (generation, partitions); revoked, lost (partitions); read, committed (partition,
-offset).
+Events: assigned (generation, member, partitions); revoked, lost (partitions); read, committed
+(partition, offset).
 Offsets are committed after reading, so that a killed member's records are read again.
 """
 
@@ -46,7 +46,10 @@ def run(member, topic, log, stop):
     member.subscribe(
         [topic],
         on_assign=lambda _c, found: tell(
-            "assigned", generation=generation(member), partitions=partitions(found)
+            "assigned",
+            generation=generation(member),
+            member=member.memberid(),
+            partitions=partitions(found),
         ),
         on_revoke=lambda _c, found: tell("revoked", partitions=partitions(found)),
         on_lost=lambda _c, found: tell("lost", partitions=partitions(found)),

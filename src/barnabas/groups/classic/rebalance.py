@@ -97,6 +97,7 @@ def complete_join(step: Step, group: ClassicGroup) -> None:
         if member.join_token is None and not member.is_static:
             group.remove(member.member_id)
             cancel_session(step, group, member.member_id)
+            _log_removal(group, member.member_id, TimerKind.JOIN)
     if group.members and not group.elect_joined_leader():
         _set_join_timer(step, group, group.rebalance_timeout_ms)
         return
@@ -115,6 +116,7 @@ def on_sync_timer(step: Step, group: ClassicGroup) -> None:
     late = sorted(group.pending_sync)
     for member_id in late:
         release(step, group, member_id)
+        _log_removal(group, member_id, TimerKind.SYNC)
     prepare_rebalance(step, group, f"removed for not syncing in time: {', '.join(late)}")
 
 
@@ -124,7 +126,17 @@ def on_session_timer(step: Step, group: ClassicGroup, member_id: str) -> None:
     if member is None or member.is_waiting:
         return
     release(step, group, member_id)
+    _log_removal(group, member_id, TimerKind.SESSION)
     after_removal(step, group, f"the session of member {member_id} has ended")
+
+
+def _log_removal(group: ClassicGroup, member_id: str, kind: TimerKind) -> None:
+    _log.info(
+        "group %s: member %s is removed, its %s timer has fired",
+        group.group_id,
+        member_id,
+        kind.value,
+    )
 
 
 def on_pending_member_timer(step: Step, group: ClassicGroup, member_id: str) -> None:
