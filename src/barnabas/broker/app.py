@@ -18,6 +18,7 @@ from pathlib import Path
 
 from barnabas.broker.api_versions import ApiVersionsAnswers
 from barnabas.broker.boot import doubtful_replicas
+from barnabas.broker.cluster.replication_quotas import ReplicationQuotas
 from barnabas.broker.cluster.start_gate import start_gate
 from barnabas.broker.cluster.wiring import ClusterSide
 from barnabas.broker.commands import CommandReceiver
@@ -178,8 +179,9 @@ class Broker:
         stack.push_async_callback(self._flusher.drain)
 
         registration = BrokerRegistration(tree, broker_id, self._describe)
+        quotas = ReplicationQuotas(self._layers, broker_id)
         cluster = self._cluster = ClusterSide(
-            self.config, self._clock, tree, registration, self._metadata, broker_id
+            self.config, self._clock, tree, registration, self._metadata, quotas
         )
         self._flusher.on_flushed = cluster.fetchers.wake
         replicas = self._make_replicas(broker_id, registration, cluster)
@@ -235,6 +237,7 @@ class Broker:
             request_flush=self._flusher.request if self._flush_before_ack else None,
             is_alive=self._metadata.is_alive,
             rack_of=self._metadata.rack_of,
+            leader_throttle=cluster.quotas.leader,
         )
         return ReplicaManager(
             settings,
@@ -316,6 +319,8 @@ class Broker:
     def _config_changed(self, topic: str | None) -> None:
         """Put a change of a topic's settings, or of the broker's, into force."""
         self._rules.forget(topic)
+        if self._cluster is not None:
+            self._cluster.quotas.forget(topic)
         topics = [topic] if topic is not None else list(self._metadata.topics())
         for name in topics:
             self._logs.update_config(name, log_config(self._layers, name))

@@ -108,6 +108,7 @@ class FetchJob:
                 privileged=self._replica_id >= 0,
                 now_ms=services.clock.monotonic_ms(),
             )
+        self._count_replication()
         answered = self._reads
         if session is not None:
             incremental = self._plan.session is not None
@@ -120,6 +121,18 @@ class FetchJob:
         if self._ctx.version >= _HINTS_FROM and self._failed:
             self._add_hints(response, answered)
         return response
+
+    def _count_replication(self) -> None:
+        """Tell the throttle of moves what this response copies (KIP-73)."""
+        services = self._ctx.services
+        throttle = services.replicas.settings.leader_throttle
+        if self._replica_id < 0 or throttle is None or not throttle.active:
+            return
+        now_ms = services.clock.monotonic_ms()
+        for target, data in self._reads:
+            partition = self._find(target) if len(data.records) else None
+            if partition is not None:
+                throttle.record(partition.topic_partition, len(data.records), now_ms)
 
     # --- one partition -----------------------------------------------------------------------
 

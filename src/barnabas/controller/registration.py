@@ -73,7 +73,7 @@ class BrokerRegistration:
         wait_s: float = 20.0,
     ) -> None:
         self._tree = tree
-        self._broker_id = broker_id
+        self.broker_id = broker_id
         self._describe = describe
         self._wait_s = wait_s
         self._sessions: set[int] = set()
@@ -94,13 +94,13 @@ class BrokerRegistration:
         try:
             stat = await claim_ephemeral(
                 self._tree,
-                paths.broker(self._broker_id),
+                paths.broker(self.broker_id),
                 data,
                 former_sessions=self._sessions - {self._tree.session_id},
                 wait_s=self._wait_s,
             )
         except NodeExistsError as error:
-            text = f"broker id {self._broker_id} is registered by another broker"
+            text = f"broker id {self.broker_id} is registered by another broker"
             raise BrokerError(ErrorCode.DUPLICATE_BROKER_REGISTRATION, text) from error
         self._sessions.add(stat.ephemeral_owner)
         self._broker_epoch = stat.czxid

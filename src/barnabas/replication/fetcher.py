@@ -45,7 +45,7 @@ class FollowState(enum.Enum):
 class Followed:
     """One partition of a fetcher."""
 
-    __slots__ = ("leader_epoch", "partition", "quiet_since_ms", "ready_at_ms", "state")
+    __slots__ = ("caught_up", "leader_epoch", "partition", "quiet_since_ms", "ready_at_ms", "state")
 
     def __init__(self, partition: Partition) -> None:
         self.partition = partition
@@ -53,6 +53,7 @@ class Followed:
         self.state = FollowState.FETCHING
         self.ready_at_ms = 0
         self.quiet_since_ms: int | None = None  # None while it gets something with each answer
+        self.caught_up = False  # whether it had all that was committed, at the last answer
 
     def is_due(self, state: FollowState, now_ms: int) -> bool:
         return self.state is state and self.ready_at_ms <= now_ms and self.partition.may_fetch
@@ -156,7 +157,7 @@ class ReplicaFetcher:
         )
 
     def _throttled_ms(self, followed: Followed, now_ms: int) -> int:
-        if self._throttle is None:
+        if self._throttle is None or followed.caught_up:
             return 0
         return self._throttle.wait_ms(followed.partition.topic_partition, now_ms)
 
@@ -247,11 +248,10 @@ class ReplicaFetcher:
                 partition.topic_partition
             )
         log = partition.log
+        followed.caught_up = log.log_end_offset >= answer.high_watermark
         # Records of this leader's epoch prove that its start, and so everything that earlier
         # leaders committed, has been reached.
-        if log.latest_epoch == partition.leader_epoch and (
-            log.log_end_offset >= answer.high_watermark
-        ):
+        if log.latest_epoch == partition.leader_epoch and followed.caught_up:
             self._on_caught_up(partition.topic_partition)
 
     def _on_error(self, followed: Followed, error: ErrorCode, now_ms: int) -> None:

@@ -88,11 +88,24 @@ def _read_as_follower(partition: "Partition", spec: FetchSpec) -> PartitionRead:
         raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE)
     # First the position, then the watermark: the follower learns at once what it has committed.
     partition.record_follower_fetch(spec, end)
+    if _is_held_back(partition, spec.replica_id):
+        return _empty(partition, spec)
     watermark, stable = log.high_watermark, log.last_stable_offset
     found = log.read(spec.offset, spec.max_bytes, max_offset=end, min_one_batch=spec.min_one_batch)
     return PartitionRead(
         found.slice, found.size, watermark, stable, log.log_start_offset, end, found.next_offset
     )
+
+
+def _is_held_back(partition: "Partition", replica_id: BrokerId) -> bool:
+    """Whether the throttle of moves keeps records from this follower; never if it is in sync."""
+    settings, leading = partition.settings, partition.leading
+    throttle = settings.leader_throttle
+    if throttle is None or not throttle.active or leading is None:
+        return False
+    if replica_id in leading.isr.committed:
+        return False
+    return throttle.wait_ms(partition.topic_partition, settings.clock.monotonic_ms()) > 0
 
 
 def _divergence(partition: "Partition", spec: FetchSpec) -> EpochEnd | None:

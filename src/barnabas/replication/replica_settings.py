@@ -8,6 +8,7 @@ from barnabas.model.clock import Clock
 from barnabas.model.ids import BrokerId
 from barnabas.replication.guards import DEFAULT_GUARDS, Guards
 from barnabas.replication.ports import IsrChannel
+from barnabas.replication.throttle import ReplicationThrottle
 
 if TYPE_CHECKING:
     from barnabas.replication.partition import Partition
@@ -33,7 +34,8 @@ class ReplicaSettings:
     `ReplicaManager.change_min_insync`. `request_flush` turns on fsync before acknowledgement: it
     is called after each append, runs flushes in its own time (one per partition, coalesced), and
     reports with `flushed`. `request_lifetime_ms` is how long a request to the controller that was
-    given up may still take effect.
+    given up may still take effect. `leader_throttle` holds back followers that are not in sync;
+    whoever sends what was read counts it there.
     """
 
     broker_id: BrokerId
@@ -46,3 +48,4 @@ class ReplicaSettings:
     guards: Guards = DEFAULT_GUARDS
     is_alive: Callable[[BrokerId], bool] = lambda _broker_id: True
     rack_of: Callable[[BrokerId], str | None] = lambda _broker_id: None
+    leader_throttle: ReplicationThrottle | None = None

@@ -272,7 +272,19 @@ def test_a_throttled_partition_waits_its_turn():
     throttle.set_rate(1)
     pair = Pair(throttle)
     pair.leader.append("a", "b", "c")
+    pair.leader.partition.raise_high_watermark(3)
     pair.round()  # two records: one second's worth too many
     assert pair.fetcher.poll(0) is None
     assert 0 < pair.fetcher.wait_ms(0) <= 1001
     assert isinstance(pair.fetcher.poll(1001), FetchPlan)
+
+
+def test_a_partition_that_has_all_that_is_committed_is_not_throttled():
+    throttle = ReplicationThrottle(lambda topic_partition: topic_partition == TP)
+    throttle.set_rate(1)
+    pair = Pair(throttle)
+    pair.leader.append("a", "b", "c")
+    pair.leader.partition.raise_high_watermark(2)
+    pair.round()
+    assert throttle.wait_ms(TP, 0) > 0
+    assert isinstance(pair.fetcher.poll(0), FetchPlan)

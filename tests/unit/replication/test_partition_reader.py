@@ -1,7 +1,7 @@
 """What readers of each kind get, and what they are refused."""
 
 import pytest
-from support.replicas import Replica, state
+from support.replicas import TP, Replica, state
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -9,6 +9,7 @@ from barnabas.model.records import IsolationLevel
 from barnabas.replication.epochs import EpochEnd
 from barnabas.replication.partition_read import FetchSpec, OffsetAnswer
 from barnabas.replication.partition_reader import end_offset_for_epoch, list_offset
+from barnabas.replication.throttle import ReplicationThrottle
 
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
 COMMITTED = IsolationLevel.READ_COMMITTED
@@ -48,6 +49,22 @@ def test_a_consumer_reads_below_the_watermark(replica):
 
 def test_a_follower_reads_to_the_end(replica):
     assert values(read(replica, 1, replica_id=2)) == "bcde"
+
+
+def test_a_throttled_follower_gets_nothing_while_it_lags():
+    throttle = ReplicationThrottle(lambda topic_partition: topic_partition == TP)
+    replica = Replica(leader_throttle=throttle)
+    replica.partition.make_leader(state(isr=(1, 2)))
+    replica.append(*"abc")
+    throttle.set_rate(10)
+    throttle.record(TP, 30, replica.clock.monotonic_ms())
+    held = read(replica, 0, replica_id=3)
+    assert (values(held), held.log_end_offset) == ("", 3)
+    assert replica.partition.leading.followers[3].log_end_offset == 0
+    assert values(read(replica, 0, replica_id=2)) == "abc", "in sync"
+    assert values(read(replica, 0)) == values(read(replica, 0, replica_id=-1)) == ""
+    replica.clock.advance(3000)
+    assert values(read(replica, 0, replica_id=3)) == "abc"
 
 
 def test_read_committed_stops_before_open_transactions_and_names_aborted_ones(replica):

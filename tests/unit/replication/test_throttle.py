@@ -1,8 +1,9 @@
 """The limit on replication traffic."""
 
+import pytest
 from support.replicas import TP
 
-from barnabas.replication.throttle import ReplicationThrottle
+from barnabas.replication.throttle import ReplicationThrottle, ThrottledReplicas
 
 OTHER = TP._replace(partition=9)
 
@@ -52,3 +53,32 @@ def test_a_new_rate_starts_afresh():
     limited.record(TP, 10_000, 0)
     limited.set_rate(10_000)
     assert limited.wait_ms(TP, 0) == 0
+
+
+def test_the_rate_in_force_goes_on():
+    limited = throttle(10)
+    limited.record(TP, 10_000, 0)
+    limited.set_rate(10)
+    assert limited.wait_ms(TP, 0) > 0
+
+
+def test_a_rate_of_nothing_lets_nothing_pass():
+    limited = throttle(0)
+    assert limited.wait_ms(TP, 0) > 0
+    limited.record(TP, 1, 0)
+    assert limited.wait_ms(TP, 10**9) > 0
+
+
+def test_no_wait_outlasts_a_change_of_the_rate_by_much():
+    limited = throttle(1)
+    limited.record(TP, 10**9, 0)
+    assert limited.wait_ms(TP, 0) == 1000
+
+
+@pytest.mark.parametrize(
+    ("entries", "held"),
+    [([], ""), (["*"], "0123"), (["0:1", "2:1", "3:2"], "02"), (["1:11"], "")],
+)
+def test_replicas_are_named_by_partition_and_broker(entries, held):
+    throttled = ThrottledReplicas(entries, 1)
+    assert [n for n in range(4) if n in throttled] == [int(n) for n in held]

@@ -15,6 +15,7 @@ from barnabas.broker.cluster.isr_channel import ControllerIsrChannel
 from barnabas.broker.cluster.links import AddressBook, BrokerLinks
 from barnabas.broker.cluster.remote_coordination import RemoteMarkers, RoutedQuestions
 from barnabas.broker.cluster.replica_source import WireSource
+from barnabas.broker.cluster.replication_quotas import ReplicationQuotas
 from barnabas.broker.commands import CommandReceiver
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.coordinators.wiring import Coordinators
@@ -57,14 +58,15 @@ class ClusterSide:
         tree: MetadataTree,
         registration: BrokerRegistration,
         metadata: MetadataCache,
-        broker_id: BrokerId,
+        quotas: ReplicationQuotas,
     ) -> None:
         self._config = config
         self._clock = clock
         self._tree = tree
         self._registration = registration
         self._metadata = metadata
-        self._broker_id = broker_id
+        self._broker_id = registration.broker_id
+        self.quotas = quotas
         self._replicas: ReplicaManager | None = None
         self._questions: RoutedQuestions | None = None
         self._jobs = PeriodicJobs()
@@ -75,7 +77,9 @@ class ClusterSide:
             lambda: registration.broker_epoch, lambda: tree.state is SessionState.CONNECTED
         )
         self._sources = self.new_links()
-        self.fetchers = FetcherPool(self._connect, clock, _limits(config), self._caught_up)
+        self.fetchers = FetcherPool(
+            self._connect, clock, _limits(config), self._caught_up, quotas.follower
+        )
         self.markers = RemoteMarkers(self.new_links())
 
     def new_links(self) -> BrokerLinks:

@@ -5,6 +5,8 @@ way): the topic's own value, else the broker's dynamic or static value of the ke
 `BROKER_SYNONYMS`, else the default here.
 """
 
+import re
+
 from barnabas.model.config import (
     ConfigKey,
     ConfigTable,
@@ -17,6 +19,14 @@ from barnabas.model.config import (
 
 MAX_LONG = 2**63 - 1
 DAY_MS = 24 * 60 * 60 * 1000
+
+_REPLICA = re.compile(r"[0-9]+:[0-9]+")
+
+
+def _throttled_replicas(value: list[str]) -> str | None:
+    fits = value == ["*"] or all(_REPLICA.fullmatch(entry) for entry in value)
+    return None if fits else "must be * or a list of partition:broker"
+
 
 TOPIC_KEYS = ConfigTable(
     [
@@ -68,6 +78,7 @@ TOPIC_KEYS = ConfigTable(
             ConfigType.LIST,
             [],
             "Replicas whose follower side is throttled: partition:broker pairs, or *.",
+            validator=_throttled_replicas,
         ),
         ConfigKey(
             "index.interval.bytes",
@@ -81,6 +92,7 @@ TOPIC_KEYS = ConfigTable(
             ConfigType.LIST,
             [],
             "Replicas whose leader side is throttled: partition:broker pairs, or *.",
+            validator=_throttled_replicas,
         ),
         ConfigKey(
             "max.compaction.lag.ms",
