@@ -1,6 +1,7 @@
 """DeleteRecords: move the log start forward on every replica.
 
-v1 throttling; v2 flexible. Answered when the replicas in sync have followed, as Kafka does.
+v1 throttling; v2 flexible. Answered when the replicas in sync have followed, as Kafka does, and
+when this broker's new log starts are on its disk: what was deleted stays so after a crash.
 """
 
 import asyncio
@@ -33,6 +34,7 @@ def handle_delete_records(ctx: RequestContext, request: DeleteRecordsRequest) ->
             topic_partition = TopicPartition(topic.name, asked.partition_index)
             results.append(_delete(ctx, topic_partition, asked.offset, waiting))
         topics.append(DeleteRecordsTopicResult(topic.name, results))
+    ctx.services.logs.checkpoint_log_start_offsets()
     response = DeleteRecordsResponse(topics=topics)
     if waiting:
         return _wait(response, waiting, request.timeout_ms)
