@@ -1,9 +1,13 @@
-"""The controller killed while topics are created: each topic is there whole, or not at all."""
+"""The controller killed while topics are created or partitions are moved.
+
+Each topic is there whole, or not at all; moves go on under the next controller.
+"""
 
 import threading
 
 import pytest
-from support.cluster_workload import leaders, wait_until
+from support.cluster_workload import leaders, topic_in_zookeeper, wait_until
+from support.throttles import set_rate, throttle, throttled_replicas
 
 from barnabas import Admin, TopicPartition
 from barnabas.model.error_codes import ErrorCode
@@ -48,18 +52,24 @@ def test_controller_killed_during_topic_creation(cluster, topic_name):
 
 
 def test_controller_killed_during_a_move(cluster, topic_name):
-    """Its successor finishes the moves."""
+    """A throttle holds the moves until it is dead; its successor finishes them."""
     names = [TopicPartition(topic_name, number) for number in range(12)]
-    cluster.admin.create_topic(topic_name, len(names), REPLICAS)
+    cluster.admin.create_topic(topic_name, len(names), REPLICAS, configs=throttled_replicas())
     for number in range(len(names)):
         cluster.produce(topic_name, b"x" * 10_000, partition=number)
     controller = cluster.admin.describe_cluster().controller
     others = tuple({1, 2, 3} - {controller})
-    cluster.admin.alter_partition_reassignments(dict.fromkeys(names, others))
-    cluster.kill(controller)
-    wait_until(lambda: cluster.admin.describe_cluster().controller in others)
-    wait_until(lambda: not cluster.admin.list_partition_reassignments(), what="the moves' end")
-    cluster.start(controller)
+    with throttle(cluster, 0):
+        cluster.admin.alter_partition_reassignments(dict.fromkeys(names, others))
+        cluster.kill(controller)
+        unfinished = topic_in_zookeeper(cluster, topic_name)["adding_replicas"]
+        wait_until(lambda: cluster.admin.describe_cluster().controller in others)
+        assert cluster.admin.list_partition_reassignments()
+        set_rate(cluster, None)
+        wait_until(lambda: not cluster.admin.list_partition_reassignments(), what="the moves' end")
+        cluster.start(controller)
+    print(f"{len(unfinished)} moves were in progress when the controller died")
+    assert unfinished, "the kill came too late"
     found = leaders(cluster, topic_name)
     assert {p.replicas for p in found.values()} == {others}
     assert len(cluster.records(topic_name, at_least=len(names))) == len(names)

@@ -240,10 +240,19 @@ def leader_in_zookeeper(cluster, topic, partition=0):
 
 def state_in_zookeeper(cluster, topic, partition=0):
     """As ZooKeeper has it: a broker that hangs, or was cut off, tells an old story or none."""
+    return _znode(cluster, f"/brokers/topics/{topic}/partitions/{partition}/state")
+
+
+def topic_in_zookeeper(cluster, topic):
+    """Its replicas, and those that come and go in moves."""
+    return _znode(cluster, f"/brokers/topics/{topic}")
+
+
+def _znode(cluster, path):
     client = KazooClient(cluster.zookeeper_connect)
     client.start()
     try:
-        data, _ = client.get(f"/brokers/topics/{topic}/partitions/{partition}/state")
+        data, _ = client.get(path)
     finally:
         client.stop()
         client.close()
