@@ -59,6 +59,13 @@ def add_client_properties(parser: argparse.ArgumentParser, kind: str) -> None:
 
 def connection_of(arguments: argparse.Namespace) -> Connection:
     """The cluster an Apache command line means: it has to say where."""
+    settings = given_settings(arguments)
+    settings.update(_where(arguments, settings))
+    return Connection(settings)
+
+
+def given_settings(arguments: argparse.Namespace) -> dict[str, str]:
+    """The settings of files and properties on the command line."""
     settings: dict[str, str] = {}
     for name in ("old_config", "command_config"):
         path = getattr(arguments, name, None)
@@ -67,8 +74,7 @@ def connection_of(arguments: argparse.Namespace) -> Connection:
 
             settings.update(read_properties(Path(path)))
     settings.update(key_values(getattr(arguments, "properties", None) or (), "--command-property"))
-    settings.update(_where(arguments, settings))
-    return Connection(known_settings(settings))
+    return known_settings(settings)
 
 
 def known_settings(settings: dict[str, str]) -> dict[str, str]:
@@ -92,7 +98,8 @@ def _where(arguments: argparse.Namespace, settings: dict[str, str]) -> dict[str,
     if zookeeper:
         from barnabas.cli.framework.zookeeper_brokers import brokers_in
 
-        return {BOOTSTRAP: brokers_in(zookeeper)}
+        protocol = settings.get("security.protocol", "PLAINTEXT")
+        return {BOOTSTRAP: brokers_in(zookeeper, protocol)}
     if settings.get(BOOTSTRAP):
         return {}
     raise ConfigError("missing required option --bootstrap-server")

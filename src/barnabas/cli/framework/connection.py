@@ -101,12 +101,13 @@ class Connection:
 def known_to_any_client(name: str) -> bool:
     """Whether some client has such a key."""
     from barnabas.model.config_keys.admin import ADMIN_KEYS
+    from barnabas.model.config_keys.connector import CONNECTOR_KEYS
     from barnabas.model.config_keys.consumer import CONSUMER_KEYS
     from barnabas.model.config_keys.producer import PRODUCER_KEYS
     from barnabas.model.config_keys.simple import SIMPLE_KEYS
 
     dotted = name.replace("_", ".")
-    tables = (ADMIN_KEYS, CONSUMER_KEYS, PRODUCER_KEYS, SIMPLE_KEYS)
+    tables = (ADMIN_KEYS, CONSUMER_KEYS, PRODUCER_KEYS, SIMPLE_KEYS, CONNECTOR_KEYS)
     return any(dotted in table for table in tables)
 
 

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 10.0
 
 
-def brokers_in(connect: str) -> str:
-    """`host:port,…` of the live brokers' plaintext listeners, else of their first."""
-    return asyncio.run(_brokers_in(connect))
+def brokers_in(connect: str, protocol: str = "PLAINTEXT") -> str:
+    """`host:port,…` of the live brokers' listeners of this protocol, else of their first."""
+    return asyncio.run(_brokers_in(connect, protocol))
 
 
-async def _brokers_in(connect: str) -> str:
+async def _brokers_in(connect: str, protocol: str) -> str:
     from barnabas.zk import paths
     from barnabas.zk.kazoo_tree import connect as open_session
     from barnabas.zk.tree import NoNodeError
@@ -30,7 +30,7 @@ async def _brokers_in(connect: str) -> str:
             for number in sorted(await tree.children(paths.BROKER_IDS), key=int):
                 with contextlib.suppress(NoNodeError):
                     data, _ = await tree.get(paths.broker(int(number)))
-                    addresses.append(_address(BrokerNode.decode(data)))
+                    addresses.append(_address(BrokerNode.decode(data), protocol))
     finally:
         await tree.close()
     if not addresses:
@@ -38,7 +38,7 @@ async def _brokers_in(connect: str) -> str:
     return ",".join(addresses)
 
 
-def _address(node: "BrokerNode") -> str:
-    plain = [e for e in node.endpoints if e.security_protocol == "PLAINTEXT"]
-    endpoint = (plain or list(node.endpoints))[0]
+def _address(node: "BrokerNode", protocol: str) -> str:
+    wanted = [e for e in node.endpoints if e.security_protocol == protocol]
+    endpoint = (wanted or list(node.endpoints))[0]
     return f"{endpoint.host}:{endpoint.port}"

@@ -124,10 +124,6 @@ def _next_timestamp(consumer: Any, lag: PartitionLag) -> int | None:
     return first.timestamp if first is not None and first.timestamp >= 0 else None
 
 
-def total_lag(lags: Iterable[PartitionLag]) -> int:
-    return sum(item.lag or 0 for item in lags)
-
-
 def member_names(members: Iterable[Any]) -> str:
     """Members for an error message: client and host of each."""
     return ", ".join(f"{member.client_id}@{member.host.lstrip('/')}" for member in members)

@@ -1,7 +1,7 @@
 """Consumer groups: list, describe with lag, watch live, reset, copy, delete."""
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from barnabas.cli.framework.confirm import add_confirmation_options, confirmed
 from barnabas.cli.framework.connection import Connection
@@ -11,7 +11,8 @@ from barnabas.cli.framework.outcomes import exit_code, status_of
 from barnabas.cli.framework.places import expand, parse_place
 from barnabas.cli.framework.render import show
 from barnabas.cli.framework.verbs import Verb, add_verbs, in_module, run_verb
-from barnabas.cli.group_verbs.lag import COLUMNS, lags_of, total_lag, with_seconds
+from barnabas.cli.group_verbs import old_groups
+from barnabas.cli.group_verbs.lag import COLUMNS, lags_of, with_seconds
 from barnabas.cli.group_verbs.reset_plan import committed_of, refuse_active
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import SystemClock
@@ -22,6 +23,14 @@ if TYPE_CHECKING:
 RESET_EXAMPLE = """
 barnabas groups reset billing --topic orders --to-datetime 2024-05-01T00:00:00Z
 barnabas groups reset billing --topic orders:0,1 --shift-by -100 --execute
+"""
+DESCRIBE_EXAMPLE = """
+barnabas groups describe billing --max-lag 10000
+barnabas groups describe billing --zookeeper localhost:2181
+"""
+MIGRATE_EXAMPLE = """
+barnabas groups migrate billing --zookeeper localhost:2181
+barnabas groups migrate billing --zookeeper localhost:2181 --to kafka --execute
 """
 WATCH_EXAMPLE = "barnabas groups watch billing --interval 2"
 LIST_COLUMNS = ("group", "state", "type", "protocol")
@@ -43,10 +52,14 @@ run = run_verb
 def _list_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--state", action="append", default=[], help="only these, repeatable")
     parser.add_argument("--type", action="append", default=[], help="Classic, Consumer, Share…")
+    old_groups.add_zookeeper_option(parser)
     add_common_options(parser)
 
 
 def _list(arguments: argparse.Namespace) -> int:
+    if arguments.zookeeper:
+        show(arguments, old_groups.list_rows(arguments), LIST_COLUMNS)
+        return DONE
     with Connection.of(arguments).admin() as admin:
         listed = admin.list_groups(states=arguments.state, types=arguments.type)
     rows = [
@@ -69,10 +82,13 @@ def _describe_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("groups", nargs="*", metavar="GROUP", help="all groups unless named")
     parser.add_argument("--members", action="store_true", help="the members instead of the lag")
     parser.add_argument("--max-lag", type=int, metavar="N", help="exit 3 when the lag is above")
+    old_groups.add_zookeeper_option(parser)
     add_common_options(parser)
 
 
 def _describe(arguments: argparse.Namespace) -> int:
+    if arguments.zookeeper:
+        return _describe_old(arguments)
     connection = Connection.of(arguments)
     with connection.admin() as admin:
         names = arguments.groups or [item.group_id for item in admin.list_groups()]
@@ -83,8 +99,25 @@ def _describe(arguments: argparse.Namespace) -> int:
             return DONE
         lags = [lag for group in described.values() for lag in lags_of(admin, group)]
     lags = with_seconds(connection, lags, SystemClock().now_ms())
-    show(arguments, [lag.row() for lag in lags], (*COLUMNS, "lag_seconds"))
-    above = arguments.max_lag is not None and total_lag(lags) > arguments.max_lag
+    rows = [lag.row() for lag in lags]
+    show(arguments, rows, (*COLUMNS, "lag_seconds"))
+    return _checked(arguments, rows)
+
+
+def _describe_old(arguments: argparse.Namespace) -> int:
+    reports = old_groups.described(arguments)
+    if arguments.members:
+        rows = [row for report in reports for row in old_groups.member_rows(report)]
+        show(arguments, rows, MEMBER_COLUMNS)
+        return DONE
+    rows = old_groups.lag_rows(arguments, reports)
+    show(arguments, rows, old_groups.LAG_COLUMNS)
+    return _checked(arguments, rows)
+
+
+def _checked(arguments: argparse.Namespace, rows: list[dict[str, Any]]) -> int:
+    lag = sum(row["lag"] or 0 for row in rows)
+    above = arguments.max_lag is not None and lag > arguments.max_lag
     return CHECK_FAILED if above else DONE
 
 
@@ -107,12 +140,15 @@ def _members(group: "GroupDescription") -> list[dict[str, object]]:
 
 def _delete_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("groups", nargs="+", metavar="GROUP")
+    old_groups.add_zookeeper_option(parser)
     add_confirmation_options(parser)
     add_common_options(parser)
 
 
 def _delete(arguments: argparse.Namespace) -> int:
     names: list[str] = arguments.groups
+    if arguments.zookeeper:
+        return _delete_old(arguments)
     with Connection.of(arguments).admin() as admin:
         for name in names:
             refuse_active(admin, name)
@@ -122,6 +158,17 @@ def _delete(arguments: argparse.Namespace) -> int:
             return FAILED
         else:
             errors = dict(admin.delete_groups(names).errors)
+    rows = [{"group": name, **status_of(errors.get(name))} for name in names]
+    show(arguments, rows, STATUS_COLUMNS)
+    return exit_code(errors)
+
+
+def _delete_old(arguments: argparse.Namespace) -> int:
+    names: list[str] = arguments.groups
+    question = f"delete {', '.join(names)} with their offsets from ZooKeeper"
+    if not arguments.dry_run and not confirmed(arguments, question):
+        return FAILED
+    errors = old_groups.delete(arguments)
     rows = [{"group": name, **status_of(errors.get(name))} for name in names]
     show(arguments, rows, STATUS_COLUMNS)
     return exit_code(errors)
@@ -197,7 +244,7 @@ VERBS = (
     Verb(
         "describe",
         "offsets, members and lag, in records and in seconds",
-        "barnabas groups describe billing --max-lag 10000",
+        DESCRIBE_EXAMPLE,
         _describe_arguments,
         _describe,
     ),
@@ -220,6 +267,12 @@ VERBS = (
         "barnabas groups copy billing billing-test",
         _copy_arguments,
         _copy,
+    ),
+    Verb(
+        "migrate",
+        "plan a move of offsets from ZooKeeper to Kafka or back; --execute does it",
+        MIGRATE_EXAMPLE,
+        *in_module("group_verbs.migrate"),
     ),
     Verb(
         "delete",

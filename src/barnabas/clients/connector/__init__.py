@@ -4,6 +4,7 @@ from barnabas.clients.connector.connector import ConsumerConnector
 from barnabas.clients.connector.errors import (
     ConsumerRebalanceFailedError,
     ConsumerTimeoutError,
+    LivingMembersError,
     MessageStreamsExistError,
 )
 from barnabas.clients.connector.group_report import GroupReport, GroupReports, PartitionReport
@@ -22,6 +23,7 @@ __all__ = [
     "Direction",
     "GroupReport",
     "GroupReports",
+    "LivingMembersError",
     "MessageStream",
     "MessageStreamsExistError",
     "MigrationPlan",

@@ -17,3 +17,7 @@ class ConsumerRebalanceFailedError(BarnabasError):
 
 class AssignmentError(LocalError):
     """The group's subscriptions do not allow the assignment that was asked for."""
+
+
+class LivingMembersError(LocalError):
+    """The group is in use: its members would undo what was asked for."""

@@ -1,9 +1,11 @@
 """What ZooKeeper knows of the old consumer's groups: members, owner threads, offsets, lag.
 
-For `groups list|describe` and `kafka-consumer-groups --zookeeper`. Reads only.
+For `groups` and `kafka-consumer-groups` with `--zookeeper`. Reads, and removes what nobody uses:
+these groups never expire.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
@@ -12,6 +14,7 @@ from typing import Self
 from barnabas.clients._core.client import KafkaClient
 from barnabas.clients._core.loop_thread import LoopThread
 from barnabas.clients.connector.cluster_client import ClusterClient
+from barnabas.clients.connector.errors import LivingMembersError
 from barnabas.clients.connector.fetch_messages import offset_request, read_offsets
 from barnabas.clients.connector.offset_storage import ZooKeeperOffsets
 from barnabas.clients.connector.registry import GroupRegistry
@@ -90,9 +93,20 @@ class GroupReports:
         """All groups that ever registered, committed or owned anything."""
         return self._loop.call(self._worker.groups())
 
+    def members(self, group: str) -> list[str]:
+        """Who is registered in a group now."""
+        return self._loop.call(self._worker.members(group))
+
     def describe(self, group: str) -> GroupReport:
         """Owners, offsets and lag of every partition of a group."""
         return self._loop.call(self._worker.describe(group))
+
+    def delete(self, group: str, topic: str | None = None) -> bool:
+        """Remove a group, or what it knows of a topic; False if there is none.
+
+        LivingMembersError while it has members.
+        """
+        return self._loop.call(self._worker.delete(group, topic))
 
     def close(self) -> None:
         try:
@@ -116,23 +130,42 @@ class _Worker:
         self._cluster = ClusterClient(GroupRegistry(tree, _ANY_GROUP, ""), settings)
 
     async def groups(self) -> list[str]:
-        return await self._children(paths.CONSUMERS)
+        return sorted(await self._children(paths.CONSUMERS))
+
+    async def members(self, group: str) -> list[str]:
+        return sorted(await GroupRegistry(self._tree, group, "").member_ids())
 
     async def describe(self, group: str) -> GroupReport:
-        registry = GroupRegistry(self._tree, group, "")
-        storage = ZooKeeperOffsets(registry)
+        storage = ZooKeeperOffsets(GroupRegistry(self._tree, group, ""))
         owners = await self._owners(group)
         offsets = await storage.fetch(await storage.places())
         places = sorted(owners.keys() | offsets.keys())
         ends = await self._ends(places)
         return GroupReport(
             group,
-            tuple(await registry.member_ids()),
+            tuple(await self.members(group)),
             tuple(
                 PartitionReport(place, offsets.get(place), ends.get(place), owners.get(place))
                 for place in places
             ),
         )
+
+    async def delete(self, group: str, topic: str | None) -> bool:
+        if group not in await self._children(paths.CONSUMERS):
+            return False
+        if await self.members(group):
+            names = ", ".join(await self.members(group))
+            raise LivingMembersError(f"group {group!r} has living members: {names}")
+        root = f"{paths.CONSUMERS}/{group}"
+        if topic is not None:
+            for kind in ("owners", "offsets"):
+                await remove_tree(self._tree, f"{root}/{kind}/{topic}")
+            return True
+        # First the node below which members register: one that came just now is kept.
+        with contextlib.suppress(NoNodeError):
+            await self._tree.delete(paths.consumer_ids(group))
+        await remove_tree(self._tree, root)
+        return True
 
     async def close(self) -> None:
         await self._cluster.close()
@@ -172,6 +205,14 @@ class _Worker:
             *(_ends_at(client, broker_id, some) for broker_id, some in by_leader.items())
         )
         return {place: end for answer in answers for place, end in answer.items()}
+
+
+async def remove_tree(tree: MetadataTree, path: str) -> None:
+    """Delete a node with all below; what is gone already is fine."""
+    with contextlib.suppress(NoNodeError):
+        for name in await tree.children(path):
+            await remove_tree(tree, f"{path}/{name}")
+        await tree.delete(path)
 
 
 async def _ends_at(

@@ -10,6 +10,7 @@ from typing import Self
 
 from barnabas.clients._core.loop_thread import LoopThread
 from barnabas.clients.connector.cluster_client import ClusterClient
+from barnabas.clients.connector.errors import LivingMembersError
 from barnabas.clients.connector.migration_plan import Direction, MigrationPlan, plan_migration
 from barnabas.clients.connector.offset_storage import (
     KafkaOffsets,
@@ -67,7 +68,7 @@ class OffsetMigration:
         return self._loop.call(self._worker.plan(direction))
 
     def apply(self, plan: MigrationPlan, *, allow_rewind: bool = False) -> int:
-        """Write the plan's offsets and say how many; LocalError while the group has members."""
+        """Write the plan's offsets and say how many; LivingMembersError while it has members."""
         return self._loop.call(self._worker.apply(plan, allow_rewind))
 
     def close(self) -> None:
@@ -112,7 +113,8 @@ class _Worker:
             raise LocalError(f"the plan is for group {plan.group!r}")
         members = await self._registry.member_ids()
         if members:
-            raise LocalError(f"group {plan.group!r} has living members: {', '.join(members)}")
+            names = ", ".join(members)
+            raise LivingMembersError(f"group {plan.group!r} has living members: {names}")
         changes = plan.changes(allow_rewind=allow_rewind)
         if changes:
             to_kafka = plan.direction is Direction.TO_KAFKA

@@ -70,9 +70,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.validate_regex is not None:
         return _validate_regex(arguments.validate_regex)
     if arguments.zookeeper and not arguments.bootstrap_server:
-        from barnabas.cli.apache.groups.zookeeper import list_or_describe
+        from barnabas.cli.apache.groups.zookeeper import run_on_zookeeper
 
-        return list_or_describe(arguments)
+        return run_on_zookeeper(arguments)
     actions: dict[str, Callable[[Admin, argparse.Namespace], int]] = {
         "list": _list,
         "describe": _describe,

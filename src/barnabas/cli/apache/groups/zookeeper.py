@@ -1,85 +1,103 @@
 """Groups of the ZooKeeper high-level consumer, for `kafka-consumer-groups --zookeeper`.
 
-Their offsets are in ZooKeeper (/consumers/GROUP/offsets/TOPIC/PARTITION), not in the brokers.
+Lists, describes and deletes, as Apache's tool did before Kafka 2.0. Columns as 0.10 printed them,
+with the owner's stream (later releases left that out); `unknown` and `none` are its words. A group
+without members is shown with its offsets, where Apache's tool printed nothing.
 """
 
 import argparse
-import asyncio
+import sys
 from typing import TYPE_CHECKING
 
-from barnabas.cli.apache.flags import say
-from barnabas.cli.apache.groups import tables
+from barnabas.cli.apache.flags import given_settings, say
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.exit_codes import DONE
-from barnabas.cli.framework.settings import BOOTSTRAP
-from barnabas.cli.framework.zookeeper_brokers import CONNECT_SECONDS, brokers_in
-from barnabas.cli.group_verbs.lag import PartitionLag
-from barnabas.cli.reading.spans import edges_of
+from barnabas.cli.framework.exit_codes import DONE, FAILED
+from barnabas.cli.group_verbs.old_groups import open_reports
 from barnabas.model.errors import ConfigError
-from barnabas.model.ids import TopicPartition
 
 if TYPE_CHECKING:
-    from barnabas.zk.tree import MetadataTree
+    from barnabas.clients.connector import GroupReport, GroupReports
+
+NOTE = (
+    "Note: This will only show information about consumers that use ZooKeeper (not those using "
+    "the Java consumer API).\n"
+)
+LINE = "{:<30} {:<30} {:<10} {:<15} {:<15} {:<15} {}"
+HEADS = ("GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "OWNER")
+UNKNOWN, NOBODY = "unknown", "none"
 
 
-def list_or_describe(arguments: argparse.Namespace) -> int:
-    """What Apache's old tool did with --zookeeper: --list and --describe."""
-    if arguments.list:
-        for group in asyncio.run(_groups(arguments.zookeeper)):
-            say(group)
-        return DONE
-    if not arguments.describe or not arguments.group:
-        raise ConfigError("with --zookeeper there is --list, and --describe with --group")
-    for group in arguments.group:
-        committed = asyncio.run(_offsets(arguments.zookeeper, group))
-        with Connection({BOOTSTRAP: brokers_in(arguments.zookeeper)}).admin() as admin:
-            edges = edges_of(admin, committed)
-        tables.print_offsets(
-            [
-                PartitionLag(group, place, offset, edges[place].end, None)
-                for place, offset in sorted(committed.items())
-            ]
+def run_on_zookeeper(arguments: argparse.Namespace) -> int:
+    """The actions that Apache's old tool had for these groups."""
+    actions = {"list": _list, "describe": _describe, "delete": _delete}
+    chosen = next((name for name in actions if getattr(arguments, name)), None)
+    if chosen is None:
+        raise ConfigError(
+            "with --zookeeper there are --list, --describe and --delete; to move offsets to "
+            "Kafka, where the other actions are: barnabas groups migrate"
         )
+    if chosen != "list" and not arguments.group and not arguments.all_groups:
+        raise ConfigError(f"--{chosen} needs --group or --all-groups")
+    sys.stderr.write(NOTE)
+    connection = Connection(given_settings(arguments))
+    with open_reports(connection, arguments.zookeeper) as reports:
+        return actions[chosen](reports, arguments)
+
+
+def _list(reports: "GroupReports", _: argparse.Namespace) -> int:
+    for group in reports.groups():
+        say(group)
     return DONE
 
 
-async def _groups(connect: str) -> list[str]:
-    from barnabas.zk import paths
+def _describe(reports: "GroupReports", arguments: argparse.Namespace) -> int:
+    there = reports.groups()
+    wanted = there if arguments.all_groups else arguments.group
+    missing = [group for group in wanted if group not in there]
+    for group in missing:
+        sys.stderr.write(f"Error: The consumer group '{group}' does not exist.\n")
+    for group in wanted:
+        if group not in missing:
+            _print(reports.describe(group))
+    return FAILED if missing else DONE
 
-    tree = await _open(connect)
+
+def _print(report: "GroupReport") -> None:
+    if not report.members:
+        sys.stdout.flush()
+        sys.stderr.write(f"Consumer group '{report.group}' has no active members.\n")
+        sys.stderr.flush()
+    say(LINE.format(*HEADS))
+    for item in report.partitions:
+        figures = (item.offset, item.log_end_offset, item.lag)
+        shown = [UNKNOWN if figure is None else figure for figure in figures]
+        owner = item.owner or NOBODY
+        say(LINE.format(report.group, item.place.topic, item.place.partition, *shown, owner))
+
+
+def _delete(reports: "GroupReports", arguments: argparse.Namespace) -> int:
+    """Whole groups, or with --topic what they know of a topic; never of a group with members."""
+    groups = reports.groups() if arguments.all_groups else arguments.group
+    topics: list[str | None] = arguments.topic or [None]
+    refusals = [_delete_one(reports, group, topic) for group in groups for topic in topics]
+    return FAILED if any(refusals) else DONE
+
+
+def _delete_one(reports: "GroupReports", group: str, topic: str | None) -> str | None:
+    """Delete and say so; the reason if it was refused."""
+    from barnabas.clients.connector import LivingMembersError
+
+    of_topic = "" if topic is None else f" topic '{topic}'"
+    reason = None
     try:
-        return sorted(await _children(tree, paths.CONSUMERS))
-    finally:
-        await tree.close()
-
-
-async def _offsets(connect: str, group: str) -> dict[TopicPartition, int]:
-    from barnabas.zk import paths
-    from barnabas.zk.consumer_znodes import decode_offset
-
-    tree = await _open(connect)
-    root = f"{paths.CONSUMERS}/{group}/offsets"
-    found = {}
-    try:
-        for topic in await _children(tree, root):
-            for number in await _children(tree, f"{root}/{topic}"):
-                data, _ = await tree.get(f"{root}/{topic}/{number}")
-                found[TopicPartition(topic, int(number))] = decode_offset(data)
-    finally:
-        await tree.close()
-    return found
-
-
-async def _open(connect: str) -> "MetadataTree":
-    from barnabas.zk.kazoo_tree import connect as open_session
-
-    return await open_session(connect, connect_timeout_s=CONNECT_SECONDS)
-
-
-async def _children(tree: "MetadataTree", path: str) -> list[str]:
-    from barnabas.zk.tree import NoNodeError
-
-    try:
-        return list(await tree.children(path))
-    except NoNodeError:
-        return []
+        if not reports.delete(group, topic):
+            reason = "group does not exist"
+    except LivingMembersError:
+        reason = "its consumers are still active"
+    if reason is None:
+        everything = "all " if topic is None else ""
+        where = f"for group '{group}'{of_topic} in zookeeper."
+        say(f"Deleted {everything}consumer group information {where}")
+    else:
+        say(f"Error: Delete for group '{group}'{of_topic} failed because {reason}.")
+    return reason
