@@ -46,6 +46,8 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.pytest_plugin.options import external_servers
+from barnabas.testing import Broker
 from barnabas.testing.server import unique_name
 
 pytestmark = pytest.mark.integration
@@ -435,7 +437,25 @@ def test_a_move_to_where_it_is(admin, topic):
 # -- access -------------------------------------------------------------------------------------
 
 
-def test_rules(admin):
+@pytest.fixture
+def rules_admin(admin, pytestconfig):
+    """An administrator of a broker with an authorizer, or of the cluster under test."""
+    if external_servers(pytestconfig) is not None:
+        yield admin
+        return
+    settings = {
+        "authorizer.class.name": "kafka.security.authorizer.AclAuthorizer",
+        "super.users": "User:ANONYMOUS",
+    }
+    with (
+        Broker(settings) as guarded,
+        Admin({"bootstrap.servers": guarded.bootstrap_servers}) as client,
+    ):
+        yield client
+
+
+def test_rules(rules_admin):
+    admin = rules_admin
     principal = f"User:{unique_name('user')}"
     rule = AclBinding(
         ResourcePattern(ResourceType.TOPIC, "orders-", PatternType.PREFIXED),

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+from barnabas.broker.access.wiring import AccessSide
 from barnabas.broker.api_versions import ApiVersionsAnswers
 from barnabas.broker.boot import doubtful_replicas
 from barnabas.broker.cluster.replication_quotas import ReplicationQuotas
@@ -94,6 +95,7 @@ class Broker:
         )
         self._executor = ThreadPoolExecutor(2, "barnabas-disk")
         self._flusher = Flusher(self._executor, self._clock)
+        self._access = AccessSide(config, self._clock)
         self._listeners = Listeners(config, self._clock)
         self._running: AsyncExitStack | None = None
         self.failed = asyncio.Event()
@@ -171,8 +173,11 @@ class Broker:
         self, stack: AsyncExitStack, tree: MetadataTree, identity: Identity
     ) -> None:
         broker_id = identity.broker_id
-        configs = ConfigWatch(tree, self._layers, broker_id, self._config_changed)
+        configs = ConfigWatch(
+            tree, self._layers, broker_id, self._config_changed, self._access.reload_entity
+        )
         await configs.load()
+        await self._access.load(tree)
         self._logs.on_offline(self._directory_failed)
         self._logs.start()
         stack.callback(self._logs.shutdown)
@@ -199,7 +204,7 @@ class Broker:
         )
         services.cluster = cluster.start(stack, receiver, replicas)
         await registration.register()
-        dispatcher = Dispatcher(HANDLERS, services, start_gate)
+        dispatcher = Dispatcher(self._access.handlers(HANDLERS), services, start_gate)
         self._listeners.start(dispatcher)
         await services.cluster.controller.start()
         await topics.wait_for_broker(broker_id, _FIRST_COMMANDS_MS)
@@ -209,6 +214,7 @@ class Broker:
     async def _start_serving(
         self, stack: AsyncExitStack, dispatcher: Dispatcher, configs: ConfigWatch
     ) -> None:
+        self._access.start(stack)
         configs.start()
         stack.push_async_callback(configs.stop)
         housekeeping = Housekeeping(
@@ -302,6 +308,9 @@ class Broker:
             api_versions=ApiVersionsAnswers(HANDLERS, features_of(self.config.values)),
             answers_own_address=self.config.advertised_listeners is None,
             coordinators=coordinators,
+            client_entities=self._access.entities,
+            authorizer=self._access.authorizer,
+            acl_store=self._access.acl_store,
         )
         replicas.add_listener(
             PartitionWaiters(

@@ -8,7 +8,7 @@ time to see.
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.model.errors import BarnabasError
@@ -30,8 +30,15 @@ class ConfigWatch:
     """Owned by the broker's loop; `on_change` runs there."""
 
     def __init__(
-        self, tree: MetadataTree, layers: ConfigLayers, broker_id: BrokerId, on_change: OnChange
+        self,
+        tree: MetadataTree,
+        layers: ConfigLayers,
+        broker_id: BrokerId,
+        on_change: OnChange,
+        reload_entity: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
+        """`reload_entity` is told of users, client ids and addresses, by their paths."""
+        self._reload_entity = reload_entity
         self._tree = tree
         self._layers = layers
         self._broker_id = broker_id
@@ -109,6 +116,10 @@ class ConfigWatch:
     async def reload(self, entity_path: str) -> None:
         """Read an entity again, such as `topics/orders`, and put it into force."""
         kind, _, name = entity_path.partition("/")
+        if kind in ("users", "clients", "ips"):
+            if self._reload_entity is not None:
+                await self._reload_entity(entity_path)
+            return
         name = name if name == paths.DEFAULT_ENTITY else paths.desanitize(name)
         if kind == "topics":
             await self.load_topic(name)

@@ -108,6 +108,8 @@ class Dispatcher:
             return None
         if inspect.isawaitable(result):
             return self._reply_later(context, result)
+        if context.amend is not None:
+            return encode_reply(context.header, context.amend(result))
         return encode_reply(context.header, result)
 
     def _reply_later(self, context: RequestContext, result: Awaitable[Message]) -> Deferred:

@@ -3,6 +3,9 @@
 Reading finds file ranges, it copies nothing: a read whose result is not sent is given back.
 """
 
+from collections.abc import Callable
+
+from barnabas.broker.access.fetch_rights import fetch_rights
 from barnabas.broker.fetch_sessions import FetchPlan, FetchTarget, PartitionNews
 from barnabas.broker.handler import RequestContext
 from barnabas.broker.leader_hints import leader_hint, node_endpoints
@@ -36,6 +39,7 @@ class FetchJob:
         "_ctx",
         "_failed",
         "_isolation",
+        "_may_read",
         "_plan",
         "_reads",
         "_replica_epoch",
@@ -51,6 +55,7 @@ class FetchJob:
         state = request.replica_state
         self._replica_id = BrokerId(request.replica_id if state is None else state.replica_id)
         self._replica_epoch = NO_BROKER_EPOCH if state is None else state.replica_epoch
+        self._may_read = fetch_rights(ctx, follower=self._replica_id >= 0)
         self._reads: list[tuple[FetchTarget, PartitionData]] = []
         self._bytes = 0
         self._failed = False
@@ -143,6 +148,9 @@ class FetchJob:
         return replicas.partition(TopicPartition(target.topic, target.partition))
 
     def _read_one(self, target: FetchTarget, budget: int) -> PartitionData:
+        if self._may_read is not None and not self._is_allowed(self._may_read, target):
+            self._failed = True
+            return _failure(target, None, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
         partition = self._find(target)
         try:
             if partition is None:
@@ -154,6 +162,12 @@ class FetchJob:
         if found.diverging_epoch is not None or found.preferred_read_replica != NO_BROKER:
             self._failed = True  # the client must act, so it must not wait
         return self._data(target, found)
+
+    def _is_allowed(self, may_read: Callable[[str], bool], target: FetchTarget) -> bool:
+        name = target.topic
+        if name is None:
+            name = self._ctx.services.metadata.topic_name(target.topic_id)
+        return name is None or may_read(name)  # that an id names nothing is said below
 
     def _spec(self, target: FetchTarget, budget: int) -> FetchSpec:
         request = self._request

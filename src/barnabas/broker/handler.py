@@ -16,12 +16,17 @@ from barnabas.model.errors import BrokerError
 from barnabas.net.parts import Part
 from barnabas.net.pending import PendingReply
 from barnabas.net.server_connection import ServerConnection
+from barnabas.security.principal import Principal
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.headers import RequestHeader, encode_response
 from barnabas.wire.message import Message
 
 if TYPE_CHECKING:
     from barnabas.broker.services import Services
+
+
+Amendment: TypeAlias = Callable[[Any], Any]
+"""Changes a response before it is encoded: what a guard kept from the handler, a throttle time."""
 
 
 class NoResponse:
@@ -45,7 +50,7 @@ class EncodedBody:
 class Deferred(PendingReply):
     """A response that comes later: `respond` once."""
 
-    __slots__ = ("_header",)
+    __slots__ = ("_amend", "_header")
 
     def __init__(
         self,
@@ -53,11 +58,15 @@ class Deferred(PendingReply):
         *,
         pipelined: bool = False,
         on_abandon: Callable[[], None] | None = None,
+        amend: Amendment | None = None,
     ) -> None:
         super().__init__(pipelined=pipelined, on_abandon=on_abandon)
         self._header = header
+        self._amend = amend
 
     def respond(self, response: Message) -> None:
+        if self._amend is not None:
+            response = self._amend(response)
         self.complete(encode_reply(self._header, response))
 
 
@@ -100,7 +109,7 @@ class Handler:
 class RequestContext:
     """One request, and what a handler may reach while serving it; made per request."""
 
-    __slots__ = ("connection", "header", "services")
+    __slots__ = ("amend", "connection", "header", "services")
 
     def __init__(
         self, header: RequestHeader, connection: ServerConnection, services: "Services"
@@ -108,6 +117,7 @@ class RequestContext:
         self.header = header
         self.connection = connection
         self.services = services
+        self.amend: Amendment | None = None
 
     @property
     def version(self) -> int:
@@ -117,7 +127,17 @@ class RequestContext:
         self, *, pipelined: bool = False, on_abandon: Callable[[], None] | None = None
     ) -> Deferred:
         """A response to be given later."""
-        return Deferred(self.header, pipelined=pipelined, on_abandon=on_abandon)
+        return Deferred(self.header, pipelined=pipelined, on_abandon=on_abandon, amend=self.amend)
+
+    def amend_with(self, change: Amendment) -> None:
+        """Have the response changed before it is encoded; called before the handler runs."""
+        first = self.amend
+        self.amend = change if first is None else lambda response: change(first(response))
+
+    @property
+    def principal(self) -> Principal:
+        """Who sent the request."""
+        return self.connection.principal
 
     def require_controller(self) -> None:
         """Refuse what only the controller may do (clients then look for it again)."""

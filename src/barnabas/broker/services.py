@@ -13,9 +13,12 @@ from barnabas.broker.purgatory import Purgatory
 from barnabas.model.clock import Clock
 from barnabas.model.ids import BrokerId
 from barnabas.replication.replica_manager import ReplicaManager
+from barnabas.security.authorizer import Authorizer
 from barnabas.storage.log_manager import LogManager
 
 if TYPE_CHECKING:
+    from barnabas.broker.access.acl_store import AclStore
+    from barnabas.broker.access.client_entities import ClientEntities
     from barnabas.broker.api_versions import ApiVersionsAnswers
     from barnabas.broker.cluster.wiring import ClusterPorts
     from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
@@ -46,6 +49,11 @@ class Services:
     api_versions: "ApiVersionsAnswers"
     answers_own_address: bool
     coordinators: "Coordinators"
+    client_entities: "ClientEntities"
+    authorizer: Authorizer | None = None
+    """None: everybody may do everything."""
+    acl_store: "AclStore | None" = None
+    """There when `authorizer` is."""
     cluster: "ClusterPorts" = field(init=False)
     """Known once the broker takes part in its cluster, which is before it serves anybody."""
 

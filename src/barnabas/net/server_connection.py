@@ -23,6 +23,7 @@ from barnabas.net.pending import PendingReply
 from barnabas.net.progress import Progress
 from barnabas.net.refusal import Refusal, bad_size
 from barnabas.net.stream import Stream
+from barnabas.security.principal import ANONYMOUS
 
 _logger = logging.getLogger("barnabas.net")
 _unpack_size = struct.Struct(">i").unpack_from
@@ -37,7 +38,8 @@ _SCRATCH_AFTER_LARGE = 4 * 1024
 class ServerConnection:
     """Owned by the listener's loop; every method runs there.
 
-    `attachment` is the handler's own state about this peer (its session, its client software).
+    `attachment` is the handler's own state about this peer (its session, its client software);
+    `principal` is who the peer has proved to be.
     """
 
     __slots__ = (
@@ -61,6 +63,7 @@ class ServerConnection:
         "closed",
         "frames_received",
         "listener_name",
+        "principal",
         "stream",
     )
 
@@ -87,6 +90,7 @@ class ServerConnection:
         self.closed = False
         self.frames_received = 0
         self.listener_name = listener_name
+        self.principal = ANONYMOUS
         self.stream = stream
 
     def start(self) -> None:
@@ -301,8 +305,10 @@ class ServerConnection:
         self._paused = True
 
     def unpause(self) -> None:
-        self._paused = False
-        self._schedule_resume()
+        """Go on, unless it is closing."""
+        if not self._closing:
+            self._paused = False
+            self._schedule_resume()
 
     @property
     def idle(self) -> bool:

@@ -66,6 +66,10 @@ class AclSet:
             found += self._by_pattern.get(ResourcePattern(resource.type, name, kind), ())
         return found
 
+    def of_pattern(self, pattern: ResourcePattern) -> frozenset[AccessEntry]:
+        """The entries of exactly this pattern."""
+        return frozenset(self._by_pattern.get(pattern, ()))
+
     def of_type(self, resource_type: ResourceType) -> list[AclBinding]:
         return [binding for binding in self._bindings if binding.pattern.type is resource_type]
 

@@ -40,7 +40,7 @@ class ConfigChangeNode:
         return cls(str(value["entity_path"]))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Acl:
     """One rule of an access list, in the words of the node."""
 
@@ -76,3 +76,36 @@ class AclNode:
                 Acl(e["principal"], e["permissionType"], e["operation"], e["host"]) for e in listed
             )
         )
+
+
+@dataclass(frozen=True, slots=True)
+class AclChangeNode:
+    """A change notification: plain `Topic:name` for literal patterns, JSON for all others."""
+
+    resource_type: str
+    name: str
+    pattern_type: str = "Literal"
+
+    def encode(self) -> bytes:
+        if self.pattern_type == "Literal":
+            return f"{self.resource_type}:{self.name}".encode()
+        return encode_json(
+            {
+                "version": 1,
+                "resourceType": self.resource_type,
+                "name": self.name,
+                "patternType": self.pattern_type,
+            }
+        )
+
+    @classmethod
+    def decode(cls, data: bytes) -> Self:
+        if not data.startswith(b"{"):
+            kind, _, name = data.decode(errors="replace").partition(":")
+            return cls(kind, name)
+        value = decode_json(data)
+        return cls(str(value["resourceType"]), str(value["name"]), str(value["patternType"]))
+
+    def words(self) -> tuple[str, str, str]:
+        """Resource type, pattern type and name."""
+        return self.resource_type, self.pattern_type, self.name

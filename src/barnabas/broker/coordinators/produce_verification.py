@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast
 
 from barnabas.broker.coordinators.verification import Attempt
-from barnabas.broker.handler import Deferred, NoResponse, RequestContext, Result, encode_reply
+from barnabas.broker.handler import Deferred, NoResponse, RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
 from barnabas.model.ids import TopicPartition
@@ -115,7 +115,7 @@ class VerifiedProduce:
         elif isinstance(result, NoResponse):
             deferred.complete(None)
         else:
-            deferred.complete(encode_reply(self._ctx.header, cast(Message, result)))
+            deferred.respond(cast(Message, result))
 
     def _questions(self) -> list[AddPartitions]:
         """One per producer, of which a request has one unless its client is strange."""

@@ -8,6 +8,7 @@ declared beside their subjects and joined here.
 from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, at_least, one_of
 from barnabas.model.config_keys.groups import GROUP_KEYS
 from barnabas.model.config_keys.log import LOG_KEYS
+from barnabas.model.config_keys.security import SECURITY_KEYS
 from barnabas.model.config_keys.transactions import TRANSACTION_KEYS
 
 INT, LONG, SHORT = ConfigType.INT, ConfigType.LONG, ConfigType.SHORT
@@ -185,6 +186,7 @@ BROKER_KEYS = ConfigTable(
     [
         *IDENTITY_KEYS,
         *NETWORK_KEYS,
+        *SECURITY_KEYS,
         *TOPIC_DEFAULT_KEYS,
         *LOG_KEYS,
         *REPLICATION_KEYS,

@@ -1,0 +1,70 @@
+"""The quotas of one broker: limits from the metadata tree, rates as they are measured."""
+
+from barnabas.broker.access.client_entities import ClientEntities
+from barnabas.broker.access.quota_entities import table_of
+from barnabas.model.clock import Clock
+from barnabas.security.quotas import (
+    CONSUMER_BYTE_RATE,
+    PRODUCER_BYTE_RATE,
+    Limit,
+    QuotaTable,
+    Rate,
+    Share,
+)
+
+_KEEP_IDLE_MS = 3_600_000
+_CLEAN_AT = 1000
+
+
+class Meter:
+    """One kind of quota; owned by the broker's loop. False while nobody has one."""
+
+    def __init__(self, key: str, clock: Clock, *, samples: int, window_ms: int) -> None:
+        self._key = key
+        self._clock = clock
+        self._samples = samples
+        self._window_ms = window_ms
+        self._table = QuotaTable({})
+        self._rates: dict[Share, Rate] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._table)
+
+    def load(self, entities: ClientEntities) -> None:
+        self._table = table_of(self._key, entities.all().items())
+
+    def limit(self, user: str, client_id: str) -> Limit | None:
+        return self._table.limit(user, client_id)
+
+    def burst(self, limit: Limit) -> int:
+        """The most that one answer may carry, or its sender would wait longer than is measured."""
+        return max(1, round(limit.value * max(self._samples - 1, 1) * self._window_ms / 1000))
+
+    def record(self, limit: Limit, amount: int) -> int:
+        """Count, and say how many milliseconds whoever shares the limit must wait."""
+        now_ms = self._clock.monotonic_ms()
+        rate = self._rates.get(limit.share)
+        if rate is None:
+            self._forget_idle(now_ms)
+            rate = self._rates[limit.share] = Rate(
+                now_ms, samples=self._samples, window_ms=self._window_ms
+            )
+        rate.record(amount, now_ms)
+        return rate.throttle_ms(limit.value, now_ms)
+
+    def _forget_idle(self, now_ms: int) -> None:
+        if len(self._rates) >= _CLEAN_AT:
+            rates = self._rates.items()
+            self._rates = {s: rate for s, rate in rates if now_ms - rate.last_ms < _KEEP_IDLE_MS}
+
+
+class ClientQuotas:
+    """What clients may send and read."""
+
+    def __init__(self, clock: Clock, *, samples: int, window_ms: int) -> None:
+        self.produce = Meter(PRODUCER_BYTE_RATE, clock, samples=samples, window_ms=window_ms)
+        self.fetch = Meter(CONSUMER_BYTE_RATE, clock, samples=samples, window_ms=window_ms)
+
+    def load(self, entities: ClientEntities) -> None:
+        for meter in (self.produce, self.fetch):
+            meter.load(entities)

@@ -1,0 +1,97 @@
+"""Puts quotas before the handlers they limit.
+
+Whoever is over a limit is answered at once, told how long to wait, and not listened to for so long
+(KIP-219). Followers are not clients: replication has limits of its own.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from barnabas.broker.access.client_quotas import ClientQuotas, Meter
+from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.net.server_connection import ServerConnection
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.fetch import FetchRequest, FetchResponse
+from barnabas.wire.messages.produce import ProduceRequest, ProduceResponse
+
+Handle = Callable[[RequestContext, Any], Result]
+
+
+def metered(handlers: Iterable[Handler], quotas: ClientQuotas) -> list[Handler]:
+    """The handlers with meters where there are quotas."""
+    before = {
+        ApiKey.PRODUCE: lambda handle: _produce(handle, quotas.produce),
+        ApiKey.FETCH: lambda handle: _fetch(handle, quotas.fetch),
+    }
+    return [
+        replace(handler, handle=before[handler.api](handler.handle))
+        if handler.api in before
+        else handler
+        for handler in handlers
+    ]
+
+
+def _produce(serve: Handle, meter: Meter) -> Handle:
+    def handle(ctx: RequestContext, request: ProduceRequest) -> Result:
+        if not meter:
+            return serve(ctx, request)
+        limit = meter.limit(ctx.principal.name, ctx.header.client_id or "")
+        if limit is None:
+            return serve(ctx, request)
+        size = sum(
+            len(data.records or b"")
+            for topic in request.topic_data
+            for data in topic.partition_data
+        )
+        throttle_ms = meter.record(limit, size)
+        if throttle_ms > 0:
+
+            def tell(response: ProduceResponse) -> ProduceResponse:
+                response.throttle_time_ms = throttle_ms
+                return response
+
+            ctx.amend_with(tell)
+            mute(ctx.connection, throttle_ms)
+        return serve(ctx, request)
+
+    return handle
+
+
+def _fetch(serve: Handle, meter: Meter) -> Handle:
+    def handle(ctx: RequestContext, request: FetchRequest) -> Result:
+        if not meter or _is_follower(request):
+            return serve(ctx, request)
+        limit = meter.limit(ctx.principal.name, ctx.header.client_id or "")
+        if limit is None:
+            return serve(ctx, request)
+        request.max_bytes = min(request.max_bytes, meter.burst(limit))
+
+        def count(response: FetchResponse) -> FetchResponse:
+            size = _size(response)
+            throttle_ms = meter.record(limit, size) if size else 0
+            if throttle_ms > 0:
+                response.throttle_time_ms = throttle_ms
+                mute(ctx.connection, throttle_ms)
+            return response
+
+        ctx.amend_with(count)
+        return serve(ctx, request)
+
+    return handle
+
+
+def _is_follower(request: FetchRequest) -> bool:
+    state = request.replica_state
+    return (request.replica_id if state is None else state.replica_id) >= 0
+
+
+def _size(response: FetchResponse) -> int:
+    return sum(len(data.records or b"") for t in response.responses for data in t.partitions)
+
+
+def mute(connection: ServerConnection, throttle_ms: int) -> None:
+    """Take nothing from a client for a while; what it has asked for is answered."""
+    connection.pause()
+    asyncio.get_running_loop().call_later(throttle_ms / 1000, connection.unpause)

@@ -1,0 +1,66 @@
+"""The broker's security, put together; what `app` loads, starts and stops."""
+
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
+
+from barnabas.broker.access.acl_store import AclStore
+from barnabas.broker.access.authorizer_config import make_authorizer
+from barnabas.broker.access.client_entities import ClientEntities
+from barnabas.broker.access.client_quotas import ClientQuotas
+from barnabas.broker.access.guards.table import guarded
+from barnabas.broker.access.metering import metered
+from barnabas.broker.config import BrokerConfig
+from barnabas.broker.handler import Handler
+from barnabas.model.clock import Clock
+from barnabas.zk.tree import MetadataTree
+
+
+class AccessSide:
+    """Made with the broker, on whose loop it lives; ConfigError for settings that are wrong."""
+
+    def __init__(self, config: BrokerConfig, clock: Clock) -> None:
+        self._clock = clock
+        self.authorizer = make_authorizer(config)
+        self.quotas = ClientQuotas(
+            clock,
+            samples=config["quota.window.num"],
+            window_ms=config["quota.window.size.seconds"] * 1000,
+        )
+        self.acl_store: AclStore | None = None
+        self._entities: ClientEntities | None = None
+
+    @property
+    def entities(self) -> ClientEntities:
+        assert self._entities is not None, "not loaded yet"
+        return self._entities
+
+    async def load(self, tree: MetadataTree) -> None:
+        """Read what the metadata tree says of users, quotas and rules."""
+        self._entities = ClientEntities(tree, self._entities_changed)
+        await self._entities.load()
+        if self.authorizer is not None:
+            self.acl_store = AclStore(tree, self.authorizer, self._clock)
+            await self.acl_store.load()
+
+    def start(self, stack: AsyncExitStack) -> None:
+        """Follow changes from now on."""
+        if self.acl_store is not None:
+            self.acl_store.start()
+            stack.push_async_callback(self.acl_store.stop)
+
+    def handlers(self, handlers: Iterable[Handler]) -> list[Handler]:
+        """The handlers behind quotas and, with an authorizer, behind guards.
+
+        Without one nothing stands before a handler but a meter that is off.
+        """
+        served = list(handlers)
+        if self.authorizer is not None:
+            served = guarded(served, self.authorizer)
+        return metered(served, self.quotas)
+
+    async def reload_entity(self, entity_path: str) -> None:
+        """Settings of a user, a client id or an address have changed."""
+        await self.entities.reload(entity_path)
+
+    def _entities_changed(self) -> None:
+        self.quotas.load(self.entities)

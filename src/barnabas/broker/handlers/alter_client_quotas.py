@@ -1,0 +1,70 @@
+"""AlterClientQuotas: set and take away quotas, entity by entity (KIP-546). v1 flexible."""
+
+from collections.abc import Callable
+
+from barnabas.broker.access.client_entities import Values
+from barnabas.broker.access.quota_entities import parts_in, path_of, stored
+from barnabas.broker.handler import Handler, RequestContext
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.security.quotas import CLIENT_QUOTAS, IP_QUOTAS, entity_problem, quota_problem
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.alter_client_quotas import (
+    AlterClientQuotasRequest,
+    AlterClientQuotasResponse,
+    EntryData,
+    EntryResponse,
+)
+from barnabas.zk.tree import TreeError
+
+
+async def handle_alter_client_quotas(
+    ctx: RequestContext, request: AlterClientQuotasRequest
+) -> AlterClientQuotasResponse:
+    results = []
+    for entry in request.entries:
+        result = EntryResponse(0, None, entry.entity)
+        results.append(result)
+        try:
+            ctx.require_controller()
+            path = _checked_path(entry)
+            if not request.validate_only:
+                await ctx.services.client_entities.change(path, _edit_of(entry))
+        except BrokerError as error:
+            result.error_code, result.error_message = error.code, error.message
+        except TreeError as error:
+            result.error_code, result.error_message = ErrorCode.REQUEST_TIMED_OUT, str(error)
+    return AlterClientQuotasResponse(entries=results)
+
+
+def _checked_path(entry: EntryData) -> str:
+    try:
+        parts = parts_in(entry.entity)
+    except ValueError as error:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, str(error)) from None
+    problem = entity_problem(parts)
+    keys = [op.key for op in entry.ops]
+    if problem is None and len(set(keys)) < len(keys):
+        problem = "a quota is changed twice"
+    for op in entry.ops:
+        if op.remove and op.key not in CLIENT_QUOTAS | IP_QUOTAS:
+            problem = problem or f"unknown quota {op.key!r}"
+        elif not op.remove:
+            problem = problem or quota_problem(parts, op.key, op.value)
+    if problem is not None:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, problem)
+    return path_of(parts)
+
+
+def _edit_of(entry: EntryData) -> Callable[[Values], None]:
+    def edit(values: Values) -> None:
+        for op in entry.ops:
+            if op.remove:
+                values.pop(op.key, None)
+            else:
+                values[op.key] = stored(op.key, op.value)
+
+    return edit
+
+
+HANDLER = Handler(ApiKey.ALTER_CLIENT_QUOTAS, (0, 1), handle_alter_client_quotas)

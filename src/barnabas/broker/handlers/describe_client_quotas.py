@@ -1,0 +1,74 @@
+"""DescribeClientQuotas: the quotas of entities that match, part by part (KIP-546). v1 flexible."""
+
+from collections.abc import Mapping
+
+from barnabas.broker.access.quota_entities import parts_of, quotas_of
+from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.model.error_codes import ErrorCode
+from barnabas.security.quotas import CLIENT_ID, DEFAULT, IP, USER
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.describe_client_quotas import (
+    ComponentData,
+    DescribeClientQuotasRequest,
+    DescribeClientQuotasResponse,
+    EntityData,
+    EntryData,
+    ValueData,
+)
+
+_EXACT, _DEFAULT, _NAMED = 0, 1, 2
+
+
+def handle_describe_client_quotas(
+    ctx: RequestContext, request: DescribeClientQuotasRequest
+) -> Result:
+    problem = _problem(request)
+    if problem is not None:
+        return DescribeClientQuotasResponse(
+            error_code=ErrorCode.INVALID_REQUEST, error_message=problem, entries=None
+        )
+    entries = []
+    for path, values in sorted(ctx.services.client_entities.all().items()):
+        parts, quotas = parts_of(path), quotas_of(values)
+        if quotas and _matches(request, parts):
+            entries.append(
+                EntryData(
+                    [EntityData(kind, name) for kind, name in parts.items()],
+                    [ValueData(key, value) for key, value in sorted(quotas.items())],
+                )
+            )
+    return DescribeClientQuotasResponse(error_message=None, entries=entries)
+
+
+def _problem(request: DescribeClientQuotasRequest) -> str | None:
+    kinds = [component.entity_type for component in request.components]
+    if len(set(kinds)) < len(kinds):
+        return "a kind of entity is named twice"
+    for component in request.components:
+        if component.entity_type not in (USER, CLIENT_ID, IP):
+            return "an entity is a user, a client-id or an ip"
+        if component.match_type not in (_EXACT, _DEFAULT, _NAMED):
+            return f"unknown match type {component.match_type}"
+        if component.match_type == _EXACT and component.match is None:
+            return "an exact match needs a name"
+    if IP in kinds and len(kinds) > 1:
+        return "an ip cannot be combined with a user or a client-id"
+    return None
+
+
+def _matches(request: DescribeClientQuotasRequest, parts: Mapping[str, str | None]) -> bool:
+    if request.strict and len(parts) != len(request.components):
+        return False
+    return all(_fits(component, parts) for component in request.components)
+
+
+def _fits(component: ComponentData, parts: Mapping[str, str | None]) -> bool:
+    if component.entity_type not in parts:
+        return False
+    name = parts[component.entity_type]
+    if component.match_type == _EXACT:
+        return name == component.match
+    return component.match_type == _NAMED or name is DEFAULT
+
+
+HANDLER = Handler(ApiKey.DESCRIBE_CLIENT_QUOTAS, (0, 1), handle_describe_client_quotas)

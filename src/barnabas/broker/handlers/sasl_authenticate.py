@@ -1,0 +1,21 @@
+"""SaslAuthenticate on a listener without SASL, where it is out of turn.
+
+v1 the session's life; v2 flexible. SASL listeners answer it themselves (`access.authentication`).
+"""
+
+from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.model.error_codes import ErrorCode
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.sasl_authenticate import (
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+)
+
+
+def handle_sasl_authenticate(ctx: RequestContext, request: SaslAuthenticateRequest) -> Result:
+    return SaslAuthenticateResponse(
+        ErrorCode.ILLEGAL_SASL_STATE, "this listener does not use SASL", b""
+    )
+
+
+HANDLER = Handler(ApiKey.SASL_AUTHENTICATE, (0, 2), handle_sasl_authenticate)

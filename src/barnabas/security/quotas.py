@@ -1,0 +1,140 @@
+"""Quotas: whom a limit is for, which limit is in force for whom, and how far over it somebody is.
+
+Limits are told by entity (KIP-55, KIP-546). Of those that fit a user and a client id the first of
+this list is in force, and everybody it covers in the same words shares one rate:
+
+users/U/clients/C · users/U/clients/<default> · users/U · users/<default>/clients/C ·
+users/<default>/clients/<default> · users/<default> · clients/C · clients/<default>
+
+A rate is measured over `samples` windows; who exceeds it waits until the excess is worked off:
+`(rate - limit) / limit * measured time` (KIP-13).
+"""
+
+from collections import deque
+from collections.abc import Mapping
+from typing import NamedTuple
+
+DEFAULT = None
+"""As an entity's name: whoever has no limit of their own."""
+
+PRODUCER_BYTE_RATE = "producer_byte_rate"
+CONSUMER_BYTE_RATE = "consumer_byte_rate"
+CLIENT_QUOTAS = frozenset(
+    {PRODUCER_BYTE_RATE, CONSUMER_BYTE_RATE, "request_percentage", "controller_mutation_rate"}
+)
+IP_QUOTAS = frozenset({"connection_creation_rate"})
+WHOLE_NUMBERS = frozenset({PRODUCER_BYTE_RATE, CONSUMER_BYTE_RATE, "connection_creation_rate"})
+
+USER, CLIENT_ID, IP = "user", "client-id", "ip"
+
+Entity = frozenset[tuple[str, str | None]]
+"""Kinds and names, such as `{("user", "alice"), ("client-id", None)}`."""
+Share = tuple[str, str]
+"""Who shares a rate: a user and a client id, either of them empty when it plays no role."""
+
+
+class Limit(NamedTuple):
+    """A limit in force, and who shares it."""
+
+    value: float
+    share: Share
+
+
+def entity_problem(entity: Mapping[str, str | None]) -> str | None:
+    """Why nobody can have a quota by this description, or None."""
+    if not entity:
+        return "an entity has at least one part"
+    unknown = set(entity) - {USER, CLIENT_ID, IP}
+    if unknown:
+        return "an entity is a user, a client-id, both, or an ip"
+    if IP in entity and len(entity) > 1:
+        return "an ip cannot be combined with a user or a client-id"
+    if any(name == "" for name in entity.values()):
+        return "a name is empty"
+    return None
+
+
+def quota_problem(entity: Mapping[str, str | None], key: str, value: float) -> str | None:
+    """Why this value cannot be a quota of the entity, or None."""
+    known = IP_QUOTAS if IP in entity else CLIENT_QUOTAS
+    if key not in known:
+        return f"unknown quota {key!r}"
+    if not value > 0 or value in (float("inf"), float("nan")):
+        return f"{key} must be greater than 0"
+    if key in WHOLE_NUMBERS and value != int(value):
+        return f"{key} must be a whole number"
+    return None
+
+
+class QuotaTable:
+    """All limits of one kind, such as `producer_byte_rate`. Immutable."""
+
+    __slots__ = ("_limits",)
+
+    def __init__(self, limits: Mapping[Entity, float]) -> None:
+        self._limits = dict(limits)
+
+    def __bool__(self) -> bool:
+        return bool(self._limits)
+
+    def limit(self, user: str, client_id: str) -> Limit | None:
+        """What is in force for somebody."""
+        limits = self._limits
+        for entity, share in _candidates(user, client_id):
+            value = limits.get(entity)
+            if value is not None:
+                return Limit(value, share)
+        return None
+
+
+def _candidates(user: str, client_id: str) -> list[tuple[Entity, Share]]:
+    both, of_user, of_client = (user, client_id), (user, ""), ("", client_id)
+    return [
+        (frozenset({(USER, user), (CLIENT_ID, client_id)}), both),
+        (frozenset({(USER, user), (CLIENT_ID, DEFAULT)}), both),
+        (frozenset({(USER, user)}), of_user),
+        (frozenset({(USER, DEFAULT), (CLIENT_ID, client_id)}), both),
+        (frozenset({(USER, DEFAULT), (CLIENT_ID, DEFAULT)}), both),
+        (frozenset({(USER, DEFAULT)}), of_user),
+        (frozenset({(CLIENT_ID, client_id)}), of_client),
+        (frozenset({(CLIENT_ID, DEFAULT)}), of_client),
+    ]
+
+
+class Rate:
+    """Amounts per second over the last windows, at most `samples` of them. Takes `now`."""
+
+    __slots__ = ("_samples", "_window_ms", "_windows", "last_ms")
+
+    def __init__(self, now_ms: int, *, samples: int = 11, window_ms: int = 1000) -> None:
+        self._samples = samples
+        self._window_ms = window_ms
+        self._windows: deque[list[float]] = deque([[now_ms, 0.0]])
+        self.last_ms = now_ms
+
+    def record(self, amount: float, now_ms: int) -> None:
+        windows = self._windows
+        if now_ms - windows[-1][0] >= self._window_ms:
+            windows.append([now_ms, 0.0])
+        windows[-1][1] += amount
+        self.last_ms = now_ms
+        self._forget(now_ms)
+
+    def throttle_ms(self, limit: float, now_ms: int) -> int:
+        """How long to wait until the rate is down to the limit; 0 when it is."""
+        self._forget(now_ms)
+        total = sum(amount for _, amount in self._windows)
+        # Short of a full measure the missing windows count as empty: a start is no burst.
+        elapsed_ms = max(
+            now_ms - self._windows[0][0], (self._samples - 1) * self._window_ms, self._window_ms
+        )
+        excess = total / (elapsed_ms / 1000) - limit
+        return 0 if excess <= 0 else round(excess / limit * elapsed_ms)
+
+    def _forget(self, now_ms: int) -> None:
+        oldest = now_ms - self._samples * self._window_ms
+        windows = self._windows
+        while len(windows) > 1 and windows[0][0] <= oldest:
+            windows.popleft()
+        if windows[0][0] <= oldest:
+            windows[0] = [now_ms, 0.0]
