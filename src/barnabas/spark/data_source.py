@@ -34,7 +34,10 @@ class BarnabasDataSource(DataSource):
         return FORMAT
 
     def schema(self) -> StructType:
-        return source_schema(self._checked().include_headers)
+        from barnabas.spark.source.inference import decoded_types
+
+        options = self._checked()
+        return source_schema(options.include_headers, decoded_types(options))
 
     def reader(self, schema: StructType) -> DataSourceReader:
         from barnabas.spark.source.batch_reader import BatchReader, FilteringBatchReader

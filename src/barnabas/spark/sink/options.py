@@ -56,7 +56,7 @@ class SinkOptions:
             guarantee=guarantee,
             query_id=_query_id(texts, guarantee, streaming),
             batch_id=texts.number("batchId", 0),
-            client=_with_defaults(producer_settings(given)),
+            client=with_defaults(producer_settings(given)),
             timestamp_column=texts.text("timestampColumn"),
         )
 
@@ -81,6 +81,6 @@ def _query_id(texts: OptionTexts, guarantee: Guarantee, streaming: bool) -> str 
     return query_id
 
 
-def _with_defaults(settings: dict[str, str]) -> dict[str, str]:
+def with_defaults(settings: dict[str, str]) -> dict[str, str]:
     """Larger batches than a client's: rows come by the thousand, and the task's end flushes."""
     return {"batch.size": BATCH_BYTES, **settings}

@@ -7,11 +7,12 @@ from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 from pyspark.sql.types import StructType
 
 from barnabas.spark.source.columns import check_schema
+from barnabas.spark.source.decoded_rows import RowDecoder
 from barnabas.spark.source.filters import Bounds, bounds_of
 from barnabas.spark.source.input_partition import RangesPartition
-from barnabas.spark.source.offset_ranges import ranges_between, split_ranges
+from barnabas.spark.source.offset_ranges import OffsetRange, ranges_between, split_ranges
 from barnabas.spark.source.options import SourceOptions
-from barnabas.spark.source.range_reader import read_ranges
+from barnabas.spark.source.range_reader import read_task
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,7 +23,8 @@ class BatchReader(DataSourceReader):
 
     def __init__(self, options: SourceOptions, schema: StructType) -> None:
         self._options = options
-        self._columns = check_schema(schema)
+        check_schema(schema, RowDecoder.of(options.formats, schema).decoders)
+        self._schema = schema
         self._bounds = Bounds()
 
     def partitions(self) -> Sequence[InputPartition]:
@@ -43,11 +45,12 @@ class BatchReader(DataSourceReader):
             max_records=options.max_records_per_partition,
         )
         # Without any, Spark would make up a partition of its own.
-        return [RangesPartition((item,)) for item in ranges] or [RangesPartition(())]
+        tasks: list[tuple[OffsetRange, ...]] = [(item,) for item in ranges]
+        return [RangesPartition(task, index) for index, task in enumerate(tasks or [()])]
 
     def read(self, partition: InputPartition) -> Iterator["pa.RecordBatch"]:
         assert isinstance(partition, RangesPartition)
-        return read_ranges(partition.ranges, self._options, self._columns)
+        return read_task(partition, self._options, self._schema)
 
 
 class FilteringBatchReader(BatchReader):

@@ -5,7 +5,7 @@ of the schema asked for, and given the types Spark expects. A column nobody aske
 """
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import (
@@ -45,29 +45,45 @@ _NO_TIMESTAMP_TYPE = -1
 _ATTRIBUTES_BEFORE_V2 = 17
 
 
-def source_schema(include_headers: bool) -> StructType:
-    """What a query reads unless it says which columns it wants."""
+def source_schema(
+    include_headers: bool, decoded: Mapping[str, DataType] | None = None
+) -> StructType:
+    """What a query reads unless it says which columns it wants; `decoded` are other types."""
+    kinds = {**_COLUMNS, **(decoded or {})}
     names = [name for name in _COLUMNS if name != "headers" or include_headers]
-    return StructType([StructField(name, _COLUMNS[name]) for name in names])
+    return StructType([StructField(name, kinds[name]) for name in names])
 
 
-def check_schema(schema: StructType) -> list[str]:
-    """The names of the columns asked for; ConfigError names one that is not there."""
+def check_schema(schema: StructType, decoded: Container[str] = ()) -> None:
+    """ConfigError names a column that is not there.
+
+    The columns in `decoded` have whatever type their format allows.
+    """
     for field in schema.fields:
         kind = _COLUMNS.get(field.name)
         if kind is None:
             raise ConfigError(f"column {field.name!r} is not one of: {', '.join(_COLUMNS)}")
+        if field.name in decoded:
+            continue
         if field.dataType.simpleString() != kind.simpleString():
             given, wanted = field.dataType.simpleString(), kind.simpleString()
             raise ConfigError(f"column {field.name!r} is {wanted}, not {given}")
-    return schema.fieldNames()
 
 
-def spark_batch(fetched: "FetchedBatches", batch: "pa.RecordBatch", names: list[str]) -> Any:
-    """The columns `names` of a decoded batch, in that order and in Spark's types."""
+def spark_batch(
+    fetched: "FetchedBatches",
+    batch: "pa.RecordBatch",
+    names: list[str],
+    decoded: Mapping[str, Any],
+) -> Any:
+    """The columns `names` of a batch, in that order and in Spark's types; those in `decoded` are
+    there already."""
     import pyarrow as pa
 
-    arrays = [_BUILDERS.get(name, _as_it_is(name))(fetched, batch) for name in names]
+    arrays = [
+        decoded[name] if name in decoded else _BUILDERS.get(name, _as_it_is(name))(fetched, batch)
+        for name in names
+    ]
     fields = [pa.field(name, array.type) for name, array in zip(names, arrays, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 

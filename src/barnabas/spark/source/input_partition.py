@@ -9,6 +9,7 @@ from barnabas.spark.source.offset_ranges import OffsetRange
 
 @dataclass
 class RangesPartition(InputPartition):
-    """Pickled to an executor; holds no connection and no data."""
+    """Pickled to an executor; holds no connection and no data. `index` is its place in the plan."""
 
     ranges: tuple[OffsetRange, ...]
+    index: int

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition
 from barnabas.spark.client_settings import consumer_settings
+from barnabas.spark.formats.options import FORMAT_OPTIONS, FormatOptions
 from barnabas.spark.option_values import OptionTexts, check_names
 from barnabas.spark.source.offsets import (
     EARLIEST,
@@ -51,6 +52,7 @@ SOURCE_OPTIONS = (
     "partition.metadata.cache.ttl.ms",
     "useDeprecatedOffsetFetching",
     "pushFilters",
+    *FORMAT_OPTIONS,
 )
 BATCH_ONLY = ("endingOffsets", "endingTimestamp", "endingOffsetsByTimestamp", "pushFilters")
 STRATEGIES = ("assign", "subscribe", "subscribePattern")
@@ -88,6 +90,7 @@ class SourceOptions:
     offset_retry_ms: int
     client: Mapping[str, str]
     fetch_bytes: int
+    formats: FormatOptions
 
     @classmethod
     def parse(cls, given: Mapping[str, str], *, streaming: bool) -> "SourceOptions":
@@ -115,6 +118,7 @@ class SourceOptions:
             offset_retry_ms=texts.number("fetchOffset.retryIntervalMs", 10),
             client=client,
             fetch_bytes=fetch_bytes,
+            formats=FormatOptions.parse(texts),
         )
         options._check(texts)
         return options

@@ -12,11 +12,16 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from pyspark.sql.types import StructType
+
 from barnabas.clients.simple import FetchedBatches, SimpleConsumer
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError
 from barnabas.records.arrow import take_arrow
 from barnabas.spark.source.columns import spark_batch
+from barnabas.spark.source.dead_letter_box import DeadLetterBox
+from barnabas.spark.source.decoded_rows import RowDecoder
+from barnabas.spark.source.input_partition import RangesPartition
 from barnabas.spark.source.offset_ranges import OffsetRange
 from barnabas.spark.source.options import SourceOptions
 from barnabas.spark.source.planner import DataLossError, Loss, log_end_loss, log_start_loss
@@ -57,14 +62,29 @@ class ConsumerCache:
 _consumers = ConsumerCache()
 
 
-def read_ranges(
-    ranges: Iterable[OffsetRange], options: SourceOptions, columns: list[str]
+def read_task(
+    task: RangesPartition, options: SourceOptions, schema: StructType
 ) -> Iterator["pa.RecordBatch"]:
-    """All records of some ranges, one after the other."""
+    """All records of a task's ranges, one after the other, as Spark shall have them."""
+    columns = schema.fieldNames()
+    rows = RowDecoder.of(options.formats, schema)
+    box = DeadLetterBox(options, task.index)
+    for fetched, batch in read_ranges(task.ranges, options):
+        found = rows.decode(batch)
+        box.add(found.letters)
+        if found.batch.num_rows:
+            yield spark_batch(fetched, found.batch, columns, found.columns)
+    box.send()
+
+
+def read_ranges(
+    ranges: Iterable[OffsetRange], options: SourceOptions
+) -> Iterator[tuple[FetchedBatches, "pa.RecordBatch"]]:
+    """All records of some ranges, as they came and as Arrow has them."""
     try:
         consumer = _consumers.get(options.client)
         for item in ranges:
-            yield from RangeReader(consumer, item, options, columns).batches()
+            yield from RangeReader(consumer, item, options).batches()
     except BarnabasError:
         _consumers.drop(options.client)
         raise
@@ -78,16 +98,14 @@ class RangeReader:
         consumer: SimpleConsumer,
         item: OffsetRange,
         options: SourceOptions,
-        columns: list[str],
     ) -> None:
         self._consumer = consumer
         self._range = item
         self._options = options
-        self._columns = columns
         self._position = item.start
         self._patience_s = options.poll_timeout_ms / 1000
 
-    def batches(self) -> Iterator["pa.RecordBatch"]:
+    def batches(self) -> Iterator[tuple[FetchedBatches, "pa.RecordBatch"]]:
         deadline = time.monotonic() + self._patience_s
         while self._position < self._range.end:
             fetched = self._fetch()
@@ -103,7 +121,7 @@ class RangeReader:
                 continue
             batch = self._within(batch, decoder.next_offset)
             if batch.num_rows:
-                yield spark_batch(fetched, batch, self._columns)
+                yield fetched, batch
 
     def _fetch(self) -> FetchedBatches | None:
         item = self._range

@@ -23,12 +23,13 @@ from barnabas.model.ids import Uuid
 from barnabas.runtime.clock import SystemClock
 from barnabas.spark.source.admission import Admission
 from barnabas.spark.source.columns import check_schema
+from barnabas.spark.source.decoded_rows import RowDecoder
 from barnabas.spark.source.input_partition import RangesPartition
 from barnabas.spark.source.offset_ranges import pack_ranges, ranges_between, split_ranges
 from barnabas.spark.source.offsets import LatestOffsets, OffsetJson, Offsets, read, render
 from barnabas.spark.source.options import SourceOptions
 from barnabas.spark.source.planner import Advance, ClusterView, DataLossError, advance
-from barnabas.spark.source.range_reader import read_ranges
+from barnabas.spark.source.range_reader import read_task
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,7 +48,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def __init__(self, options: SourceOptions, schema: StructType) -> None:
         self._options = options
-        self._columns = check_schema(schema)
+        check_schema(schema, RowDecoder.of(options.formats, schema).decoders)
+        self._schema = schema
         self._planning: Planning | None = None
 
     def initialOffset(self) -> OffsetJson:
@@ -75,13 +77,15 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         least, most = self._options.min_partitions, self._options.max_records_per_partition
         ranges = ranges_between(read(start), read(end))
         if least is None and most is None:
-            return [RangesPartition(task) for task in pack_ranges(ranges)]
-        cut = split_ranges(ranges, min_partitions=least, max_records=most)
-        return [RangesPartition((item,)) for item in cut]
+            tasks = pack_ranges(ranges)
+        else:
+            cut = split_ranges(ranges, min_partitions=least, max_records=most)
+            tasks = [(item,) for item in cut]
+        return [RangesPartition(task, index) for index, task in enumerate(tasks)]
 
     def read(self, partition: InputPartition) -> Iterator["pa.RecordBatch"]:
         assert isinstance(partition, RangesPartition)
-        return read_ranges(partition.ranges, self._options, self._columns)
+        return read_task(partition, self._options, self._schema)
 
     def commit(self, end: dict[str, Any]) -> None:
         """The checkpoint holds the position; nothing is to be done."""

@@ -1,0 +1,80 @@
+"""Where a task's dead letters wait until the task has read everything.
+
+In a streaming query they are written exactly once: in one transaction with a mark of the
+micro-batch, as the sink writes. A task that runs again, a micro-batch that is replayed, and a
+second action on the same micro-batch in foreachBatch, all find the mark. A batch read has no name
+that would outlast it: each action on its frame writes its dead letters again.
+"""
+
+import logging
+import zlib
+from typing import TYPE_CHECKING
+
+from pyspark import TaskContext
+
+from barnabas.model.errors import BarnabasError
+from barnabas.spark.client_settings import connection_settings
+from barnabas.spark.formats.dead_letters import DeadLetter, sink_batch
+from barnabas.spark.sink.options import Guarantee, SinkOptions, with_defaults
+from barnabas.spark.sink.transactional_write import Epoch, write_at_least_once, write_exactly_once
+from barnabas.spark.sink.writers import BATCH_ID, QUERY_ID
+from barnabas.spark.source.options import SourceOptions
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ATTEMPTS = 3
+"""Two scans of one source in one query share a name: the one that is overtaken tries again."""
+
+_log = logging.getLogger("barnabas.spark")
+
+
+class DeadLetterBox:
+    """Owned by one task, the `index`-th that its source planned."""
+
+    def __init__(self, options: SourceOptions, index: int) -> None:
+        self._options = options
+        self._index = index
+        self._letters: list[DeadLetter] = []
+
+    def add(self, letters: list[DeadLetter]) -> None:
+        self._letters.extend(letters)
+
+    def send(self) -> None:
+        """To be called when the task has read everything."""
+        if not self._letters:
+            return
+        batch = sink_batch(self._letters, self._options.formats.dead_letter_topic)
+        epoch = self._epoch()
+        if epoch is None:
+            write_at_least_once(self._sink(Guarantee.AT_LEAST_ONCE), iter([batch]))
+        else:
+            self._send_once(epoch, batch)
+        _log.warning("%d records did not decode and are dead letters", len(self._letters))
+        self._letters = []
+
+    def _send_once(self, epoch: Epoch, batch: "pa.RecordBatch") -> None:
+        sink = self._sink(Guarantee.EXACTLY_ONCE)
+        for left in range(ATTEMPTS - 1, -1, -1):
+            try:
+                write_exactly_once(sink, epoch, iter([batch]))
+                return
+            except BarnabasError:
+                if not left:
+                    raise
+
+    def _sink(self, guarantee: Guarantee) -> SinkOptions:
+        client = with_defaults(connection_settings(self._options.client))
+        return SinkOptions(None, guarantee, None, 0, client)
+
+    def _epoch(self) -> Epoch | None:
+        task = TaskContext.get()
+        if task is None:
+            return None
+        query, batch = task.getLocalProperty(QUERY_ID), task.getLocalProperty(BATCH_ID)
+        if query is None or batch is None:
+            return None
+        # The query may have other sources, with tasks of the same numbers.
+        options = self._options
+        source = zlib.crc32(repr((options.subscription, options.formats)).encode())
+        return Epoch(f"{query}-dlq-{source:08x}", int(batch), self._index)

@@ -1,0 +1,95 @@
+"""Keys and values of a fetched batch, decoded as the query's options say.
+
+Rows that do not decode fail the task, have null in that column, or leave the batch as dead letters.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.types import DataType, StructType
+
+from barnabas.model.errors import BarnabasError, ConfigError
+from barnabas.spark.formats.dead_letters import DeadLetter, take_letters
+from barnabas.spark.formats.decoding import Decoder
+from barnabas.spark.formats.options import DLQ, FAIL, RAW, FormatOptions
+from barnabas.spark.formats.schemas import as_nullable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class DecodeError(BarnabasError):
+    """A record whose key or value is not what the query says it is."""
+
+
+@dataclass(slots=True)
+class Rows:
+    """What is left of a batch, its decoded columns, and what was set aside."""
+
+    batch: "pa.RecordBatch"
+    columns: Mapping[str, Any]
+    letters: list[DeadLetter]
+
+
+@dataclass(frozen=True, slots=True)
+class RowDecoder:
+    """The decoders of the columns that a query asks for; empty for raw bytes."""
+
+    decoders: Mapping[str, Decoder]
+    on_error: str
+
+    @classmethod
+    def of(cls, formats: FormatOptions, schema: StructType) -> "RowDecoder":
+        """ConfigError names a column that cannot have the type asked for."""
+        wanted = {"key": formats.key, "value": formats.value}
+        decoders: dict[str, Decoder] = {}
+        for field in schema.fields:
+            column = wanted.get(field.name)
+            if column is not None and column.format != RAW:
+                _check_nullable(field.name, field.dataType)
+                decoders[field.name] = column.decoder(field.dataType)
+        return cls(decoders, formats.on_error)
+
+    def decode(self, batch: "pa.RecordBatch") -> Rows:
+        """The rows of an undecoded batch."""
+        if not self.decoders:
+            return Rows(batch, {}, [])
+        columns: dict[str, Any] = {}
+        reasons: dict[int, str] = {}
+        for name, decoder in self.decoders.items():
+            found = decoder.decode(batch.column(name))
+            columns[name] = found.values
+            for row, reason in found.errors.items():
+                reasons.setdefault(row, f"{name} {reason}")
+        if reasons and self.on_error == FAIL:
+            raise _error(batch, reasons)
+        if not reasons or self.on_error != DLQ:
+            return Rows(batch, columns, [])
+        return _without(batch, columns, reasons)
+
+
+def _without(batch: "pa.RecordBatch", columns: dict[str, Any], reasons: dict[int, str]) -> Rows:
+    import pyarrow as pa
+
+    letters = list(take_letters(batch, reasons))
+    keep = pa.array([row not in reasons for row in range(batch.num_rows)])
+    kept = {name: column.filter(keep) for name, column in columns.items()}
+    return Rows(batch.filter(keep), kept, letters)
+
+
+def _error(batch: "pa.RecordBatch", reasons: dict[int, str]) -> DecodeError:
+    first = min(reasons)
+    row = batch.slice(first, 1)
+    place = f"{row.column('topic')[0].as_py()}-{row.column('partition')[0].as_py()}"
+    return DecodeError(
+        f"{place} at offset {row.column('offset')[0].as_py()}: {reasons[first]}. "
+        "With on.decode.error=dlq or null the query goes on"
+    )
+
+
+def _check_nullable(name: str, kind: DataType) -> None:
+    if isinstance(kind, StructType) and as_nullable(kind) != kind:
+        raise ConfigError(
+            f"column {name!r}: fields cannot be NOT NULL, what is decoded may be null"
+        )
