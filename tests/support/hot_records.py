@@ -20,13 +20,14 @@ import pytest
 from barnabas import records
 
 PACKAGE = "barnabas.records"
-HOT = ("_append_hot", "_columns_hot", "_record_hot", "_records_hot")
+HOT = ("_append_hot", "_columns_hot", "_record_hot", "_records_hot", "_rows_hot")
 USERS = ("arrow", "builder", "reader", "record", "rewrite", "validation")
 NAMES = {
     "_append_hot": ("RecordAppender",),
     "_columns_hot": ("ArrowColumns",),
     "_record_hot": ("Record",),
     "_records_hot": ("RecordCursor",),
+    "_rows_hot": ("RowEncoder",),
 }
 
 IMPLEMENTATIONS = [

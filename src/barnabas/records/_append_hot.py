@@ -11,6 +11,7 @@ Record: varint length, i8 attributes, varlong timestamp delta, varint offset del
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 try:
     import cython
@@ -26,6 +27,9 @@ if cython.compiled:
         PyBytes_AS_STRING,
     )
     from cython.cimports.libc.string import memcpy
+
+if TYPE_CHECKING:
+    from barnabas.records._rows_hot import RowEncoder
 
 COMPILED: bool = cython.compiled
 
@@ -182,6 +186,26 @@ class RecordAppender:
             limit = _MAX_RECORD
         return self._append(timestamp_ms, _as_bytes(key), _as_bytes(value), plain, limit)
 
+    def try_append_rows(
+        self,
+        timestamp_ms: cython.longlong,
+        encoder: RowEncoder,
+        start: cython.Py_ssize_t,
+        stop: cython.Py_ssize_t,
+        limit: cython.Py_ssize_t,
+    ) -> int:
+        """Append rows of Arrow columns while the batch stays within `limit` bytes; how many."""
+        if limit > self._capacity:
+            self._grow(limit)
+        deltas = (self._next_delta, self._timestamp_delta(timestamp_ms))
+        size, count = encoder.encode(self._array, (self._size, limit), deltas, (start, stop))
+        if count:
+            self._note_time(timestamp_ms)
+            self._size = size
+            self._count += count
+            self._next_delta += count
+        return count
+
     def size_if_appended(
         self,
         timestamp_ms: cython.longlong,
@@ -265,11 +289,7 @@ class RecordAppender:
         body: cython.Py_ssize_t,
     ) -> cython.void:
         """Room was made by the caller."""
-        if not self._based:
-            self._based = True
-            self._base_timestamp = timestamp_ms
-        if timestamp_ms > self._max_timestamp:
-            self._max_timestamp = timestamp_ms
+        self._note_time(timestamp_ms)
         self._put_varint(body)
         self._data[self._size] = 0
         self._size += 1
@@ -284,6 +304,17 @@ class RecordAppender:
         for header_key, header_value in headers:
             self._put_field(header_key)
             self._put_field(header_value)
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _note_time(self, timestamp_ms: cython.longlong) -> cython.void:
+        """The first record says what the deltas count from."""
+        if not self._based:
+            self._based = True
+            self._base_timestamp = timestamp_ms
+        if timestamp_ms > self._max_timestamp:
+            self._max_timestamp = timestamp_ms
 
     @cython.cfunc
     @cython.inline

@@ -21,7 +21,7 @@ def _same_with_option(*_args: Any, **_options: Any) -> Callable[[_T], _T]:
 
 
 cclass = final = cfunc = inline = no_gc = _same
-freelist = exceptval = _same_with_option
+freelist = exceptval = boundscheck = wraparound = _same_with_option
 
 
 def cast(_type: Any, value: _T) -> _T:

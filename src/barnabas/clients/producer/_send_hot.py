@@ -23,8 +23,10 @@ except ImportError:
 
 if TYPE_CHECKING:
     from barnabas.clients.producer.batch import ProducerBatch
+    from barnabas.records._rows_hot import RowEncoder
 
 if cython.compiled:
+    from cython.cimports.cpython.bytes import PyBytes_AS_STRING
     from cython.cimports.posix.time import CLOCK_REALTIME, clock_gettime, timespec
 
 COMPILED: bool = cython.compiled
@@ -45,13 +47,20 @@ def _now_ms() -> cython.longlong:
 
 def murmur2(data: bytes) -> int:
     """Kafka's hash of a key, as an unsigned 32-bit number (seed 0x9747b28c)."""
-    return _murmur2(data, len(data))
+    return _hash_key(data)
 
 
 @cython.cfunc
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def _murmur2(data: bytes, length: cython.Py_ssize_t) -> cython.uint:
+@cython.inline
+def _hash_key(key: bytes) -> cython.uint:
+    if cython.compiled:
+        return _murmur2(cython.cast(cython.p_uchar, PyBytes_AS_STRING(key)), len(key))
+    return _murmur2(key, len(key))
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _murmur2(data: cython.p_uchar, length: cython.Py_ssize_t) -> cython.uint:
     mixer: cython.ulonglong = 0x5BD1E995
     mask: cython.ulonglong = 0xFFFFFFFF
     value: cython.ulonglong = (0x9747B28C ^ length) & mask
@@ -203,7 +212,7 @@ class TopicAppender:
     def _partition_for(self, key: bytes | None) -> cython.Py_ssize_t:
         if key is None or not self._hash_keys:
             return self._sticky
-        return (_murmur2(key, len(key)) & 0x7FFFFFFF) % self._count
+        return (_hash_key(key) & 0x7FFFFFFF) % self._count
 
     def open(self, batch: ProducerBatch) -> None:
         """Records of the batch's partition go there from now on."""
@@ -251,6 +260,49 @@ class TopicAppender:
                 return self._append(place, stamp, key, value, headers)
         with self._lock:
             return self._append(place, stamp, key, value, headers)
+
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def partitions_of(self, ends: memoryview, data: memoryview) -> bytearray:
+        """The partition of each key of an Arrow column, as 32-bit numbers; keys are hashed."""
+        bounds: cython.const[cython.int][::1] = ends.cast("B").cast("i")  # type: ignore[valid-type]
+        keys: cython.const[cython.uchar][::1] = data.cast("B")  # type: ignore[valid-type]
+        count: cython.Py_ssize_t = len(bounds) - 1
+        found = bytearray(4 * count)
+        places: cython.int[::1] = memoryview(found).cast("i")
+        row: cython.Py_ssize_t
+        value: cython.uint
+        for row in range(count):
+            if cython.compiled:
+                key = cython.cast(cython.p_uchar, cython.address(keys[0])) + bounds[row]
+                value = _murmur2(key, bounds[row + 1] - bounds[row])
+            else:
+                value = _hash_key(bytes(keys[bounds[row] : bounds[row + 1]]))
+            places[row] = (value & 0x7FFFFFFF) % self._count
+        return found
+
+    def try_send_rows(
+        self, partition: int, encoder: RowEncoder, start: int, stop: int
+    ) -> tuple[int, ProducerBatch | None]:
+        """Append rows of columns to the open batch of a partition while there is room.
+
+        How many went in, and the batch; none when there is no open batch, or no room in it.
+        """
+        if cython.compiled:
+            with cython.critical_section(self):
+                return self._append_rows(partition, encoder, start, stop)
+        with self._lock:
+            return self._append_rows(partition, encoder, start, stop)
+
+    @cython.cfunc
+    def _append_rows(
+        self, partition: int, encoder: RowEncoder, start: int, stop: int
+    ) -> tuple[int, ProducerBatch | None]:
+        appender = self._appenders[partition]
+        if appender is None:
+            return 0, None
+        count = appender.try_append_rows(_now_ms(), encoder, start, stop, self._limit)
+        return count, self._batches[partition]
 
     @cython.cfunc
     def _append(

@@ -1,12 +1,12 @@
 """Rows to records: which columns the sink takes, of which types, and how they are sent."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import StructType
 
-from barnabas.clients.producer import Producer
+from barnabas.clients.producer.column_producer import ColumnProducer, Deliveries
 from barnabas.model.errors import ConfigError, LocalError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _TYPES = {
     "partition": ("int",),
     "headers": ("array<struct<key:string,value:binary>>",),
 }
-PENDING_FUTURES = 50_000
+PENDING_BATCHES = 16
 DELIVERY_SECONDS = 600.0
 
 
@@ -42,79 +42,100 @@ def check_sink_schema(
 
 @dataclass(slots=True)
 class Sending:
-    """The rows of one task on their way; every future is looked at before the task is done."""
+    """The rows of one task on their way; no error of theirs is lost when `send_all` returns."""
 
-    producer: Producer
+    producer: ColumnProducer
     topic: str | None
     timestamp_column: str | None = None
     rows: int = 0
     first_topic: str | None = None
+    _pending: list[Deliveries] = field(default_factory=list)
 
     def send_all(self, batches: Iterable["pa.RecordBatch"]) -> None:
-        pending: list[Any] = []
         for batch in batches:
-            pending.extend(self._send(batch))
-            if len(pending) > PENDING_FUTURES:
-                half = len(pending) // 2
-                _check(pending[:half])
-                del pending[:half]
+            for topic, rows in self._by_topic(batch):
+                self.first_topic = self.first_topic or topic
+                self._pending.append(self._send(topic, rows))
+            self.rows += batch.num_rows
+            if len(self._pending) > PENDING_BATCHES:
+                self._check()
         self.producer.flush(DELIVERY_SECONDS)
-        _check(pending)
+        self._check()
 
-    def _send(self, batch: "pa.RecordBatch") -> Iterator[Any]:
-        send = self.producer.send
-        for topic, value, key, headers, partition, time in self._records(batch):
-            if topic is None:
-                raise LocalError("the column 'topic' is null in a row, and no option names a topic")
-            if self.first_topic is None:
-                self.first_topic = topic
-            yield send(topic, value, key, headers, partition, time)
-        self.rows += batch.num_rows
+    def _by_topic(self, batch: "pa.RecordBatch") -> Iterator[tuple[str, "pa.RecordBatch"]]:
+        """The rows of each topic, in their order."""
+        if self.topic is not None:
+            yield self.topic, batch
+            return
+        import pyarrow.compute as pc
 
-    def _records(self, batch: "pa.RecordBatch") -> Iterator[tuple[Any, ...]]:
-        count = batch.num_rows
-        topics = [self.topic] * count if self.topic else _list(batch, "topic", count)
-        headers = [
-            () if row is None else [(pair["key"], pair["value"]) for pair in row]
-            for row in _list(batch, "headers", count)
-        ]
-        return zip(
-            topics,
-            _bytes(batch, "value", count),
-            _bytes(batch, "key", count),
-            headers,
-            _list(batch, "partition", count),
-            _times(batch, self.timestamp_column, count),
-            strict=True,
+        topics = batch.column("topic")
+        if topics.null_count:
+            raise LocalError("the column 'topic' is null in a row, and no option names a topic")
+        for topic in topics.unique().to_pylist():
+            yield topic, batch.filter(pc.equal(topics, topic))
+
+    def _send(self, topic: str, batch: "pa.RecordBatch") -> Deliveries:
+        columns = {name: batch.column(name) for name in batch.schema.names if name in _TYPES}
+        headers = columns.get("headers")
+        has_headers = headers is not None and headers.null_count < len(headers)
+        if has_headers or self.timestamp_column is not None:
+            return self._send_one_by_one(topic, batch)
+        return self.producer.send_columns(
+            topic, _bytes(columns["value"]), _bytes(columns.get("key")), columns.get("partition")
         )
 
+    def _send_one_by_one(self, topic: str, batch: "pa.RecordBatch") -> Deliveries:
+        """For what columns have no short way: headers, and times of their own."""
+        deliveries, send = Deliveries(), self.producer.send
+        for value, key, pairs, partition, time in zip(
+            _objects(batch, "value"),
+            _objects(batch, "key"),
+            _list(batch, "headers"),
+            _list(batch, "partition"),
+            _times(batch, self.timestamp_column),
+            strict=True,
+        ):
+            headers = [(pair["key"], pair["value"]) for pair in pairs or ()]
+            deliveries.add_future(send(topic, value, key, headers, partition, time))
+        return deliveries
 
-def _list(batch: "pa.RecordBatch", name: str, count: int) -> list[Any]:
+    def _check(self) -> None:
+        for deliveries in self._pending:
+            deliveries.check()
+        self._pending = [item for item in self._pending if not item.done]
+
+
+def _bytes(column: "pa.Array | None") -> "pa.Array | None":
+    """Text is kept as it is: its layout is that of bytes. Wide columns are made narrow."""
+    import pyarrow as pa
+
+    if column is None or column.type in (pa.binary(), pa.string()):
+        return column
+    return column.cast(pa.binary())
+
+
+def _list(batch: "pa.RecordBatch", name: str) -> list[Any]:
     if name not in batch.schema.names:
-        return [None] * count
+        return [None] * batch.num_rows
     found: list[Any] = batch.column(name).to_pylist()
     return found
 
 
-def _times(batch: "pa.RecordBatch", name: str | None, count: int) -> list[Any]:
-    """Milliseconds; where there is none the producer's own time is taken."""
-    import pyarrow as pa
-
-    if name is None:
-        return [None] * count
-    micros = batch.column(name).cast(pa.int64()).to_pylist()
-    return [None if value is None else value // 1000 for value in micros]
-
-
-def _bytes(batch: "pa.RecordBatch", name: str, count: int) -> list[Any]:
+def _objects(batch: "pa.RecordBatch", name: str) -> list[Any]:
     import pyarrow as pa
 
     if name not in batch.schema.names:
-        return [None] * count
+        return [None] * batch.num_rows
     found: list[Any] = batch.column(name).cast(pa.binary()).to_pylist()
     return found
 
 
-def _check(futures: list[Any]) -> None:
-    for future in futures:
-        future.result(DELIVERY_SECONDS)
+def _times(batch: "pa.RecordBatch", name: str | None) -> list[Any]:
+    """Milliseconds; where there is none the producer's own time is taken."""
+    import pyarrow as pa
+
+    if name is None:
+        return [None] * batch.num_rows
+    micros = batch.column(name).cast(pa.int64()).to_pylist()
+    return [None if value is None else value // 1000 for value in micros]

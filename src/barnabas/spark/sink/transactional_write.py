@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from barnabas.admin import Admin
-from barnabas.clients.producer import Producer
+from barnabas.clients.producer.column_producer import ColumnProducer
 from barnabas.model.errors import BarnabasError, LocalError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
@@ -71,14 +71,14 @@ class ProducerCache:
 
     def __init__(self) -> None:
         self._process = -1
-        self._producers: dict[tuple[tuple[str, str], ...], Producer] = {}
+        self._producers: dict[tuple[tuple[str, str], ...], ColumnProducer] = {}
         self._admins: dict[tuple[tuple[str, str], ...], Admin] = {}
 
-    def producer(self, settings: Mapping[str, str]) -> Producer:
+    def producer(self, settings: Mapping[str, str]) -> ColumnProducer:
         self._after_fork()
         key = _key(settings)
         if key not in self._producers:
-            self._producers[key] = Producer(settings)
+            self._producers[key] = ColumnProducer(settings)
         return self._producers[key]
 
     def admin(self, settings: Mapping[str, str]) -> Admin:
@@ -139,7 +139,7 @@ def write_exactly_once(
 
 
 def _transaction(
-    producer: Producer, sending: Sending, epoch: Epoch, rows: Iterator["pa.RecordBatch"]
+    producer: ColumnProducer, sending: Sending, epoch: Epoch, rows: Iterator["pa.RecordBatch"]
 ) -> int:
     producer.begin_transaction()
     sending.send_all(rows)
