@@ -96,7 +96,7 @@ class Broker:
         self._executor = ThreadPoolExecutor(2, "barnabas-disk")
         self._flusher = Flusher(self._executor, self._clock)
         self._access = AccessSide(config, self._clock)
-        self._listeners = Listeners(config, self._clock)
+        self._listeners = Listeners(config, self._clock, self._access.listeners)
         self._running: AsyncExitStack | None = None
         self.failed = asyncio.Event()
         """Set when the broker can no longer serve: every log directory is offline."""
@@ -115,6 +115,11 @@ class Broker:
     @property
     def port(self) -> int:
         return self.endpoint.port
+
+    @property
+    def ports(self) -> dict[str, int]:
+        """The real port of every listener, by its name."""
+        return {endpoint.listener: endpoint.port for endpoint in self._listeners.endpoints}
 
     @property
     def services(self) -> Services:

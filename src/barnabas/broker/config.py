@@ -5,10 +5,11 @@ static ones.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from barnabas.broker.listener_keys import split_listener_keys
 from barnabas.model.config_keys.broker import BROKER_KEYS
 from barnabas.model.control import Endpoint
 from barnabas.model.errors import ConfigError
@@ -22,13 +23,18 @@ class BrokerConfig:
 
     values: Mapping[str, Any]
     given: frozenset[str]
+    of_listeners: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Values that are given for one listener alone, by its name."""
 
     @classmethod
     def parse(cls, given: Mapping[str, object]) -> "BrokerConfig":
         """Parse Kafka's keys; ConfigError names what is wrong."""
-        values = BROKER_KEYS.parse(given)
-        config = cls(values, frozenset(BROKER_KEYS.key(name).name for name in given))
-        _ = config.listeners, config.advertised_listeners  # say now what is wrong with them
+        common, of_listeners = split_listener_keys(given)
+        values = BROKER_KEYS.parse(common)
+        names = frozenset(BROKER_KEYS.key(name).name for name in common)
+        config = cls(values, names, of_listeners)
+        # Say now what is wrong with them.
+        _ = config.listeners, config.advertised_listeners, config.inter_broker_listener
         return config
 
     def __getitem__(self, name: str) -> Any:
@@ -70,7 +76,23 @@ class BrokerConfig:
     @property
     def inter_broker_listener(self) -> str:
         """The listener name that other brokers connect to."""
-        return self.values["inter.broker.listener.name"] or self.listeners[0].listener
+        name = self.values["inter.broker.listener.name"]
+        protocol = self.values["security.inter.broker.protocol"]
+        if name and protocol:
+            raise ConfigError(
+                "inter.broker.listener.name and security.inter.broker.protocol exclude each other"
+            )
+        if protocol:
+            found = [e.listener for e in self.listeners if e.security_protocol == protocol]
+            if not found:
+                raise ConfigError(f"security.inter.broker.protocol={protocol!r}: no such listener")
+            return found[0]
+        return name.upper() if name else self.listeners[0].listener
+
+    def listener_value(self, listener: str, key: str) -> Any:
+        """A value for one listener: its own, or else the broker's."""
+        own = self.of_listeners.get(listener.upper(), {})
+        return own[key] if key in own else self.values.get(key)
 
     def _endpoint(self, key: str, text: str) -> Endpoint:
         name, separator, address = text.strip().partition("://")

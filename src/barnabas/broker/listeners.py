@@ -1,14 +1,14 @@
 """The broker's listening addresses: bound first, served once there is something to serve."""
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from barnabas.broker.access.listener_security import ListenerSecurity
 from barnabas.broker.config import BrokerConfig
 from barnabas.model.clock import Clock
 from barnabas.model.control import Endpoint
-from barnabas.model.errors import ConfigError
 from barnabas.net.bind import BACKLOG, listen_on
 from barnabas.net.connection_ports import FrameHandler
 from barnabas.net.limits import ConnectionLimits
@@ -28,9 +28,16 @@ class _Bound:
 class Listeners:
     """One `Listener` per configured address; owned by the broker's loop."""
 
-    def __init__(self, config: BrokerConfig, clock: Clock) -> None:
+    def __init__(
+        self,
+        config: BrokerConfig,
+        clock: Clock,
+        security: Mapping[str, ListenerSecurity] | None = None,
+    ) -> None:
+        """`security` has those of the listeners, by name, that use TLS or SASL."""
         self._config = config
         self._clock = clock
+        self._security = security or {}
         self._bound: list[_Bound] = []
 
     @property
@@ -41,8 +48,6 @@ class Listeners:
     def bind(self) -> None:
         """Take all addresses; OSError when one is taken."""
         for wanted in self._config.listeners:
-            if wanted.security_protocol != "PLAINTEXT":
-                raise ConfigError(f"listeners: {wanted.security_protocol} is not served")
             sockets = listen_on(
                 wanted.host,
                 wanted.port,
@@ -59,7 +64,14 @@ class Listeners:
         limits = connection_limits(self._config)
         for bound in self._bound:
             name = bound.endpoint.listener
-            bound.listener = Listener(handler, clock=self._clock, limits=limits, name=name)
+            security = self._security.get(name)
+            bound.listener = Listener(
+                handler if security is None else security.handler(handler),
+                clock=self._clock,
+                limits=limits,
+                name=name,
+                security=security,
+            )
             bound.listener.start(bound.sockets)
 
     def limit(self, limits: ConnectionLimits) -> None:

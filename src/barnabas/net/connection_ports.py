@@ -8,6 +8,7 @@ from barnabas.net.budget import ReceiveBudget
 from barnabas.net.limits import ConnectionLimits
 from barnabas.net.pending import Reply
 from barnabas.net.refusal import Refusal, RefusalLog
+from barnabas.net.stream import Stream
 
 if TYPE_CHECKING:
     from barnabas.net.server_connection import ServerConnection
@@ -26,6 +27,18 @@ class FrameHandler(Protocol):
     """Whoever understands frames; may raise ProtocolError or ConnectionClosedError."""
 
     def __call__(self, connection: "ServerConnection", frame: memoryview) -> Reply: ...
+
+
+class ConnectionSecurity(Protocol):
+    """What a listener with TLS or SASL does with connections before they are served."""
+
+    def secure(self, stream: Stream) -> Stream:
+        """The stream to speak through: itself, or one that encrypts."""
+        ...
+
+    def accepted(self, connection: "ServerConnection") -> None:
+        """A connection begins."""
+        ...
 
 
 class Host(Protocol):

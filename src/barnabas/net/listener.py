@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 from barnabas.model.clock import Clock
 from barnabas.net.budget import ReceiveBudget
-from barnabas.net.connection_ports import FrameHandler
+from barnabas.net.connection_ports import ConnectionSecurity, FrameHandler
 from barnabas.net.limits import ConnectionLimits
 from barnabas.net.refusal import Refusal, RefusalLog
 from barnabas.net.server_connection import SCRATCH_BYTES, ServerConnection
@@ -37,8 +37,11 @@ class Listener:
         clock: Clock,
         limits: ConnectionLimits | None = None,
         name: str = "PLAINTEXT",
+        security: ConnectionSecurity | None = None,
     ) -> None:
+        """`security` makes the streams, and bounds connections until their peers are known."""
         self.clock = clock
+        self._security = security
         self.limits = limits or ConnectionLimits()
         self.name = name
         self.budget = ReceiveBudget(self.limits.max_partial_bytes, self._on_pressure)
@@ -87,6 +90,8 @@ class Listener:
     def serve(self, stream: Stream) -> ServerConnection:
         """Serve a stream that is connected already."""
         connection = ServerConnection(self, stream, self._handler, listener_name=self.name)
+        if self._security is not None:
+            self._security.accepted(connection)
         self.connections.add(connection)
         self._per_ip[stream.peer[0]] += 1
         connection.start()
@@ -137,7 +142,9 @@ class Listener:
 
     def _serve_socket(self, sock: socket.socket) -> None:
         try:
-            stream = TcpStream(asyncio.get_running_loop(), sock)
+            stream: Stream = TcpStream(asyncio.get_running_loop(), sock)
+            if self._security is not None:
+                stream = self._security.secure(stream)
         except OSError:  # the peer is gone already
             sock.close()
             return

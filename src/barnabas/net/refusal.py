@@ -33,6 +33,8 @@ class Refusal(enum.Enum):
     FAILED_UNACKNOWLEDGED = "failed_unacknowledged"
     INTERNAL = "internal"
     NOT_STARTED = "not_started"
+    AUTHENTICATION = "authentication"
+    TLS = "tls"
 
 
 _QUIET = frozenset({Refusal.SLOW_PEER, Refusal.FAILED_UNACKNOWLEDGED, Refusal.NOT_STARTED})

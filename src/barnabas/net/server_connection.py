@@ -39,7 +39,8 @@ class ServerConnection:
     """Owned by the listener's loop; every method runs there.
 
     `attachment` is the handler's own state about this peer (its session, its client software);
-    `principal` is who the peer has proved to be.
+    `principal` is who the peer has proved to be. Until then `max_frame_bytes` may be lower than
+    the listener's, and the peer be given time until `deadline_ms`.
     """
 
     __slots__ = (
@@ -61,8 +62,10 @@ class ServerConnection:
         "_writing",
         "attachment",
         "closed",
+        "deadline_ms",
         "frames_received",
         "listener_name",
+        "max_frame_bytes",
         "principal",
         "stream",
     )
@@ -88,7 +91,9 @@ class ServerConnection:
         self._saw_large = False
         self.attachment: object = None
         self.closed = False
+        self.deadline_ms: int | None = None
         self.frames_received = 0
+        self.max_frame_bytes = host.limits.max_frame_bytes
         self.listener_name = listener_name
         self.principal = ANONYMOUS
         self.stream = stream
@@ -151,8 +156,8 @@ class ServerConnection:
             self._leftover = bytes(data[position:end])
 
     def _check_size(self, size: int, start: memoryview) -> None:
-        if not 0 < size <= self._limits.max_frame_bytes:
-            reason, detail = bad_size(bytes(start), size, self._limits.max_frame_bytes)
+        if not 0 < size <= self.max_frame_bytes:
+            reason, detail = bad_size(bytes(start), size, self.max_frame_bytes)
             raise ConnectionClosedError(reason, detail)
 
     def _begin_large(self, size: int, start: memoryview) -> None:
@@ -327,9 +332,23 @@ class ServerConnection:
             self._host.refusals.refused(reason, self.stream.peer, detail)
             self.close()
 
+    def refuse_after_replies(self, reason: Refusal, detail: str) -> None:
+        """Close with one log line, once what is pending has been answered."""
+        if not self.closed:
+            self._host.refusals.refused(reason, self.stream.peer, detail)
+            self.close_when_idle()
+
+    def lift_bounds(self) -> None:
+        """The peer has proved who it is: only the listener's own limits hold from now on."""
+        self.max_frame_bytes = self._limits.max_frame_bytes
+        self.deadline_ms = None
+
     def check_deadlines(self, now_ms: int) -> None:
         """Close a peer that is gone, idle too long, or too slow with what it has begun."""
         limits = self._limits
+        if self.deadline_ms is not None and now_ms >= self.deadline_ms:
+            self.refuse(Refusal.AUTHENTICATION, "did not authenticate in time")
+            return
         if self._pending and self.stream.peer_is_gone():
             # While a request is in progress nothing is read, so its end would go unnoticed.
             self.close()

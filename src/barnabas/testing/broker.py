@@ -50,7 +50,7 @@ class Broker(KafkaServer):
 
     Broker settings go by Kafka's names: `Broker({"num.partitions": 3})`. With `data_dir` the data
     stays after the broker stopped, and a second `Broker` on it carries on. `in_memory` keeps the
-    data off the disk.
+    data off the disk. `listeners` among the settings takes the place of `host` and `port`.
     """
 
     def __init__(
@@ -65,6 +65,8 @@ class Broker(KafkaServer):
         super().__init__()
         self.host = host
         self.port = port
+        self.ports: dict[str, int] = {}
+        """The port of every listener, by its name, once the broker runs."""
         self.clock = BrokerClock()
         self._config = {**TEST_DEFAULTS, **(config or {})}
         self._data_dir = None if data_dir is None else Path(data_dir)
@@ -237,13 +239,14 @@ class Broker(KafkaServer):
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
         settings = {
-            **self._config,
             "listeners": f"PLAINTEXT://{self.host}:{self.port}",
+            **self._config,
             "log.dirs": str(self.data_dir),
         }
         app = BrokerApp(BrokerConfig.parse(settings), clock=self.clock, interceptor=self._faults)
         await app.start()
         self.port = app.port
+        self.ports = app.ports
         self._ready.set()
         await self._stop.wait()
         await app.stop()

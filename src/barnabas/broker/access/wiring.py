@@ -8,6 +8,7 @@ from barnabas.broker.access.authorizer_config import make_authorizer
 from barnabas.broker.access.client_entities import ClientEntities
 from barnabas.broker.access.client_quotas import ClientQuotas
 from barnabas.broker.access.guards.table import guarded
+from barnabas.broker.access.listener_security import ListenerSecurity
 from barnabas.broker.access.metering import metered
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.handler import Handler
@@ -28,6 +29,11 @@ class AccessSide:
         )
         self.acl_store: AclStore | None = None
         self._entities: ClientEntities | None = None
+        self.listeners = {
+            endpoint.listener: ListenerSecurity(config, clock, endpoint, lambda: self.entities)
+            for endpoint in config.listeners
+            if endpoint.security_protocol != "PLAINTEXT"
+        }
 
     @property
     def entities(self) -> ClientEntities:

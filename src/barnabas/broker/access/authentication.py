@@ -1,0 +1,164 @@
+"""SASL on a listener: stands before the dispatcher and lets nothing by until a peer has proved
+who it is.
+
+Before that only ApiVersions, SaslHandshake and SaslAuthenticate are served, frames are small, and
+the time is short. A failure is answered after a delay with words that tell nothing, one line goes
+to the log, and the connection is closed. After the old handshake (version 0) tokens come as bare
+frames.
+"""
+
+import asyncio
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from barnabas.broker.handler import encode_reply
+from barnabas.model.clock import Clock
+from barnabas.model.error_codes import ErrorCode
+from barnabas.net.connection_ports import ConnectionClosedError, FrameHandler
+from barnabas.net.parts import Part
+from barnabas.net.pending import PendingReply, Reply
+from barnabas.net.refusal import Refusal
+from barnabas.net.server_connection import ServerConnection
+from barnabas.security.sasl_server import (
+    AuthenticateAnswer,
+    MechanismFactory,
+    SaslConfig,
+    SaslServer,
+    SaslState,
+)
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.headers import RequestHeader, decode_request_header
+from barnabas.wire.message import Message
+from barnabas.wire.messages.sasl_authenticate import (
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+)
+from barnabas.wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+
+_unpack_start = struct.Struct(">hh").unpack_from
+_HANDSHAKE = int(ApiKey.SASL_HANDSHAKE)
+_AUTHENTICATE = int(ApiKey.SASL_AUTHENTICATE)
+_API_VERSIONS = int(ApiKey.API_VERSIONS)
+_SERVED = {_HANDSHAKE: (0, 1), _AUTHENTICATE: (0, 2)}
+
+
+@dataclass(frozen=True, slots=True)
+class SaslLimits:
+    """Bounds on peers that have not authenticated."""
+
+    max_frame_bytes: int
+    time_ms: int
+
+
+class SaslGate:
+    """The frame handler of a SASL listener; lives on the broker's loop."""
+
+    def __init__(
+        self,
+        dispatch: FrameHandler,
+        mechanisms: Mapping[str, MechanismFactory],
+        config: SaslConfig,
+        limits: SaslLimits,
+        clock: Clock,
+    ) -> None:
+        self._dispatch = dispatch
+        self._mechanisms = mechanisms
+        self._config = config
+        self._limits = limits
+        self._clock = clock
+
+    def accepted(self, connection: ServerConnection) -> None:
+        """A connection begins: bound it until it has authenticated."""
+        connection.attachment = SaslServer(self._mechanisms, self._config)
+        connection.max_frame_bytes = self._limits.max_frame_bytes
+        connection.deadline_ms = self._clock.monotonic_ms() + self._limits.time_ms
+
+    def __call__(self, connection: ServerConnection, frame: memoryview) -> Reply:
+        session = connection.attachment
+        assert isinstance(session, SaslServer)
+        now_ms = self._clock.monotonic_ms()
+        if session.raw_tokens and session.state in (SaslState.CHOSEN, SaslState.AGAIN):
+            return self._raw_token(connection, session, frame, now_ms)
+        api_key, version = _unpack_start(frame) if len(frame) >= 8 else (-1, -1)
+        if api_key in _SERVED:
+            low, high = _SERVED[api_key]
+            if not low <= version <= high:
+                raise ConnectionClosedError(Refusal.UNSUPPORTED, "an unknown SASL request")
+            header, offset = decode_request_header(frame)
+            if api_key == _HANDSHAKE:
+                return self._handshake(connection, session, header, frame, offset)
+            return self._authenticate(connection, session, header, frame, offset)
+        if not session.may_serve(now_ms, is_api_versions=api_key == _API_VERSIONS):
+            expired = session.state is SaslState.AUTHENTICATED
+            detail = "the session has expired" if expired else "a request before authentication"
+            raise ConnectionClosedError(Refusal.AUTHENTICATION, detail)
+        return self._dispatch(connection, frame)
+
+    def _handshake(
+        self,
+        connection: ServerConnection,
+        session: SaslServer,
+        header: RequestHeader,
+        frame: memoryview,
+        offset: int,
+    ) -> Reply:
+        request = SaslHandshakeRequest.decode(frame, header.api_version, offset)
+        now_ms = self._clock.monotonic_ms()
+        answer = session.handshake(request.mechanism, header.api_version, now_ms)
+        response = SaslHandshakeResponse(answer.error, list(answer.mechanisms))
+        if answer.close_after_ms is None:
+            return encode_reply(header, response)
+        parts = encode_reply(header, response)
+        return _close(connection, answer.reason, answer.close_after_ms, parts)
+
+    def _authenticate(
+        self,
+        connection: ServerConnection,
+        session: SaslServer,
+        header: RequestHeader,
+        frame: memoryview,
+        offset: int,
+    ) -> Reply:
+        request = SaslAuthenticateRequest.decode(frame, header.api_version, offset)
+        answer = session.authenticate(request.auth_bytes, self._clock.monotonic_ms())
+        self._admit(connection, answer)
+        parts = encode_reply(header, _response(answer))
+        if answer.close_after_ms is None:
+            return parts
+        return _close(connection, answer.reason, answer.close_after_ms, parts)
+
+    def _raw_token(
+        self, connection: ServerConnection, session: SaslServer, frame: memoryview, now_ms: int
+    ) -> Reply:
+        answer = session.authenticate(bytes(frame), now_ms)
+        self._admit(connection, answer)
+        if answer.close_after_ms is None:
+            return [struct.pack(">i", len(answer.token)) + answer.token]
+        return _close(connection, answer.reason, answer.close_after_ms, None)
+
+    def _admit(self, connection: ServerConnection, answer: AuthenticateAnswer) -> None:
+        if answer.principal is not None:
+            connection.principal = answer.principal
+            connection.lift_bounds()
+
+
+def _response(answer: AuthenticateAnswer) -> Message:
+    message = answer.message
+    if message is None and answer.error is not ErrorCode.NONE:
+        message = answer.error.explanation
+    return SaslAuthenticateResponse(answer.error, message, answer.token, answer.session_lifetime_ms)
+
+
+def _close(
+    connection: ServerConnection, reason: str | None, delay_ms: int, parts: list[Part] | None
+) -> PendingReply:
+    """Answer after the delay, say why in the log, and close."""
+    reply = PendingReply()
+
+    def finish() -> None:
+        reply.complete(parts)
+        connection.refuse_after_replies(Refusal.AUTHENTICATION, reason or "failed")
+
+    asyncio.get_running_loop().call_later(delay_ms / 1000, finish)
+    return reply

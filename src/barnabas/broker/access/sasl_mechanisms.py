@@ -1,0 +1,82 @@
+"""The SASL mechanisms a listener enables, made from its configuration and the stored users."""
+
+import base64
+import os
+from collections.abc import Callable, Mapping
+
+from barnabas.broker.access.client_entities import ClientEntities
+from barnabas.broker.config import BrokerConfig
+from barnabas.broker.listener_keys import MECHANISMS
+from barnabas.model.errors import ConfigError
+from barnabas.security.jaas import JaasEntry, parse_jaas
+from barnabas.security.mechanism import ServerMechanism
+from barnabas.security.plain import NAME as PLAIN
+from barnabas.security.plain import PlainServer, check_against
+from barnabas.security.sasl_server import MechanismFactory
+from barnabas.security.scram_keys import SCRAM_HASHES, ScramHash
+from barnabas.security.scram_server import ScramServer
+
+_NONCE_BYTES = 24
+_SECRET_BYTES = 32
+
+
+def enabled_mechanisms(config: BrokerConfig, listener: str) -> list[str]:
+    """What a SASL listener offers; ConfigError for what is not served."""
+    names = [name.upper() for name in config.listener_value(listener, "sasl.enabled.mechanisms")]
+    for name in names:
+        if name not in MECHANISMS:
+            served = ", ".join(MECHANISMS)
+            raise ConfigError(f"sasl.enabled.mechanisms: {name} is not served, these are: {served}")
+    if not names:
+        raise ConfigError(f"sasl.enabled.mechanisms: listener {listener} has none")
+    return names
+
+
+def jaas_of(config: BrokerConfig, listener: str, mechanism: str) -> JaasEntry | None:
+    """The login configuration of a mechanism on a listener, the most particular one there is."""
+    text = config.listener_value(listener, f"{mechanism.lower()}.sasl.jaas.config")
+    if text is None:
+        text = config.listener_value(listener, "sasl.jaas.config")
+    if text is None:
+        return None
+    try:
+        return parse_jaas(text)
+    except ValueError as error:
+        raise ConfigError(f"sasl.jaas.config of listener {listener}: {error}") from None
+
+
+def mechanism_factories(
+    config: BrokerConfig, listener: str, entities: Callable[[], ClientEntities]
+) -> Mapping[str, MechanismFactory]:
+    """One factory per enabled mechanism; each call begins an exchange."""
+    factories: dict[str, MechanismFactory] = {}
+    secret = os.urandom(_SECRET_BYTES)
+    for name in enabled_mechanisms(config, listener):
+        if name == PLAIN:
+            factories[name] = _plain(config, listener)
+        else:
+            factories[name] = _scram(SCRAM_HASHES[name], entities, secret)
+    return factories
+
+
+def _plain(config: BrokerConfig, listener: str) -> MechanismFactory:
+    entry = jaas_of(config, listener, PLAIN)
+    users = {} if entry is None else entry.users
+    if not users:
+        key = f"listener.name.{listener.lower()}.plain.sasl.jaas.config"
+        raise ConfigError(f"{key}: PLAIN needs users, as options user_NAME=password")
+    check = check_against(users)
+    return lambda: PlainServer(check)
+
+
+def _scram(
+    scram: ScramHash, entities: Callable[[], ClientEntities], secret: bytes
+) -> MechanismFactory:
+    def make() -> ServerMechanism:
+        nonce = base64.b64encode(os.urandom(_NONCE_BYTES)).decode()
+        known = entities()
+        return ScramServer(
+            scram, lambda user: known.credential(user, scram.mechanism), nonce, secret
+        )
+
+    return make

@@ -1,0 +1,103 @@
+"""TLS settings as OpenSSL wants them, from PEM files or PEM text.
+
+A private key that is given as text touches the disk for a moment, in a file that only its owner can
+read, because the standard library loads keys from files only.
+"""
+
+import os
+import ssl
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from barnabas.model.errors import ConfigError
+
+_VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+
+
+@dataclass(frozen=True, slots=True)
+class TlsSettings:
+    """One side's certificates and rules; the chain and what is trusted are files or PEM text."""
+
+    chain_file: str | None = None
+    key_file: str | None = None
+    key_password: str | None = field(default=None, repr=False)
+    chain_text: str | None = None
+    key_text: str | None = field(default=None, repr=False)
+    trust_file: str | None = None
+    trust_text: str | None = None
+    versions: Sequence[str] = ("TLSv1.2", "TLSv1.3")
+    ciphers: Sequence[str] = ()
+    peer_certificate: str = "required"
+    """none, requested or required."""
+    check_host: bool = True
+
+
+def server_context(settings: TlsSettings) -> ssl.SSLContext:
+    """For a listener; ConfigError says what cannot be loaded."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    if settings.chain_file is None and settings.chain_text is None:
+        raise ConfigError("ssl.keystore.location: a TLS listener needs a key and a certificate")
+    context.options |= ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_COMPRESSION
+    context.verify_mode = {
+        "none": ssl.CERT_NONE,
+        "requested": ssl.CERT_OPTIONAL,
+        "required": ssl.CERT_REQUIRED,
+    }[settings.peer_certificate]
+    if context.verify_mode is not ssl.CERT_NONE and not _trusts(settings):
+        raise ConfigError("ssl.client.auth: ssl.truststore.location names nobody to trust")
+    _load(context, settings)
+    return context
+
+
+def client_context(settings: TlsSettings) -> ssl.SSLContext:
+    """For a client; without anything to trust, the system's authorities are trusted."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = settings.check_host
+    if not _trusts(settings):
+        context.load_default_certs(ssl.Purpose.SERVER_AUTH)
+    _load(context, settings)
+    return context
+
+
+def _trusts(settings: TlsSettings) -> bool:
+    return settings.trust_file is not None or settings.trust_text is not None
+
+
+def _load(context: ssl.SSLContext, settings: TlsSettings) -> None:
+    versions = [_VERSIONS[name] for name in settings.versions]
+    context.minimum_version, context.maximum_version = min(versions), max(versions)
+    try:
+        if settings.ciphers:
+            context.set_ciphers(":".join(settings.ciphers))
+        if _trusts(settings):
+            context.load_verify_locations(settings.trust_file, cadata=settings.trust_text)
+        _load_own(context, settings)
+    except ssl.SSLError as error:
+        reason = (error.reason or "unreadable").lower().replace("_", " ")
+        raise ConfigError(f"ssl.*: the certificates cannot be loaded: {reason}") from None
+    except OSError as error:
+        raise ConfigError(f"ssl.*: the certificates cannot be loaded: {error}") from error
+
+
+def _load_own(context: ssl.SSLContext, settings: TlsSettings) -> None:
+    # A password is always given, or OpenSSL would ask for one on the terminal.
+    password = settings.key_password or ""
+    if settings.chain_file is not None:
+        context.load_cert_chain(settings.chain_file, settings.key_file, password)
+    elif settings.chain_text is not None:
+        with _private_file(settings.chain_text, settings.key_text or "") as name:
+            context.load_cert_chain(name, None, password)
+
+
+@contextmanager
+def _private_file(*texts: str) -> Iterator[str]:
+    handle, name = tempfile.mkstemp(prefix="barnabas-", suffix=".pem")
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write("\n".join(texts))
+        yield name
+    finally:
+        Path(name).unlink()
