@@ -1,0 +1,32 @@
+"""Streams and tables over topics, defined here, run by Spark's Structured Streaming.
+
+Definitions are frozen and know nothing of Spark; `Runner` brings them to life.
+"""
+
+from barnabas.streams.dsl import Groups, Stream, Table
+from barnabas.streams.nodes import Topic
+from barnabas.streams.run import Runner, Running
+from barnabas.streams.schema import Schema
+from barnabas.streams.topology import Function, Topology, vectorised
+from barnabas.streams.views import TableView
+from barnabas.streams.windows import Emit, Window, hopping, session, sliding, tumbling
+
+__all__ = [
+    "Emit",
+    "Function",
+    "Groups",
+    "Runner",
+    "Running",
+    "Schema",
+    "Stream",
+    "Table",
+    "TableView",
+    "Topic",
+    "Topology",
+    "Window",
+    "hopping",
+    "session",
+    "sliding",
+    "tumbling",
+    "vectorised",
+]

@@ -1,0 +1,282 @@
+"""One stage as one streaming query: from its inputs, through its stateful node, to its outputs.
+
+Where Spark's own sink can take the rows as they come, it does. Otherwise each micro-batch goes
+through a function: the stateful node's step on kept state, then every output, each exactly once by
+the query's id and the micro-batch's number, then the state's manifest.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+from pyspark.sql.streaming.query import StreamingQuery
+
+from barnabas.model.errors import LocalError
+from barnabas.spark import FORMAT
+from barnabas.streams.engine.folding import fold_step
+from barnabas.streams.engine.grouping import grouped, with_watermark
+from barnabas.streams.engine.joining import joined_streams
+from barnabas.streams.engine.lowering import lower, record_of
+from barnabas.streams.engine.maintained import table_groups_step, windows_step
+from barnabas.streams.engine.rows import as_records, read_topic, write_options
+from barnabas.streams.engine.state import Folder, Step, Store
+from barnabas.streams.engine.table_joins import (
+    stays_in_place,
+    stream_table_step,
+    tables_step,
+    tagged,
+)
+from barnabas.streams.engine.view_writer import write_view
+from barnabas.streams.nodes import (
+    Aggregate,
+    CallSink,
+    Fold,
+    Node,
+    Sink,
+    StreamJoin,
+    StreamTableJoin,
+    TableJoin,
+    Topic,
+    TopicSink,
+    ViewSink,
+)
+from barnabas.streams.stages import Stage, is_native, roots_of
+from barnabas.streams.windows import Emit
+
+QUERY_ID = "sql.streaming.queryId"
+
+
+@dataclass(slots=True)
+class Setting:
+    """What every query of a run needs to know."""
+
+    spark: SparkSession
+    kafka: Mapping[str, str]
+    checkpoint: str
+    topics: Mapping[Node, Topic]
+    """Sources and cuts, with their schemas."""
+
+
+@dataclass(slots=True)
+class Trigger:
+    """How often: everything that is there now, or again and again."""
+
+    available_now: bool = True
+    interval: str | None = None
+
+    def apply(self, writer: Any) -> Any:
+        if self.available_now:
+            return writer.trigger(availableNow=True)
+        return writer.trigger(processingTime=self.interval or "0 seconds")
+
+
+@dataclass(slots=True)
+class StageQuery:
+    """A stage ready to run; started again it carries on from its checkpoint."""
+
+    stage: Stage
+    setting: Setting
+    name: str
+    store: Store | None = field(default=None, init=False)
+
+    @property
+    def checkpoint(self) -> str:
+        return f"{self.setting.checkpoint.rstrip('/')}/{self.stage.name}"
+
+    def start(self, trigger: Trigger) -> StreamingQuery:
+        frame = self.frame()
+        writer: Any = frame.writeStream.queryName(self.name)
+        writer = trigger.apply(writer.option("checkpointLocation", self.checkpoint))
+        sink = self._direct_sink()
+        if sink is not None:
+            return self._direct(frame, sink, trigger)
+        core = self.stage.core
+        changing = isinstance(core, Aggregate) and core.emit is Emit.CHANGES and is_native(core)
+        mode = "update" if changing else "append"
+        query: StreamingQuery = writer.outputMode(mode).foreachBatch(self._work()).start()
+        return query
+
+    def frame(self) -> DataFrame:
+        """The streaming frame whose micro-batches the outputs, or the step on state, work on."""
+        known = {
+            node: read_topic(
+                self.setting.spark, self.setting.topics[node], self.setting.kafka, streaming=True
+            )
+            for node in self.stage.reads
+        }
+        core = self.stage.core
+        if core is None:
+            return known[self.stage.reads[0]] if self._shares_root() else self._only_parent(known)
+        parents = [lower(parent, known) for parent in core.parents]
+        if isinstance(core, Aggregate):
+            if not is_native(core):
+                return parents[0]
+            return grouped(with_watermark(parents[0], core.window), core)
+        if isinstance(core, StreamJoin):
+            return joined_streams(parents[0], parents[1], core)
+        return parents[0] if isinstance(core, Fold) else tagged(parents[0], parents[1])
+
+    def close(self) -> None:
+        if self.store is not None:
+            self.store.close()
+            self.store = None
+
+    # --- Spark's own sink ---
+
+    def _direct_sink(self) -> TopicSink | None:
+        """The only output, when it can be a part of the streaming plan."""
+        core, outputs = self.stage.core, self.stage.outputs
+        if len(outputs) != 1 or not isinstance(outputs[0], TopicSink):
+            return None
+        if isinstance(core, Aggregate) and core.emit is Emit.CHANGES:
+            return None
+        return outputs[0] if core is None or is_native(core) else None
+
+    def _direct(self, frame: DataFrame, sink: TopicSink, trigger: Trigger) -> StreamingQuery:
+        root = self.stage.core or (self.stage.reads[0] if self._shares_root() else sink.parent)
+        records = as_records(lower(sink.parent, {root: frame}), sink.topic)
+        writer: Any = records.writeStream.queryName(self.name).format(FORMAT).outputMode("append")
+        writer = writer.options(**write_options(self.setting.kafka, sink.topic.name))
+        writer = writer.option("checkpointLocation", self.checkpoint)
+        query: StreamingQuery = trigger.apply(writer).start()
+        return query
+
+    def _shares_root(self) -> bool:
+        return len(self.stage.reads) == 1
+
+    def _only_parent(self, known: dict[Node, DataFrame]) -> DataFrame:
+        return lower(self.stage.outputs[0].parent, known)
+
+    # --- micro-batch by micro-batch ---
+
+    def _work(self) -> Callable[[DataFrame, int], None]:
+        core = self.stage.core
+        if core is None:
+            reads = self.stage.reads
+            root = reads[0] if self._shares_root() else self.stage.outputs[0].parent
+            return lambda frame, batch_id: self._plain_batch(frame, batch_id, root)
+        if is_native(core):
+            return lambda frame, batch_id: self._plain_batch(frame, batch_id, core)
+        return self._kept_batch
+
+    def _plain_batch(self, frame: DataFrame, batch_id: int, root: Node) -> None:
+        shared = frame.persist() if len(self.stage.outputs) > 1 else frame
+        try:
+            self._write_all(shared, batch_id, root)
+        finally:
+            shared.unpersist()
+
+    def _kept_batch(self, frame: DataFrame, batch_id: int) -> None:
+        if self.store is None:
+            self.store = Store(frame.sparkSession, f"{self.checkpoint}-state")
+        step = self.store.begin(batch_id)
+        core = self.stage.core
+        assert core is not None
+        if isinstance(core, StreamTableJoin):
+            self._stream_table_batch(frame, batch_id, core, step)
+        else:
+            whole = frame.persist()
+            try:
+                self._stepped_batch(whole, batch_id, core, step)
+            finally:
+                whole.unpersist()
+        step.commit()
+
+    def _stream_table_batch(
+        self, frame: DataFrame, batch_id: int, core: StreamTableJoin, step: Step
+    ) -> None:
+        """Without news of the table the rows pass through once, and nothing is kept."""
+        news = self._has_news(core.right, batch_id)
+        whole = frame.persist() if news else frame
+        result = stream_table_step(whole, core, step, news=news)
+        settled = result if stays_in_place(step, news=news) else _settled(result)
+        self._write_all(settled, batch_id, core)
+        if news:
+            whole.unpersist()
+
+    def _stepped_batch(self, frame: DataFrame, batch_id: int, core: Node, step: Step) -> None:
+        late: DataFrame | None = None
+        if isinstance(core, TableJoin):
+            result = tables_step(frame, core, step)
+        elif isinstance(core, Fold):
+            result = fold_step(frame, core, record_of(core.parent), step)
+        elif isinstance(core, Aggregate) and core.window is None:
+            result = table_groups_step(frame, core, step)
+        elif isinstance(core, Aggregate):
+            result, late = windows_step(frame, core, step)
+        else:
+            raise LocalError(f"{core.label!r} keeps no state of its own")
+        shared = _settled(result).persist()
+        try:
+            self._write_all(shared, batch_id, core)
+            if late is not None and isinstance(core, Aggregate) and core.late_topic:
+                self._write_topic(_settled(late), Topic(core.late_topic), batch_id, "late")
+        finally:
+            shared.unpersist()
+
+    # --- outputs ---
+
+    def _write_all(self, frame: DataFrame, batch_id: int, root: Node) -> None:
+        for number, sink in enumerate(self.stage.outputs):
+            self._write(lower(sink.parent, {root: frame}), sink, batch_id, str(number))
+
+    def _write(self, rows: DataFrame, sink: Sink, batch_id: int, suffix: str) -> None:
+        if isinstance(sink, TopicSink):
+            self._write_topic(rows, sink.topic, batch_id, suffix)
+        elif isinstance(sink, ViewSink):
+            write_view(rows, sink, f"{_query_id(rows)}-{suffix}", batch_id)
+        elif isinstance(sink, CallSink):
+            sink.function(rows, batch_id)
+
+    def _write_topic(self, rows: DataFrame, topic: Topic, batch_id: int, suffix: str) -> None:
+        options = write_options(self.setting.kafka, topic.name)
+        query_id = f"{_query_id(rows)}-{suffix}"
+        as_records(rows, topic).write.format(FORMAT).mode("append").options(
+            **options, queryId=query_id, batchId=str(batch_id)
+        ).save()
+
+    def _has_news(self, table: Node, batch_id: int) -> bool:
+        """Whether the table's topic moved in this micro-batch, as Spark's own log of offsets says.
+
+        When the log cannot tell, it may have.
+        """
+        topic = self._topic_under(table)
+        folder = Folder(self.setting.spark, self.checkpoint)
+        try:
+            now = _offsets(folder.read(f"offsets/{batch_id}"), topic)
+            was = _offsets(folder.read(f"offsets/{batch_id - 1}"), topic) if batch_id else None
+        except Exception:  # noqa: BLE001 - whatever Java throws: the slow way is always right
+            return True
+        return not now or now != was
+
+    def _topic_under(self, table: Node) -> str:
+        return self.setting.topics[roots_of(table)[0]].name
+
+
+def _offsets(log: str, topic: str) -> list[object]:
+    """The positions in a topic, in a file of Spark's offset log: a line of JSON per source."""
+    found = []
+    for line in log.splitlines()[2:]:
+        position = json.loads(line)
+        if isinstance(position, dict) and topic in position:
+            found.append(position[topic])
+    return found
+
+
+def _settled(rows: DataFrame) -> DataFrame:
+    """The same rows in the same tasks whenever they are computed, each key's in order."""
+    tasks = int(rows.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
+    alone = sf.when(sf.col("_key").isNull(), sf.col("_offset"))
+    return rows.repartition(tasks, sf.col("_key"), alone).sortWithinPartitions(
+        "_partition", "_offset"
+    )
+
+
+def _query_id(frame: DataFrame) -> str:
+    found = frame.sparkSession.sparkContext.getLocalProperty(QUERY_ID)
+    if found is None:
+        raise LocalError("not in a streaming query")
+    return found

@@ -1,0 +1,165 @@
+"""Running a topology: to the end of what is there, or on and on. Spark comes in when it starts."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from barnabas.model.errors import LocalError
+from barnabas.streams.nodes import Node
+from barnabas.streams.schema import Schema
+from barnabas.streams.stages import plan
+from barnabas.streams.topology import Topology
+from barnabas.streams.windows import DurationLike, milliseconds
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from barnabas.streams.engine.stage_query import StageQuery
+
+
+class Runner:
+    """A topology on a cluster. `checkpoint` is where queries keep their place and their state.
+
+    `options` are the source's and sink's: clients' settings as {"kafka.security.protocol": ...};
+    "maxOffsetsPerTrigger" and the source's other limits, which go to every read.
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        *,
+        bootstrap_servers: str,
+        checkpoint: str,
+        spark: "SparkSession | None" = None,
+        options: Mapping[str, str] | None = None,
+    ) -> None:
+        self.topology = topology
+        self._servers = bootstrap_servers
+        self._checkpoint = str(checkpoint)
+        self._spark = spark
+        self._kafka = {"kafka.bootstrap.servers": bootstrap_servers, **(options or {})}
+
+    def run(self, timeout: float | None = None) -> None:
+        """Everything that is in the topics now, query after query; returns when it is done."""
+        from barnabas.streams.engine.stage_query import Trigger
+
+        deadline = None if timeout is None else time.monotonic() + timeout
+        for query in self._queries():
+            running = query.start(Trigger(available_now=True))
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            try:
+                _finish(running, query.name, left)
+            finally:
+                query.close()
+
+    def start(self, interval: DurationLike | None = None) -> "Running":
+        """All queries at once, until they are stopped; a micro-batch at most each `interval`."""
+        from barnabas.streams.engine.stage_query import Trigger
+
+        pace = None if interval is None else f"{milliseconds(interval)} milliseconds"
+        running = Running(self.topology.name)
+        try:
+            for query in self._queries():
+                running.stages.append(query)
+                running.queries.append(query.start(Trigger(available_now=False, interval=pace)))
+        except BaseException:
+            running.stop()
+            raise
+        return running
+
+    def _queries(self) -> "list[StageQuery]":
+        from barnabas.streams.engine.assembly import assemble
+
+        return assemble(self.topology, self._spark, self._kafka, self._checkpoint)
+
+
+@dataclass(slots=True)
+class Running:
+    """Queries on their way."""
+
+    name: str
+    stages: list[Any] = field(default_factory=list)
+    queries: list[Any] = field(default_factory=list)
+
+    @property
+    def exception(self) -> Exception | None:
+        """What ended the first query that failed."""
+        for query in self.queries:
+            error = query.exception()
+            if error is not None:
+                return LocalError(f"query {query.name}: {error}")
+        return None
+
+    @property
+    def active(self) -> bool:
+        return bool(self.queries) and all(query.isActive for query in self.queries)
+
+    @property
+    def progress(self) -> list[Any]:
+        """Spark's report of each query's last micro-batch; None before the first."""
+        return [query.lastProgress for query in self.queries]
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Until a query ends; an error is raised. False when the time is over before."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while self.active:
+            left = 1.0 if deadline is None else min(1.0, deadline - time.monotonic())
+            if left <= 0:
+                return False
+            self.queries[0].awaitTermination(left)
+        if self.exception is not None:
+            raise self.exception
+        return True
+
+    def process_all(self) -> None:
+        """Until everything that is in the topics now has gone through all queries."""
+        for query in self.queries:
+            query.processAllAvailable()
+
+    def stop(self) -> None:
+        for query in self.queries:
+            query.stop()
+        for stage in self.stages:
+            stage.close()
+
+
+def output_schema(node: Node, spark: "SparkSession") -> Schema:
+    """The columns of a node's rows, found without reading or starting anything."""
+    from barnabas.streams.engine.assembly import empty_frame
+    from barnabas.streams.engine.rows import schema_of_frame
+
+    return schema_of_frame(empty_frame(node, spark))
+
+
+def read_bounded(
+    node: Node,
+    spark: "SparkSession",
+    bootstrap_servers: str,
+    kafka: Mapping[str, str] | None = None,
+) -> "DataFrame":
+    """The rows of a node now, as a plain frame; of a table, the last row of each key."""
+    from barnabas.streams.engine.assembly import bounded_frame
+
+    settings = {"kafka.bootstrap.servers": bootstrap_servers, **(options or {})}
+    return bounded_frame(node, spark, settings)
+
+
+def stage_names(topology: Topology) -> list[str]:
+    """The names of a topology's queries, which are also those of its checkpoint's folders."""
+    return [stage.name for stage in plan(topology).stages]
+
+
+def _finish(query: Any, name: str, timeout: float | None) -> None:
+    done = query.awaitTermination(timeout) if timeout is not None else _forever(query)
+    if not done:
+        query.stop()
+        raise LocalError(f"query {name} is not done after {timeout:.0f} s")
+    error = query.exception()
+    if error is not None:
+        raise LocalError(f"query {name}: {error}")
+
+
+def _forever(query: Any) -> bool:
+    query.awaitTermination()
+    return True
