@@ -136,7 +136,7 @@ def read_bounded(
     node: Node,
     spark: "SparkSession",
     bootstrap_servers: str,
-    kafka: Mapping[str, str] | None = None,
+    options: Mapping[str, str] | None = None,
 ) -> "DataFrame":
     """The rows of a node now, as a plain frame; of a table, the last row of each key."""
     from barnabas.streams.engine.assembly import bounded_frame
