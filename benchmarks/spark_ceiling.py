@@ -6,7 +6,6 @@ its rates is what fetching, decoding, encoding and producing cost.
 """
 
 import functools
-import gc
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +20,8 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
+
+from barnabas.spark.worker_memory import freeze_once
 
 FORMAT = "prepared"
 TASKS = 2
@@ -40,7 +41,7 @@ def key_of(number: int) -> bytes:
 @functools.cache
 def prepared_batch() -> pa.RecordBatch:
     """What a fetch decodes to, all columns."""
-    gc.freeze()
+    freeze_once()
     count = BATCH_ROWS
     return pa.RecordBatch.from_arrays(
         [
@@ -86,6 +87,7 @@ class PreparedDataSource(DataSource):
         return PreparedStreamReader(rows, per_batch, schema.fieldNames())
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamArrowWriter:
+        freeze_once()
         return DroppingWriter()
 
 
@@ -122,7 +124,10 @@ class PreparedStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 class DroppingWriter(DataSourceStreamArrowWriter):
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
-        gc.freeze()
+        freeze_once()
         for _ in iterator:
             pass
         return WriterCommitMessage()
+
+    def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
+        freeze_once()

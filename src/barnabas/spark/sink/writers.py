@@ -17,6 +17,7 @@ from barnabas.model.errors import LocalError
 from barnabas.spark.sink.options import Guarantee, SinkOptions
 from barnabas.spark.sink.rows import check_sink_schema
 from barnabas.spark.sink.transactional_write import Epoch, write_at_least_once, write_exactly_once
+from barnabas.spark.worker_memory import freeze_once
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,6 +42,7 @@ class BatchWriter(DataSourceArrowWriter):
         self._query_id = options.query_id or uuid.uuid4().hex
 
     def write(self, iterator: Iterator["pa.RecordBatch"]) -> Written:
+        freeze_once()
         if self._options.guarantee is Guarantee.AT_LEAST_ONCE:
             return Written(write_at_least_once(self._options, iterator))
         epoch = Epoch(self._query_id, self._options.batch_id, _task().partitionId())
@@ -48,18 +50,27 @@ class BatchWriter(DataSourceArrowWriter):
 
 
 class StreamWriter(DataSourceStreamArrowWriter):
-    """One micro-batch of a query: its number comes with the task's properties."""
+    """One micro-batch of a query: its number comes with the task's properties.
+
+    Made on the driver for each micro-batch, in a process of its own; committed in another.
+    """
 
     def __init__(self, options: SinkOptions, schema: StructType) -> None:
+        freeze_once()
         check_sink_schema(schema, options.topic, options.timestamp_column)
         self._options = options
 
     def write(self, iterator: Iterator["pa.RecordBatch"]) -> Written:
+        freeze_once()
         if self._options.guarantee is Guarantee.AT_LEAST_ONCE:
             return Written(write_at_least_once(self._options, iterator))
         task = _task()
         epoch = Epoch(_property(task, QUERY_ID), int(_property(task, BATCH_ID)), task.partitionId())
         return Written(write_exactly_once(self._options, epoch, iterator))
+
+    def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
+        """Each task has committed its own transaction; nothing is left to do."""
+        freeze_once()
 
 
 def _task() -> TaskContext:
