@@ -5,6 +5,9 @@ import threading
 import uuid
 
 import pytest
+from support.throttles import set_rate, throttled_replicas
+
+from barnabas.admin import ConfigResource
 
 pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("cluster")]
 
@@ -46,13 +49,79 @@ def test_reassignment(cli, cluster, topic, tmp_path):
     assert json.loads(ran.lines[2])["partitions"][0]["replicas"] == before
 
     done = f"Reassignment of partition {topic}-0 is completed."
-    lines = eventually(lambda: cli(*tool, "--verify", *file).lines, lambda x: done in x)
-    assert lines == ["Status of partition reassignment:", done]
+    cleared = [
+        "Clearing broker-level throttles on brokers 1,2,3",
+        f"Clearing topic-level throttles on topic {topic}",
+    ]
+    # Throttles stay while anything in the cluster moves, of another test too.
+    wanted_lines = ["Status of partition reassignment:", done, "", *cleared]
+    lines = eventually(lambda: cli(*tool, "--verify", *file).lines, lambda x: x == wanted_lines)
+    assert lines == wanted_lines
     assert replicas(cluster, topic) == wanted
-    assert (
-        cli(*tool, "--cancel", *file).out == "None of the specified partition moves are active.\n"
-    )
+    assert cli(*tool, "--cancel", *file).lines == [
+        "None of the specified partition reassignments are active.",
+        "None of the specified partition moves are active.",
+        *cleared,
+    ]
     assert "No partition reassignments found." in cli(*tool, "--list").out
+
+
+@pytest.fixture
+def throttled(cluster):
+    """A topic that was born throttled: of a change all brokers hear only a moment later."""
+    name = f"throttled-{uuid.uuid4().hex[:8]}"
+    cluster.admin.create_topic(name, 1, 2, configs=throttled_replicas())
+    yield name
+    set_rate(cluster, None)
+
+
+def test_throttled_reassignment(cli, cluster, throttled, tmp_path):
+    """A throttle of nothing holds the move; raising it lets it go, and --verify takes it away."""
+    cluster.produce(throttled, "a", "b", "c", partition=0)
+    before = replicas(cluster, throttled)
+    added = next(n for n in (1, 2, 3) if n not in before)
+    path = tmp_path / "moves.json"
+    moves = [{"topic": throttled, "partition": 0, "replicas": [before[0], added]}]
+    path.write_text(json.dumps({"version": 1, "partitions": moves}))
+    tool = ("kafka-reassign-partitions", "--bootstrap-server", cluster.bootstrap_servers)
+    file = ("--reassignment-json-file", path)
+
+    def settings():
+        resources = [ConfigResource.topic(throttled), ConfigResource.broker(added)]
+        found = cluster.admin.describe_configs(resources).check()
+        entries = (entry for group in found.values() for entry in group.values())
+        return {e.name: e.value for e in entries if "throttled" in e.name and not e.is_default}
+
+    ran = cli(*tool, "--execute", *file, "--throttle", 0)
+    assert ran.code == 0, ran.err
+    assert ran.lines[-3:] == [
+        "Warning: You must run --verify periodically, until the reassignment completes, to ensure "
+        "the throttle is removed.",
+        "The inter-broker throttle limit was set to 0 B/s",
+        f"Successfully started partition reassignment for {throttled}-0",
+    ]
+    pairs = ",".join(f"0:{number}" for number in sorted(before))
+    expected = {
+        "leader.replication.throttled.replicas": pairs,
+        "follower.replication.throttled.replicas": f"0:{added}",
+        "leader.replication.throttled.rate": "0",
+        "follower.replication.throttled.rate": "0",
+    }
+    assert eventually(settings, lambda found: found == expected) == expected
+    going = f"Reassignment of partition {throttled}-0 is still in progress."
+    assert cli(*tool, "--verify", *file).lines == ["Status of partition reassignment:", going, ""]
+    ran = cli(*tool, "--execute", *file, "--throttle", 0)
+    assert (ran.code, ran.out) == (1, "")
+    assert "Use --additional to override this" in ran.err
+
+    ran = cli(*tool, "--execute", *file, "--throttle", 100_000_000, "--additional")
+    assert ran.code == 0, ran.err
+    done = f"Reassignment of partition {throttled}-0 is completed."
+    cleared = f"Clearing topic-level throttles on topic {throttled}"
+    lines = eventually(lambda: cli(*tool, "--verify", *file).lines, lambda x: x[-1] == cleared)
+    assert done in lines
+    assert lines[-1] == cleared
+    assert eventually(settings, lambda found: not found) == {}
 
 
 def test_preferred_election(cli, cluster, topic):

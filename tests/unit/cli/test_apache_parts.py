@@ -8,7 +8,6 @@ from barnabas.cli.apache.configs.command import additions
 from barnabas.cli.apache.console.producer import parsed
 from barnabas.cli.apache.flags import long_flags
 from barnabas.cli.apache.groups.tables import assigned
-from barnabas.cli.apache.replicas.reassign import assignment_json, propose
 from barnabas.cli.framework.places import parse_partitions, parse_place
 from barnabas.cli.group_verbs.reset_plan import parse_offsets_file
 from barnabas.cli.group_verbs.watch import eta_seconds
@@ -44,24 +43,6 @@ def test_added_configs_may_have_commas_in_brackets():
     assert additions(given) == {"a": "1", "b": "x,y", "c": "z"}
     with pytest.raises(ConfigError):
         additions(argparse.Namespace(add_config="a", add_config_file=None))
-
-
-def test_proposals_spread_leaders_and_replicas():
-    current = {TopicPartition("t", n): (1, 2) for n in range(6)}
-    proposed = propose(current, [1, 2, 3])
-    leaders = [replicas[0] for replicas in proposed.values()]
-    assert sorted(leaders) == [1, 1, 2, 2, 3, 3]
-    assert all(len(set(replicas)) == 2 for replicas in proposed.values())
-    assert len({tuple(replicas) for replicas in proposed.values()}) == 6
-    with pytest.raises(LocalError, match="2 replicas"):
-        propose(current, [1])
-
-
-def test_assignments_as_json():
-    assert assignment_json({TopicPartition("t", 0): [1, 2]}) == (
-        '{"version":1,"partitions":[{"topic":"t","partition":0,"replicas":[1,2],'
-        '"log_dirs":["any","any"]}]}'
-    )
 
 
 def test_assigned_partitions():

@@ -1,13 +1,26 @@
 """kafka-reassign-partitions: propose, execute, verify, list and cancel moves of replicas."""
 
 import argparse
-import json
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
-from barnabas.cli.framework.exit_codes import DONE, FAILED
+from barnabas.cli.apache.replicas.log_dir_moves import move_log_dirs, verify_log_dirs
+from barnabas.cli.apache.replicas.plan_file import (
+    LogDirs,
+    Replicas,
+    parse_plan,
+    parse_topics,
+    plan_json,
+)
+from barnabas.cli.apache.replicas.proposal import brokers_for, propose
+from barnabas.cli.apache.replicas.throttles import (
+    clear_throttles,
+    moves_of,
+    throttle_log_dirs,
+    throttle_replication,
+)
+from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.files import read_input
 from barnabas.model.errors import ConfigError, LocalError
 from barnabas.model.ids import TopicPartition
@@ -19,9 +32,20 @@ EXAMPLE = """
 barnabas kafka-reassign-partitions --bootstrap-server localhost:9092 --generate \\
     --topics-to-move-json-file topics.json --broker-list 1,2,3
 barnabas kafka-reassign-partitions --bootstrap-server localhost:9092 --execute \\
+    --reassignment-json-file moves.json --throttle 50000000
+barnabas kafka-reassign-partitions --bootstrap-server localhost:9092 --verify \\
     --reassignment-json-file moves.json
 """
-Replicas = Mapping[TopicPartition, Sequence[int]]
+EXISTING = (
+    "Cannot execute because there is an existing partition assignment.  Use --additional to "
+    "override this and create a new partition assignment in addition to the existing one. The "
+    "--additional flag can also be used to change the throttle by resubmitting the current "
+    "reassignment."
+)
+VERIFY_PERIODICALLY = (
+    "Warning: You must run --verify periodically, until the reassignment completes, to ensure the "
+    "throttle is removed."
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,8 +58,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--disable-rack-aware", action="store_true")
     parser.add_argument("--additional", action="store_true")
     parser.add_argument("--preserve-throttles", action="store_true")
-    parser.add_argument("--throttle", type=int, default=-1)
-    parser.add_argument("--replica-alter-log-dirs-throttle", type=int, default=-1)
+    parser.add_argument("--throttle", type=int, default=-1, help="bytes/s between brokers")
+    parser.add_argument(
+        "--replica-alter-log-dirs-throttle", type=int, default=-1, help="bytes/s between log dirs"
+    )
     parser.add_argument("--timeout", type=int, default=10_000)
     add_bootstrap_options(parser, zookeeper=True)
 
@@ -56,90 +82,86 @@ def run(arguments: argparse.Namespace) -> int:
 def _generate(admin: "Admin", arguments: argparse.Namespace) -> int:
     if arguments.topics_to_move_json_file is None or arguments.broker_list is None:
         raise ConfigError("--generate needs --topics-to-move-json-file and --broker-list")
-    brokers = sorted(int(number) for number in arguments.broker_list.split(","))
-    current = _current(admin, _topics(read_input(arguments.topics_to_move_json_file)))
-    say(f"Current partition replica assignment\n{assignment_json(current)}\n")
-    proposed = assignment_json(propose(current, brokers))
+    wanted = sorted(int(number) for number in arguments.broker_list.split(","))
+    racks = {node.id: node.rack for node in admin.describe_cluster().brokers}
+    brokers = brokers_for(wanted, {} if arguments.disable_rack_aware else racks)
+    topics = parse_topics(read_input(arguments.topics_to_move_json_file))
+    current = current_replicas(admin, topics)
+    say(f"Current partition replica assignment\n{plan_json(current)}\n")
+    proposed = plan_json(propose(current, brokers))
     say(f"Proposed partition reassignment configuration\n{proposed}")
     return DONE
 
 
-def propose(current: Replicas, brokers: Sequence[int]) -> dict[TopicPartition, list[int]]:
-    """Leaders round the brokers topic by topic, followers at a shift that changes each round."""
-    found = {}
-    positions: dict[str, int] = {}
-    for place in sorted(current):
-        factor = len(current[place])
-        if factor > len(brokers):
-            raise LocalError(f"{place} has {factor} replicas, there are {len(brokers)} brokers")
-        index = positions.get(place.topic, 0)
-        positions[place.topic] = index + 1
-        shift = index // len(brokers)
-        found[place] = [_replica(brokers, index, shift, n) for n in range(factor)]
-    return found
-
-
-def _replica(brokers: Sequence[int], index: int, shift: int, number: int) -> int:
-    if number == 0:
-        return brokers[index % len(brokers)]
-    step = 1 + (shift + number - 1) % (len(brokers) - 1)
-    return brokers[(index + step) % len(brokers)]
-
-
 def _execute(admin: "Admin", arguments: argparse.Namespace) -> int:
-    moves = _moves(arguments)
+    moves, dirs = _plan(arguments)
     active = admin.list_partition_reassignments()
     if active and not arguments.additional:
-        raise LocalError("Cannot execute because there is an existing partition assignment.")
-    current = _current(admin, dict.fromkeys(place.topic for place in moves))
+        raise LocalError(EXISTING)
+    current = current_replicas(admin, dict.fromkeys(place.topic for place in moves))
     chosen = {place: current[place] for place in moves if place in current}
     say(
-        f"Current partition replica assignment\n\n{assignment_json(chosen)}\n\n"
+        f"Current partition replica assignment\n\n{plan_json(chosen)}\n\n"
         "Save this to use as the --reassignment-json-file option during rollback"
     )
+    if arguments.throttle >= 0 or arguments.replica_alter_log_dirs_throttle >= 0:
+        say(VERIFY_PERIODICALLY)
+    if arguments.throttle >= 0:
+        throttle_replication(admin, moves_of(moves, current, active), arguments.throttle)
+    if arguments.replica_alter_log_dirs_throttle >= 0:
+        brokers = {broker for _, broker in dirs}
+        throttle_log_dirs(admin, brokers, arguments.replica_alter_log_dirs_throttle)
     errors = admin.alter_partition_reassignments(moves).errors
-    for place, error in errors.items():
-        sys.stderr.write(f"Error reassigning {place}: {error}\n")
     if errors:
-        return FAILED
-    many = "s" if len(moves) != 1 else ""
-    shown = ",".join(str(place) for place in sorted(moves))
-    say(f"Successfully started partition reassignment{many} for {shown}")
+        raise LocalError(_told("Error reassigning partition(s):", errors))
+    say(f"Successfully started partition reassignment{_s(moves)} for {_places(moves)}")
+    move_log_dirs(admin, dirs, arguments.timeout)
     return DONE
 
 
 def _verify(admin: "Admin", arguments: argparse.Namespace) -> int:
-    moves = _moves(arguments)
-    active = admin.list_partition_reassignments(list(moves))
-    current = _current(admin, dict.fromkeys(place.topic for place in moves))
+    moves, dirs = _plan(arguments)
+    active = admin.list_partition_reassignments()
+    current = current_replicas(admin, dict.fromkeys(place.topic for place in moves))
     say("Status of partition reassignment:")
     for place in sorted(moves):
-        if place in active:
-            say(f"Reassignment of partition {place} is still in progress.")
-        elif list(current.get(place, ())) == list(moves[place]):
-            say(f"Reassignment of partition {place} is completed.")
-        else:
-            shown = ",".join(str(number) for number in current.get(place, ()))
-            say(
-                f"There is no active reassignment of partition {place}, but replica set is "
-                f"{shown} rather than {','.join(map(str, moves[place]))}."
-            )
+        say(_state(place, moves[place], current.get(place, ()), active=place in active))
+    moving = verify_log_dirs(admin, dirs)
+    say("")
+    if not active and not moving and not arguments.preserve_throttles:
+        clear_throttles(admin, moves)
     return DONE
 
 
+def _state(
+    place: TopicPartition, wanted: Sequence[int], replicas: Sequence[int], *, active: bool
+) -> str:
+    if active:
+        return f"Reassignment of partition {place} is still in progress."
+    if list(replicas) == list(wanted):
+        return f"Reassignment of partition {place} is completed."
+    return (
+        f"There is no active reassignment of partition {place}, but replica set is "
+        f"{_numbers(replicas)} rather than {_numbers(wanted)}."
+    )
+
+
 def _cancel(admin: "Admin", arguments: argparse.Namespace) -> int:
-    moves = _moves(arguments)
-    active = admin.list_partition_reassignments(list(moves))
-    if not active:
-        say("None of the specified partition moves are active.")
-        return DONE
-    errors = admin.alter_partition_reassignments(dict.fromkeys(active)).errors
-    for place, error in errors.items():
-        sys.stderr.write(f"Error cancelling {place}: {error}\n")
-    many = "s" if len(active) != 1 else ""
-    shown = ",".join(str(place) for place in sorted(active))
-    say(f"Successfully cancelled partition reassignment{many} for: {shown}")
-    return FAILED if errors else DONE
+    moves, _ = _plan(arguments)
+    active = sorted(admin.list_partition_reassignments(list(moves)))
+    if active:
+        errors = admin.alter_partition_reassignments(dict.fromkeys(active)).errors
+        if errors:
+            head = f"Error cancelling partition reassignment{_s(errors)} for:"
+            raise LocalError(_told(head, errors))
+        say(f"Successfully cancelled partition reassignment{_s(active)} for: {_places(active)}")
+    else:
+        say("None of the specified partition reassignments are active.")
+    # Moves between directories cannot be told from others, so as Apache's tool, nothing is undone.
+    say("None of the specified partition moves are active.")
+    if not arguments.preserve_throttles:
+        clear_throttles(admin, moves)
+    return DONE
 
 
 def _list(admin: "Admin", arguments: argparse.Namespace) -> int:
@@ -156,20 +178,7 @@ def _list(admin: "Admin", arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def assignment_json(replicas: Replicas) -> str:
-    partitions = [
-        {
-            "topic": place.topic,
-            "partition": place.partition,
-            "replicas": list(numbers),
-            "log_dirs": ["any"] * len(numbers),
-        }
-        for place, numbers in sorted(replicas.items())
-    ]
-    return json.dumps({"version": 1, "partitions": partitions}, separators=(",", ":"))
-
-
-def _current(admin: "Admin", topics: Iterable[str]) -> dict[TopicPartition, tuple[int, ...]]:
+def current_replicas(admin: "Admin", topics: Iterable[str]) -> Replicas:
     described = admin.describe_topics(list(topics)).check().values()
     return {
         TopicPartition(topic.name, item.partition): item.replicas
@@ -178,25 +187,22 @@ def _current(admin: "Admin", topics: Iterable[str]) -> dict[TopicPartition, tupl
     }
 
 
-def _moves(arguments: argparse.Namespace) -> dict[TopicPartition, list[int]]:
+def _plan(arguments: argparse.Namespace) -> tuple[dict[TopicPartition, list[int]], LogDirs]:
     if arguments.reassignment_json_file is None:
         raise ConfigError("--reassignment-json-file is missing")
-    try:
-        return {
-            TopicPartition(str(item["topic"]), int(item["partition"])): [
-                int(number) for number in item["replicas"]
-            ]
-            for item in json.loads(read_input(arguments.reassignment_json_file))["partitions"]
-        }
-    except (ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"not a reassignment: {error}") from error
+    return parse_plan(read_input(arguments.reassignment_json_file))
 
 
-def _topics(text: str) -> list[str]:
-    try:
-        return [str(item["topic"]) for item in json.loads(text)["topics"]]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"not a list of topics: {error}") from error
+def _told(head: str, errors: Mapping[TopicPartition, Exception]) -> str:
+    return "\n".join([head, *(f"{place}: {error}" for place, error in sorted(errors.items()))])
+
+
+def _places(places: Iterable[TopicPartition]) -> str:
+    return ",".join(str(place) for place in sorted(places))
+
+
+def _s(items: Collection[object]) -> str:
+    return "" if len(items) == 1 else "s"
 
 
 def _numbers(numbers: Sequence[int]) -> str:
