@@ -6,11 +6,12 @@ connection that failed once stays closed.
 """
 
 import asyncio
+import math
 import ssl
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import (
@@ -29,12 +30,22 @@ from barnabas.net.version_agreement import (
     choose_version,
     versions_request,
 )
+from barnabas.runtime.lazy_timer import LazyTimer
 from barnabas.wire.message import Message
 from barnabas.wire.messages.api_versions import ApiVersionsResponse
 from barnabas.wire.primitives import Part
 
 OnAnswer = Callable[[Message | None, BarnabasError | None], None]
 """Called once, on the loop, with the response or with why there is none."""
+
+
+class Waiting(NamedTuple):
+    """A request whose answer is to come, and by when in the loop's time."""
+
+    on_answer: OnAnswer
+    request: type[Message]
+    limit_s: float
+    due_s: float
 
 
 class ClientConnection(asyncio.BufferedProtocol):
@@ -52,7 +63,9 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._options = options
         self._protocol = ClientProtocol(options.client_id)
         self._receiver = FrameReceiver()
-        self._waiting: deque[tuple[OnAnswer, asyncio.TimerHandle | None]] = deque()
+        self._waiting: deque[Waiting] = deque()
+        self._loop = asyncio.get_running_loop()
+        self._deadlines = LazyTimer(self._loop, self._check_deadlines)
         self._transport: asyncio.Transport | None = None
         self._failure: BarnabasError | None = None
         self._writable = asyncio.Event()
@@ -126,12 +139,11 @@ class ClientConnection(asyncio.BufferedProtocol):
             raise self._failure
         chosen = self.version_of(type(request)) if version is None else version
         parts = self._protocol.send(request, chosen)
-        timer = None
+        limit_s = math.inf if timeout_s is None else timeout_s
+        due_s = self._loop.time() + limit_s
+        self._waiting.append(Waiting(on_answer, type(request), limit_s, due_s))
         if timeout_s is not None:
-            timer = asyncio.get_running_loop().call_later(
-                timeout_s, self._overdue, type(request).__name__, timeout_s
-            )
-        self._waiting.append((on_answer, timer))
+            self._deadlines.set(due_s)
         self._write(parts)
 
     def post(self, request: Message, *, version: int | None = None) -> None:
@@ -158,10 +170,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         try:
             for frame in self._receiver.filled(nbytes):
                 response = self._protocol.receive(frame)
-                on_answer, timer = self._waiting.popleft()
-                if timer is not None:
-                    timer.cancel()
-                on_answer(response, None)
+                self._waiting.popleft().on_answer(response, None)
         except ProtocolError as error:
             self._fail(ProtocolError(f"{self.address}: {error}"))
 
@@ -215,6 +224,16 @@ class ClientConnection(asyncio.BufferedProtocol):
         response: ApiVersionsResponse = await self.submit(versions_request(), version=version)  # type: ignore[assignment]
         return response
 
+    def _check_deadlines(self) -> None:
+        """Fail if an answer is late; else look again when the next is due."""
+        due_s = min((waiting.due_s for waiting in self._waiting), default=math.inf)
+        if due_s > self._loop.time():
+            if due_s < math.inf:
+                self._deadlines.set(due_s)
+            return
+        late = next(waiting for waiting in self._waiting if waiting.due_s == due_s)
+        self._overdue(late.request.__name__, late.limit_s)
+
     def _overdue(self, name: str, limit_s: float) -> DeadlineError:
         """The answer can no longer be told from the next one's: the connection is done."""
         error = DeadlineError(f"{self.address} did not answer {name} within {limit_s:g} s")
@@ -224,19 +243,17 @@ class ClientConnection(asyncio.BufferedProtocol):
     def _write(self, parts: list[Part]) -> None:
         assert self._transport is not None
         self._transport.writelines(parts)  # type: ignore[arg-type]
-        self.last_used_s = asyncio.get_running_loop().time()
+        self.last_used_s = self._loop.time()
 
     def _fail(self, error: BarnabasError) -> None:
         if self._failure is None:
             self._failure = error
+            self._deadlines.cancel()
         if self._transport is not None:
             self._transport.abort()
             self._transport = None
         while self._waiting:
-            on_answer, timer = self._waiting.popleft()
-            if timer is not None:
-                timer.cancel()
-            on_answer(None, error)
+            self._waiting.popleft().on_answer(None, error)
         self._writable.set()
 
 

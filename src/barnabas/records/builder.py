@@ -66,9 +66,9 @@ class BatchBuilder:
         control: bool = False,
         base_offset: int = 0,
         partition_leader_epoch: int = NO_EPOCH,
-        capacity: int = 1024,
+        appender: RecordAppender | None = None,
     ) -> None:
-        self.appender = RecordAppender(capacity)
+        self.appender = RecordAppender() if appender is None else appender
         self.codec = codec
         self.level = level
         self.timestamp_type = timestamp_type
@@ -101,6 +101,12 @@ class BatchBuilder:
 
     def build(self) -> bytearray:
         """The finished batch; the builder is spent."""
+        batch = self.build_unsealed()
+        write_crc(batch, 0, len(batch))
+        return batch
+
+    def build_unsealed(self) -> bytearray:
+        """The batch without its checksum, for whoever has yet to fill in header fields."""
         appender = self.appender
         count, first, last = appender.count, appender.base_timestamp, appender.max_timestamp
         batch = appender.take()
@@ -126,7 +132,6 @@ class BatchBuilder:
             self.base_sequence,
             count,
         )
-        write_crc(batch, 0, len(batch))
         return batch
 
     def _attributes(self) -> int:

@@ -7,6 +7,7 @@ of this partition" or "the coordinator of this group"; this finds out, connects 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
+from time import monotonic
 from typing import Any, TypeVar
 
 from barnabas.clients._core.backoff import Backoff
@@ -23,6 +24,7 @@ from barnabas.model.errors import (
 from barnabas.model.ids import TopicPartition
 from barnabas.net.client import ClientConnection
 from barnabas.net.connection_options import Address
+from barnabas.security.errors import AuthenticationError
 from barnabas.wire.message import Message
 from barnabas.wire.messages.find_coordinator import (
     FindCoordinatorRequest,
@@ -61,7 +63,7 @@ class KafkaClient:
 
     @property
     def metadata_is_stale(self) -> bool:
-        age = asyncio.get_running_loop().time() - self._refreshed_at_s
+        age = monotonic() - self._refreshed_at_s
         return age * 1000 >= self.options.metadata_max_age_ms
 
     async def close(self) -> None:
@@ -239,7 +241,7 @@ class KafkaClient:
         if not response.brokers:
             raise UnavailableError(f"{connection.address} knows no brokers yet")
         self.metadata.apply(response)
-        self._refreshed_at_s = asyncio.get_running_loop().time()
+        self._refreshed_at_s = monotonic()
 
     def _refresh_ended(self, task: "asyncio.Task[None]") -> None:
         if self._refreshing is task:
@@ -257,6 +259,8 @@ class KafkaClient:
         for address in self._candidates():
             try:
                 return await self._pool.get(address)
+            except AuthenticationError:
+                raise  # the same at every broker: trying others would only hide it
             except BarnabasError as error:
                 causes[address] = error
         raise _no_broker(causes)

@@ -69,7 +69,7 @@ class LoopThread:
     def _run(self) -> None:
         asyncio.set_event_loop(self.loop)
         try:
-            self.loop.run_forever()
+            self._serve()
         finally:
             tasks = asyncio.all_tasks(self.loop)
             for task in tasks:
@@ -77,3 +77,6 @@ class LoopThread:
             self.loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
             self.loop.run_until_complete(self.loop.shutdown_asyncgens())
             self.loop.close()
+
+    def _serve(self) -> None:
+        self.loop.run_forever()

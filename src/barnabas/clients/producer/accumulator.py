@@ -8,12 +8,12 @@ short. Nothing here knows brokers or sequences.
 import itertools
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from random import randrange
 
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
-from barnabas.clients.producer.batch import ProducerBatch
+from barnabas.clients.producer.batch import Driver, ProducerBatch
 from barnabas.clients.producer.buffer_memory import BufferMemory
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.clock import Clock
@@ -34,11 +34,11 @@ class Accumulator:
     `close`, which the loop calls before it builds a batch.
     """
 
-    def __init__(self, settings: ProducerSettings, clock: Clock, wake: Callable[[], None]) -> None:
+    def __init__(self, settings: ProducerSettings, clock: Clock, driver: Driver) -> None:
         self.memory = BufferMemory(settings.buffer_memory)
         self._settings = settings
         self._clock = clock
-        self._wake = wake
+        self.driver = driver
         self._lock = threading.Lock()
         self._topics: dict[str, TopicAppender] = {}
         self._queues: dict[TopicPartition, deque[ProducerBatch]] = {}
@@ -83,7 +83,7 @@ class Accumulator:
         if reserved:
             self.memory.release(reserved)
         else:
-            self._wake()
+            self.driver.wake()
         return future
 
     def _open(
@@ -91,7 +91,7 @@ class Accumulator:
     ) -> SendFuture:
         key, value, headers, timestamp = record
         now = self._clock.monotonic_ms()
-        batch = ProducerBatch(place, reserved, now, threading.Lock(), self._wake)
+        batch = ProducerBatch(place, reserved, now, threading.Lock(), self.driver)
         batch.ordinal = (next(self._opened),)
         batch.lingers = self._settings.linger_ms > 0
         topic.close(place.partition)
@@ -106,16 +106,26 @@ class Accumulator:
 
     # -- the sender's side ---------------------------------------------------------------------
 
-    def waiting(self) -> Iterator[tuple[TopicPartition, ProducerBatch]]:
+    @property
+    def has_waiting(self) -> bool:
+        return bool(self._queues)
+
+    def waiting(self) -> list[ProducerBatch]:
         """The oldest batch of every partition that has one."""
         with self._lock:
-            heads = [(place, queue[0]) for place, queue in self._queues.items() if queue]
-        return iter(heads)
+            return [queue[0] for queue in self._queues.values()]
+
+    def oldest(self, place: TopicPartition) -> ProducerBatch | None:
+        """The oldest batch of a partition, if it has one."""
+        queue = self._queues.get(place)
+        return queue[0] if queue else None
 
     def ready_at_ms(self, batch: ProducerBatch) -> int:
         """When the batch may be sent, in monotonic time."""
         if batch.attempts:
             return batch.retry_at_ms
+        if not batch.lingers:
+            return 0
         queue = self._queues[batch.partition]
         full = len(queue) > 1 or batch.appender.size >= self._settings.batch_size
         pressed = (
@@ -128,7 +138,10 @@ class Accumulator:
     def drain(self, place: TopicPartition) -> ProducerBatch:
         """Take the oldest batch of a partition; it is closed to appends from now on."""
         with self._lock:
-            batch = self._queues[place].popleft()
+            queue = self._queues[place]
+            batch = queue.popleft()
+            if not queue:
+                del self._queues[place]
         topic = self._topics[place.topic]
         if topic.batch_of(place.partition) is batch:
             topic.close(place.partition)
@@ -158,10 +171,21 @@ class Accumulator:
     def discard(self, batch: ProducerBatch) -> None:
         """Take a batch that will not be sent out of its queue."""
         with self._lock:
-            self._queues[batch.partition].remove(batch)
+            queue = self._queues[batch.partition]
+            queue.remove(batch)
+            if not queue:
+                del self._queues[batch.partition]
         topic = self._topics[batch.partition.topic]
         if topic.batch_of(batch.partition.partition) is batch:
             topic.close(batch.partition.partition)
+
+    def abandon(self) -> list[ProducerBatch]:
+        """Forget every batch there is, in whatever state it may be; what they were."""
+        for place in list(self._queues):
+            self._topics[place.topic].close(place.partition)
+        with self._lock:
+            self._queues.clear()
+            return list(self._incomplete)
 
     def finished(self, batch: ProducerBatch) -> None:
         """The batch has its answer: its memory is free, and a flush may end."""
@@ -172,6 +196,11 @@ class Accumulator:
             self._incomplete.discard(batch)
 
     # -- flushing ------------------------------------------------------------------------------
+
+    @property
+    def empty(self) -> bool:
+        """Whether every batch has its answer."""
+        return not self._incomplete
 
     def incomplete(self) -> list[ProducerBatch]:
         """The batches without an answer, open ones included."""
@@ -184,7 +213,7 @@ class Accumulator:
         with self._lock:
             self._flushing += 1
             batches = list(self._incomplete)
-        self._wake()
+        self.driver.wake()
         try:
             yield batches
         finally:

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import NO_EPOCH, NO_SEQUENCE
@@ -13,6 +13,18 @@ if TYPE_CHECKING:
 
 Callback = Callable[["SendFuture"], Any]
 LENGTH_OVERHEAD = 12
+
+
+class Driver(Protocol):
+    """What moves batches on, for those who fill them and wait for them; for any thread."""
+
+    def wake(self) -> None:
+        """There may be something to send."""
+        ...
+
+    def wait(self, awaited: "ProducerBatch", timeout_s: float | None) -> bool:
+        """Block until `awaited` is done; False when `timeout_s` seconds pass first."""
+        ...
 
 
 class ProducerBatch:
@@ -26,10 +38,9 @@ class ProducerBatch:
 
     __slots__ = (
         "_callbacks",
-        "_event",
+        "_driver",
         "_listeners",
         "_lock",
-        "_on_urgent",
         "appender",
         "attempts",
         "base_offset",
@@ -57,7 +68,7 @@ class ProducerBatch:
         capacity: int,
         created_ms: int,
         lock: threading.Lock,
-        on_urgent: Callable[[], None],
+        driver: Driver,
     ) -> None:
         self.partition = partition
         self.appender = RecordAppender(capacity)
@@ -79,8 +90,7 @@ class ProducerBatch:
         self.urgent = False  # somebody waits for it: it lingers no longer
         self.parts: list[tuple[int, ProducerBatch]] = []
         self._lock = lock
-        self._on_urgent = on_urgent
-        self._event: threading.Event | None = None
+        self._driver = driver
         self._callbacks: list[tuple[SendFuture, Callback]] = []
         self._listeners: list[Callable[[], None]] = []
 
@@ -121,8 +131,6 @@ class ProducerBatch:
         listener()
 
     def _announce(self) -> None:
-        if self._event is not None:
-            self._event.set()
         for listener in self._listeners:
             listener()
 
@@ -146,14 +154,8 @@ class ProducerBatch:
 
     def wait(self, timeout: float | None) -> bool:
         """Block until completed or split; False when `timeout` seconds pass first."""
-        with self._lock:
-            if self.done:
-                return True
-            if self._event is None:
-                self._event = threading.Event()
-            event = self._event
         if not self.urgent:
             self.urgent = True
             if self.payload is None and self.lingers:
-                self._on_urgent()
-        return event.wait(timeout)
+                self._driver.wake()
+        return self._driver.wait(self, timeout)

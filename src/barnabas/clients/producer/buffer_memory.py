@@ -46,6 +46,8 @@ class BufferMemory:
     def release(self, size: int) -> None:
         with self._lock:
             self._available += size
+            if not self._waiting:
+                return
         self._serve()
 
     def _serve(self) -> None:

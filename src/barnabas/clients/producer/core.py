@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from barnabas.clients._core.client import KafkaClient
+from barnabas.clients._core.shared_loop import SharedLoopThread
 from barnabas.clients.producer._send_hot import TopicAppender
 from barnabas.clients.producer.accumulator import Accumulator
 from barnabas.clients.producer.batch import ProducerBatch
@@ -19,15 +20,19 @@ from barnabas.runtime.clock import SystemClock
 
 
 class ProducerCore:
-    """Made on the event loop that owns it. `wake` and the accumulator are for any thread."""
+    """Made on the event loop that owns it: the caller's own, or that of `thread`.
 
-    def __init__(self, settings: ProducerSettings) -> None:
+    `wake`, `wait`, `idle` and the accumulator are for any thread.
+    """
+
+    def __init__(self, settings: ProducerSettings, thread: SharedLoopThread | None = None) -> None:
         self.settings = settings
+        self._thread = thread
         self._loop = asyncio.get_running_loop()
         clock = SystemClock()
         self.client = KafkaClient(settings.client)
         self.identity = ProducerIdentity(settings.idempotent, settings.max_in_flight)
-        self.accumulator = Accumulator(settings, clock, self.wake)
+        self.accumulator = Accumulator(settings, clock, self)
         self.sender = Sender(settings, self.client, self.accumulator, self.identity, clock)
         self.transaction: Transaction | None = None
         if settings.transactional_id is not None:
@@ -38,10 +43,27 @@ class ProducerCore:
 
     def wake(self) -> None:
         """From any thread: there may be something to send."""
+        if self._thread is not None and self._thread.resting:
+            return  # whoever runs the loop next looks first
         try:
             self._loop.call_soon_threadsafe(self.sender.wake)
         except RuntimeError:
             raise ClosedError("the producer is closed") from None
+
+    def wait(self, awaited: ProducerBatch, timeout_s: float | None) -> bool:
+        """Block until a batch is done; on the caller's own loop nobody may block."""
+        if self._thread is None:
+            return awaited.done
+        return self._thread.wait(awaited, timeout_s)
+
+    def idle(self) -> bool:
+        return self.accumulator.empty
+
+    def resumed(self) -> None:
+        self.sender.wake()
+
+    def interrupted(self) -> None:
+        self.sender.give_up(LocalError("a signal handler raised in the middle of sending"))
 
     async def appender(self, topic: str) -> TopicAppender:
         """The appender of a topic, once its partitions are known; waits max.block.ms for that."""
@@ -96,8 +118,9 @@ class ProducerCore:
     async def abort_transaction(self, timeout_s: float) -> None:
         """Drop what is not sent, wait for what is, then abort."""
         transaction = self._transactional()
-        for _, batch in list(self.accumulator.waiting()):
-            self._drop(batch)
+        while queued := self.accumulator.waiting():
+            for batch in queued:
+                self._drop(batch)
         await self.flush(timeout_s)
         await transaction.end(False, timeout_s)
 

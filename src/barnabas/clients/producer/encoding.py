@@ -2,9 +2,9 @@
 
 import struct
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from barnabas.clients.producer.batch import ProducerBatch
+from barnabas.clients.producer.batch import Driver, ProducerBatch
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.ids import Uuid
 from barnabas.records.batch import parse_header, write_crc
@@ -26,15 +26,14 @@ def build(batch: ProducerBatch, settings: ProducerSettings) -> None:
         codec=settings.codec,
         level=settings.codec_level,
         transactional=settings.transactional_id is not None,
-        capacity=0,
+        appender=batch.appender,
     )
-    builder.appender = batch.appender
     batch.count = batch.appender.count
-    batch.payload = builder.build()
+    batch.payload = builder.build_unsealed()
 
 
-def stamp(batch: ProducerBatch) -> None:
-    """Write the producer's id, epoch and sequence into the built batch."""
+def seal(batch: ProducerBatch) -> None:
+    """Write the producer's id, epoch and sequence into the built batch, and its checksum."""
     assert batch.payload is not None
     _PRODUCER_FIELDS.pack_into(
         batch.payload,
@@ -68,9 +67,7 @@ def produce_request(
     )
 
 
-def split(
-    batch: ProducerBatch, settings: ProducerSettings, wake: Callable[[], None]
-) -> list[ProducerBatch]:
+def split(batch: ProducerBatch, settings: ProducerSettings, driver: Driver) -> list[ProducerBatch]:
     """The records of a batch that was too large, in batches of half its records."""
     assert batch.payload is not None
     header = parse_header(batch.payload)
@@ -78,7 +75,7 @@ def split(
     middle = len(records) // 2
     parts: list[ProducerBatch] = []
     for piece in (records[:middle], records[middle:]):
-        part = ProducerBatch(batch.partition, 0, batch.created_ms, threading.Lock(), wake)
+        part = ProducerBatch(batch.partition, 0, batch.created_ms, threading.Lock(), driver)
         for record in piece:
             part.appender.append(record.timestamp, record.key, record.value, record.headers)
         build(part, settings)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
-from barnabas.clients._core.loop_thread import LoopThread
+from barnabas.clients._core.shared_loop import SharedLoopThread
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
 from barnabas.clients.producer.accumulator import NewRecord
 from barnabas.clients.producer.core import ProducerCore
@@ -42,8 +42,9 @@ class Producer:
     def __init__(self, config: Mapping[str, object] | None = None, **options: object) -> None:
         settings = ProducerSettings.parse({**(config or {}), **options})
         self._settings = settings
-        self._thread = LoopThread("barnabas-producer")
-        self._core = self._thread.call(_make_core(settings))
+        self._thread = SharedLoopThread("barnabas-producer")
+        self._core = self._thread.call(_make_core(settings, self._thread))
+        self._thread.user = self._core
         self._records = RecordMaker(settings)
         self._topics: dict[str, TopicAppender] = {}
         self._direct = self._records.plain and self._core.transaction is None
@@ -66,11 +67,10 @@ class Producer:
         batch. `on_delivery(future)` is called on the producer's own thread: keep it short.
         """
         appender = self._topics.get(topic)
+        future = None
         if appender is not None and self._direct and not self._closed:
             future = appender.try_send(key, value, headers, partition, timestamp)
-            if future is None:
-                future = self._send_slowly(topic, value, key, headers, (partition, timestamp))
-        else:
+        if future is None:
             future = self._send_slowly(topic, value, key, headers, (partition, timestamp))
         if on_delivery is not None:
             future.add_done_callback(on_delivery)
@@ -196,8 +196,8 @@ class Producer:
         return appender
 
 
-async def _make_core(settings: ProducerSettings) -> ProducerCore:
-    return ProducerCore(settings)
+async def _make_core(settings: ProducerSettings, thread: SharedLoopThread) -> ProducerCore:
+    return ProducerCore(settings, thread)
 
 
 def _close_at_exit(producer: Producer) -> None:

@@ -55,6 +55,8 @@ class RecordMaker:
                 f"the record has {size} bytes, max.request.size is "
                 f"{self._settings.max_request_size}",
             )
+        if key is record.key and value is record.value:
+            return record
         return replace(record, key=key, value=value)
 
     def place(self, record: SentRecord, appender: TopicAppender) -> TopicPartition:

@@ -17,7 +17,7 @@ from barnabas.clients._core.client import KafkaClient
 from barnabas.clients._core.cluster_metadata import Node
 from barnabas.clients.producer.accumulator import Accumulator
 from barnabas.clients.producer.batch import ProducerBatch
-from barnabas.clients.producer.encoding import build, produce_request, split, stamp
+from barnabas.clients.producer.encoding import build, produce_request, seal, split
 from barnabas.clients.producer.identity import ProducerIdentity
 from barnabas.clients.producer.producer_ids import fetch_producer_id
 from barnabas.clients.producer.settings import ProducerSettings
@@ -25,8 +25,9 @@ from barnabas.clients.producer.verdicts import LEADER_MOVED, Circumstances, Verd
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError, UnavailableError
-from barnabas.model.ids import TopicPartition
+from barnabas.model.ids import ZERO_UUID, TopicPartition
 from barnabas.net.client import ClientConnection
+from barnabas.runtime.lazy_timer import LazyTimer
 from barnabas.wire.message import Message
 from barnabas.wire.messages.produce import (
     PartitionProduceResponse,
@@ -68,7 +69,8 @@ class Sender:
         self._identity = identity
         self._clock = clock
         self._loop = asyncio.get_running_loop()
-        self._timer: asyncio.Handle | None = None
+        self._timer = LazyTimer(self._loop, self.wake)
+        self._looking: asyncio.Handle | None = None
         self._closed = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._busy: set[str] = set()
@@ -76,22 +78,34 @@ class Sender:
 
     def start(self) -> None:
         """Begin to look for work."""
-        self._timer = self._loop.call_soon(self.wake)
+        self.look_soon()
+
+    def look_soon(self) -> None:
+        """Look for work in the next turn of the loop, once however often it is asked."""
+        if self._looking is None:
+            self._looking = self._loop.call_soon(self.wake)
 
     def wake(self) -> None:
         """On the loop: look for work now, and again when something comes due."""
-        if self._timer is not None:
-            self._timer.cancel()
-        if self._closed:
-            return
-        wait_ms = self._step(self._clock.monotonic_ms())
-        self._timer = self._loop.call_later(wait_ms / 1000, self.wake)
+        if self._looking is not None:
+            self._looking.cancel()
+            self._looking = None
+        if not self._closed:
+            wait_ms = self._step(self._clock.monotonic_ms())
+            self._timer.set(self._loop.time() + wait_ms / 1000)
+
+    def give_up(self, error: BarnabasError) -> None:
+        """Fail everything without an answer and begin anew: nothing under way can be trusted."""
+        batches = self._accumulator.abandon()
+        self._in_flight.clear()
+        self._identity.forget()
+        for batch in batches:
+            self._fail(batch, error)
 
     async def close(self) -> None:
         """Stop sending, end what runs beside; batches without an answer keep none."""
         self._closed = True
-        if self._timer is not None:
-            self._timer.cancel()
+        self._timer.cancel()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -100,22 +114,22 @@ class Sender:
 
     def _step(self, now: int) -> int:
         """Send what can be sent; milliseconds until there may be more to do."""
-        if self._client.metadata_is_stale and self._accumulator.incomplete():
+        if self._client.metadata_is_stale and not self._accumulator.empty:
             self._background("metadata", self._client.refresh())
         if not self._identity.ready and self.gate is None:
             self._background("producer id", self._fetch_producer_id())
         next_ms = now + IDLE_CHECK_MS
         by_node: dict[int, list[TopicPartition]] = {}
-        for place, batch in self._accumulator.waiting():
+        for batch in self._accumulator.waiting():
             if self._expired(batch, now):
                 continue
             ready_ms = self._accumulator.ready_at_ms(batch)
             if ready_ms > now:
                 next_ms = min(next_ms, ready_ms)
-            elif self._allowed(place):
-                leader = self._leader(place)
+            elif self._allowed(batch.partition):
+                leader = self._leader(batch.partition)
                 if leader is not None:
-                    by_node.setdefault(leader.id, []).append(place)
+                    by_node.setdefault(leader.id, []).append(batch.partition)
         for node_id, places in by_node.items():
             self._send_to(node_id, places, now)
         return max(next_ms - now, 1)
@@ -141,13 +155,13 @@ class Sender:
             batches = self._take(places)
             if batches:
                 self._send(node_id, connection, batches, now)
-            places = [
-                place
-                for place, batch in self._accumulator.waiting()
-                if place in places
-                and self._accumulator.ready_at_ms(batch) <= now
-                and self._allowed(place)
-            ]
+            places = [place for place in places if self._has_ready(place, now)]
+
+    def _has_ready(self, place: TopicPartition, now: int) -> bool:
+        batch = self._accumulator.oldest(place)
+        if batch is None or self._accumulator.ready_at_ms(batch) > now:
+            return False
+        return self._allowed(place)
 
     def _take(self, places: list[TopicPartition]) -> list[ProducerBatch]:
         batches: list[ProducerBatch] = []
@@ -162,8 +176,7 @@ class Sender:
                 break
             size += len(batch.payload)
             self._identity.sending(batch)
-            if self._identity.idempotent:
-                stamp(batch)
+            seal(batch)
             batches.append(batch)
         return batches
 
@@ -174,7 +187,7 @@ class Sender:
         ids = {batch.partition.topic: topics[batch.partition.topic].topic_id for batch in batches}
         request = produce_request(batches, self._settings, ids)
         version = connection.version_of(ProduceRequest)
-        if not all(any(topic_id) for topic_id in ids.values()):
+        if ZERO_UUID in ids.values():
             version = min(version, LAST_PRODUCE_BY_NAME)
         last = None if self.gate is None else self.gate.last_version(ProduceRequest)
         if last is not None:
@@ -205,18 +218,13 @@ class Sender:
         response: Message | None,
         error: BarnabasError | None,
     ) -> None:
-        self._in_flight[node_id] -= 1
-        self._soon()
+        self._in_flight[node_id] = max(self._in_flight.get(node_id, 0) - 1, 0)
         if isinstance(response, ProduceResponse):
             self._read(response, batches)
         else:
             self._lost(batches, error or UnavailableError("no answer"))
-
-    def _soon(self) -> None:
-        """Look for work at the end of this turn of the loop, once however often it is asked."""
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = self._loop.call_soon(self.wake)
+        if self._accumulator.has_waiting:
+            self.look_soon()
 
     def _read(self, response: ProduceResponse, batches: list[ProducerBatch]) -> None:
         names = self._client.metadata.topic_names
@@ -301,7 +309,7 @@ class Sender:
         if self._identity.idempotent:
             # The halves take new sequences; the whole one's is a hole unless the epoch moves.
             self._bump_epoch()
-        self._accumulator.replace(batch, split(batch, self._settings, self.wake))
+        self._accumulator.replace(batch, split(batch, self._settings, self._accumulator.driver))
 
     def _fail(self, batch: ProducerBatch, error: BarnabasError) -> None:
         if self._identity.idempotent and batch.has_sequence and self.gate is None:
@@ -341,7 +349,7 @@ class Sender:
                 work.close()
             return
         self._busy.add(what)
-        task = asyncio.get_running_loop().create_task(self._guarded(what, work))
+        task = self._loop.create_task(self._guarded(what, work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -353,7 +361,7 @@ class Sender:
             await asyncio.sleep(self._settings.client.retry_backoff_ms / 1000)
         finally:
             self._busy.discard(what)
-            self._soon()
+            self.look_soon()
 
     async def _connect(self, node_id: int) -> None:
         try:

@@ -70,6 +70,7 @@ class Transaction:
         self._settings = settings
         self._client = client
         self._identity = identity
+        self._loop = asyncio.get_running_loop()
         self._error: BarnabasError | None = None
         self._added: set[TopicPartition] = set()
         self._pending: set[TopicPartition] = set()
@@ -91,7 +92,7 @@ class Transaction:
             return True
         self._pending.add(place)
         if self._adding is None:
-            self._adding = asyncio.get_running_loop().create_task(self._add_pending())
+            self._adding = self._loop.create_task(self._add_pending())
         return False
 
     def last_version(self, request: type[Message]) -> int | None:

@@ -12,13 +12,24 @@ from barnabas.model.ids import TopicPartition
 PLACE = TopicPartition("t", 0)
 
 
+class IdleDriver:
+    def __init__(self):
+        self.woken = []
+
+    def wake(self):
+        self.woken.append(True)
+
+    def wait(self, awaited, timeout_s):
+        return awaited.done
+
+
 @pytest.fixture
 def make(settings_of, clock):
     def accumulator(**config):
-        woken = []
-        made = Accumulator(settings_of(**config), clock, lambda: woken.append(True))
+        driver = IdleDriver()
+        made = Accumulator(settings_of(**config), clock, driver)
         made.topic("t", 2)
-        made.woken = woken
+        made.woken = driver.woken
         return made
 
     return accumulator
@@ -36,7 +47,7 @@ def send(accumulator, value=b"v", place=PLACE):
 
 
 def heads(accumulator):
-    return dict(accumulator.waiting())
+    return {batch.partition: batch for batch in accumulator.waiting()}
 
 
 def test_a_batch_lingers_then_is_ready(make, clock):
@@ -101,7 +112,7 @@ def test_parts_of_split_batches_keep_the_order_of_their_wholes(make):
 
 
 def new_batch():
-    return ProducerBatch(PLACE, 0, 0, threading.Lock(), lambda: None)
+    return ProducerBatch(PLACE, 0, 0, threading.Lock(), IdleDriver())
 
 
 def test_memory_comes_back_when_a_batch_is_answered(make):

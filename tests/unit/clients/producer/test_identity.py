@@ -12,7 +12,7 @@ ONE, TWO = TopicPartition("t", 1), TopicPartition("t", 2)
 
 
 def batch(count=3, place=ONE):
-    made = ProducerBatch(place, 100, 0, threading.Lock(), lambda: None)
+    made = ProducerBatch(place, 100, 0, threading.Lock(), None)
     made.count = count
     return made
 

@@ -35,8 +35,20 @@ def hot(request):
     return request.param
 
 
-def new_batch(partition=0, on_urgent=lambda: None):
-    return ProducerBatch(TopicPartition("t", partition), 200, 0, threading.Lock(), on_urgent)
+class IdleDriver:
+    def __init__(self):
+        self.woken = []
+
+    def wake(self):
+        self.woken.append(True)
+
+    def wait(self, awaited, timeout_s):
+        return awaited.done
+
+
+def new_batch(partition=0, driver=None):
+    place = TopicPartition("t", partition)
+    return ProducerBatch(place, 200, 0, threading.Lock(), driver or IdleDriver())
 
 
 @pytest.fixture
@@ -118,13 +130,13 @@ def test_a_failed_batch_fails_all_its_futures(appender):
 
 
 def test_waiting_has_a_deadline_and_ends_the_linger(hot):
-    woken = []
+    driver = IdleDriver()
     appender = hot.TopicAppender(1, 200, True)
-    appender.open(new_batch(on_urgent=lambda: woken.append(True)))
+    appender.open(new_batch(driver=driver))
     future = appender.try_send(None, b"a", (), None, None)
     with pytest.raises(DeadlineError):
         future.result(0.001)
-    assert woken == [True]
+    assert driver.woken == [True]
     assert appender.batch_of(0).urgent
 
 

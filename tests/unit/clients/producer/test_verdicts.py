@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from barnabas.clients.producer.batch import ProducerBatch
-from barnabas.clients.producer.encoding import build, split, stamp
+from barnabas.clients.producer.encoding import build, seal, split
 from barnabas.clients.producer.verdicts import Circumstances, Verdict, verdict
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
@@ -14,7 +14,7 @@ from barnabas.records.reader import iter_raw
 
 
 def batch(count=4):
-    made = ProducerBatch(TopicPartition("t", 0), 500, 0, threading.Lock(), lambda: None)
+    made = ProducerBatch(TopicPartition("t", 0), 500, 0, threading.Lock(), None)
     for number in range(count):
         made.appender.append(1000 + number, b"k", b"v%d" % number, [("h", b"1")])
     return made
@@ -58,11 +58,11 @@ def test_a_single_record_too_large_cannot_be_split(settings_of):
 
 
 @pytest.mark.parametrize("codec", ["none", "zstd"])
-def test_stamping_leaves_a_valid_batch(settings_of, codec):
+def test_sealing_leaves_a_valid_batch(settings_of, codec):
     built = batch()
     build(built, settings_of(compression_type=codec))
     built.producer_id, built.producer_epoch, built.base_sequence = 9, 2, 77
-    stamp(built)
+    seal(built)
     header = parse_header(built.payload)
     assert (header.producer_id, header.producer_epoch, header.base_sequence) == (9, 2, 77)
     assert crc_ok(built.payload, 0, header)
@@ -72,7 +72,7 @@ def test_a_split_keeps_every_record_in_order(settings_of):
     whole = batch(5)
     build(whole, settings_of(compression_type="gzip"))
     before = [item[1:] for item in iter_raw(whole.payload, 0, parse_header(whole.payload))]
-    parts = split(whole, settings_of(compression_type="gzip"), lambda: None)
+    parts = split(whole, settings_of(compression_type="gzip"), None)
     after = []
     for part in parts:
         after += [item[1:] for item in iter_raw(part.payload, 0, parse_header(part.payload))]

@@ -1,0 +1,174 @@
+"""A loop thread whose loop a waiting thread may run itself.
+
+Whoever waits for the loop's work can as well do that work: then no record changes threads on its
+way out, and no answer on its way back. Only one thread runs the loop at a time, so everything
+that belongs to the loop keeps having one owner.
+
+The loop's own thread runs it until somebody who waited was served and nothing else is to be done.
+Then it rests: the next thread that waits runs the loop for as long as it waits. When nobody has
+come for `REST_S`, or work appears that nobody waits for, the loop's own thread takes over again.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from time import monotonic
+from typing import Any, Protocol, TypeVar
+
+from barnabas.clients._core.interrupts import KeptInterrupt
+from barnabas.clients._core.loop_thread import LoopThread
+from barnabas.runtime.lazy_timer import LazyTimer
+
+REST_S = 0.005
+"""A record that nobody waits for may stay behind this long, once, after one that was waited for:
+no longer than linger.ms by default. Shorter rests cost the waiting thread time."""
+T = TypeVar("T")
+
+
+class Awaited(Protocol):
+    """What a thread waits for; it is done on the loop."""
+
+    @property
+    def done(self) -> bool: ...
+
+    def notify(self, listener: Callable[[], None]) -> None:
+        """Call `listener` once it is done; at once if it is."""
+        ...
+
+
+class LoopUser(Protocol):
+    """Whose work the loop does."""
+
+    def idle(self) -> bool:
+        """Whether nothing is under way; asked from any thread."""
+        ...
+
+    def resumed(self) -> None:
+        """Somebody begins to run the loop: see what has come up meanwhile."""
+        ...
+
+    def interrupted(self) -> None:
+        """A signal handler has raised out of the loop's work: it may be half done."""
+        ...
+
+
+class SharedLoopThread(LoopThread):
+    """A running loop, in a thread of its own or in a thread that waits for it."""
+
+    def __init__(self, name: str) -> None:
+        self.resting = False
+        self.user: LoopUser | None = None
+        self._turn = threading.Lock()  # held by the thread that runs the loop
+        self._wanted = threading.Event()  # the loop's own thread is
+        self._visits = 0  # how often a waiting thread ran the loop
+        self._calls: set[Future[Any]] = set()
+        super().__init__(name)
+        self._alarm = LazyTimer(self.loop, self.loop.stop)
+
+    def submit(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
+        future = super().submit(coroutine)
+        self._calls.add(future)
+        future.add_done_callback(self._calls.discard)
+        if self.resting:
+            self._wanted.set()
+        return future
+
+    def close(self) -> None:
+        self._wanted.set()
+        super().close()
+
+    def wait(self, awaited: Awaited, timeout_s: float | None) -> bool:
+        """Block until `awaited` is done; False when `timeout_s` seconds pass first.
+
+        From any thread but one that is running the loop.
+        """
+        deadline = None if timeout_s is None else monotonic() + timeout_s
+        while not awaited.done:
+            left = None if deadline is None else deadline - monotonic()
+            if left is not None and left <= 0:
+                return False
+            if not self._visit(awaited, left):
+                self._stand_by(awaited, left)
+        return True
+
+    # -- the waiting thread's side -------------------------------------------------------------
+
+    def _visit(self, awaited: Awaited, timeout_s: float | None) -> bool:
+        """Run the loop here until `awaited` is done; False when it is not to be had."""
+        self.check()
+        if asyncio._get_running_loop() is not None:  # noqa: SLF001 - the public one raises
+            return False
+        with KeptInterrupt(self._stop_soon):
+            if not self._turn.acquire(blocking=False):
+                return False
+            try:
+                if self._closed:
+                    return False
+                self._run_until(awaited, timeout_s)
+            finally:
+                self._turn.release()
+            if not self._idle():
+                self._wanted.set()
+        return True
+
+    def _run_until(self, awaited: Awaited, timeout_s: float | None) -> None:
+        self.resting = False
+        self._visits += 1
+        loop = self.loop
+        awaited.notify(loop.stop)
+        if timeout_s is not None:
+            self._alarm.set(loop.time() + timeout_s)
+        try:
+            self._resume()
+            loop.run_forever()
+        except BaseException:
+            if self.user is not None:
+                self.user.interrupted()
+            raise
+        finally:
+            self.resting = True
+
+    def _stand_by(self, awaited: Awaited, timeout_s: float | None) -> None:
+        """The loop runs elsewhere: wait for it, and have it rest afterwards."""
+        served = threading.Event()
+
+        def serve() -> None:
+            served.set()
+            self.loop.stop()
+
+        awaited.notify(serve)
+        if self.resting:
+            self._wanted.set()
+        served.wait(timeout_s)
+
+    def _stop_soon(self) -> None:
+        self.loop.call_soon_threadsafe(self.loop.stop)
+
+    # -- the loop thread's side ----------------------------------------------------------------
+
+    def _serve(self) -> None:
+        while not self._closed:
+            with self._turn:
+                self._wanted.clear()
+                self.resting = False
+                self._resume()
+                self.loop.run_forever()
+                self.resting = True
+            if self._idle():
+                self._rest()
+
+    def _rest(self) -> None:
+        """Leave the loop to those who wait, until nobody has come for a while."""
+        visits = -1
+        while visits != self._visits or self._turn.locked():
+            visits = self._visits
+            if self._wanted.wait(REST_S):
+                return
+
+    def _resume(self) -> None:
+        if self.user is not None:
+            self.user.resumed()
+
+    def _idle(self) -> bool:
+        return self.user is not None and not self._calls and self.user.idle()

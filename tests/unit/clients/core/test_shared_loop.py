@@ -1,0 +1,208 @@
+"""A loop that a waiting thread runs itself: who runs it when, and what Ctrl-C does to it."""
+
+import asyncio
+import os
+import signal
+import threading
+
+import pytest
+
+from barnabas.clients._core import shared_loop
+from barnabas.clients._core.shared_loop import SharedLoopThread
+from barnabas.model.errors import LocalError
+
+LIMIT_S = 30
+
+
+class Job:
+    """Done on the loop, by whichever thread runs that."""
+
+    def __init__(self):
+        self.done = False
+        self.thread = None
+        self._listeners = []
+
+    def notify(self, listener):
+        if self.done:
+            listener()
+        else:
+            self._listeners.append(listener)
+
+    def finish(self):
+        self.done = True
+        self.thread = threading.get_ident()
+        for listener in self._listeners:
+            listener()
+
+
+class Desk:
+    """The loop's user: jobs put here are done when somebody runs the loop."""
+
+    def __init__(self, thread):
+        self._thread = thread
+        self.open = []
+        self.step = lambda: None
+        self.interruptions = 0
+
+    def put(self):
+        job = Job()
+        self.open.append(job)
+        if not self._thread.resting:
+            self._thread.loop.call_soon_threadsafe(self.resumed)
+        return job
+
+    def idle(self):
+        return not self.open
+
+    def resumed(self):
+        self._thread.loop.call_soon(self._work)
+
+    def interrupted(self):
+        self.interruptions += 1
+        self.open.clear()
+
+    def _work(self):
+        self.step()
+        while self.open:
+            self.open.pop().finish()
+
+
+@pytest.fixture
+def thread():
+    made = SharedLoopThread("test-shared-loop")
+    made.user = Desk(made)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def resting(thread, monkeypatch):
+    """The loop's own thread rests until it is wanted, however slow the machine is."""
+    monkeypatch.setattr(shared_loop, "REST_S", 10 * LIMIT_S)
+    visit(thread)
+    return thread
+
+
+def until(condition):
+    limit = threading.Event()
+    for _ in range(LIMIT_S * 1000):
+        if condition():
+            return
+        limit.wait(0.001)
+    raise AssertionError("it did not come to pass")
+
+
+def visit(thread):
+    """A job waited for while the loop's own thread rests."""
+    while True:
+        job = thread.user.put()
+        assert thread.wait(job, LIMIT_S)
+        if job.thread == threading.get_ident():
+            return job
+
+
+def test_after_the_first_wait_the_waiting_thread_does_the_work(thread):
+    first = thread.user.put()
+    assert thread.wait(first, LIMIT_S)
+    assert first.thread != threading.get_ident()
+    assert visit(thread).done
+
+
+def test_work_that_nobody_waits_for_is_done_by_the_loops_own_thread(thread):
+    visit(thread)
+    job = thread.user.put()
+    until(lambda: job.done)
+    assert job.thread != threading.get_ident()
+
+
+def test_a_call_needs_no_visitor(thread):
+    visit(thread)
+    assert thread.call(asyncio.sleep(0, "done"), LIMIT_S) == "done"
+
+
+def test_a_wait_has_a_deadline_wherever_the_loop_runs(thread):
+    assert not thread.wait(Job(), 0.001)
+
+
+def test_a_visit_has_a_deadline(resting):
+    assert not resting.wait(Job(), 0.001)
+    assert visit(resting).done
+
+
+def test_a_thread_with_a_running_loop_of_its_own_stands_by(resting):
+    thread = resting
+
+    async def inside():
+        job = thread.user.put()
+        assert thread.wait(job, LIMIT_S)
+        return job
+
+    assert asyncio.run(inside()).thread != threading.get_ident()
+
+
+def test_many_threads_may_wait(thread):
+    done = []
+
+    def work():
+        for _ in range(50):
+            job = thread.user.put()
+            assert thread.wait(job, LIMIT_S)
+        done.append(True)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(LIMIT_S)
+    assert len(done) == 4
+
+
+def test_ctrl_c_waits_for_the_step_that_runs(resting):
+    steps = []
+
+    def step():
+        signal.raise_signal(signal.SIGINT)
+        steps.append("whole")
+
+    job = resting.user.put()
+    resting.user.step = step
+    with pytest.raises(KeyboardInterrupt):
+        resting.wait(job, LIMIT_S)
+    assert steps == ["whole"]
+    assert resting.user.interruptions == 0
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_ends_a_wait_for_what_never_comes(resting):
+    timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+
+    def wait():
+        timer.start()
+        resting.wait(Job(), LIMIT_S)
+
+    with pytest.raises(KeyboardInterrupt):
+        wait()
+    timer.join()
+
+
+def test_a_raising_handler_of_the_program_is_told_to_the_user(resting):
+
+    def step():
+        raise SystemExit(3)
+
+    job = resting.user.put()
+    resting.user.step = step
+    with pytest.raises(SystemExit):
+        resting.wait(job, LIMIT_S)
+    assert resting.user.interruptions == 1
+    resting.user.step = lambda: None
+    assert visit(resting).done
+
+
+def test_a_forked_child_is_told_so(resting):
+    resting._pid += 1
+    try:
+        with pytest.raises(LocalError, match="fork"):
+            resting.wait(Job(), LIMIT_S)
+    finally:
+        resting._pid -= 1
