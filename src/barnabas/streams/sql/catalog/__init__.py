@@ -1,0 +1,1 @@
+"""What statements have defined: relations and running queries, kept in a compacted topic."""

@@ -1,0 +1,178 @@
+"""The WITH clause: its names, what they mean, and what is refused with the reason."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from barnabas.streams.sql.catalog.relations import Format, Relation, close_name
+from barnabas.streams.sql.language.errors import SqlError, UnsupportedError
+from barnabas.streams.sql.language.statements import Column, Create, KeyRole, RelationKind
+
+KNOWN = (
+    "kafka_topic",
+    "value_format",
+    "key_format",
+    "format",
+    "key",
+    "timestamp",
+    "timestamp_format",
+    "partitions",
+    "replicas",
+    "value_delimiter",
+    "key_delimiter",
+    "retention_ms",
+    "wrap_single_value",
+)
+DELIMITERS = {"SPACE": " ", "TAB": "\t"}
+_FOREIGN_FORMATS = ("AVRO", "PROTOBUF", "PROTOBUF_NOSR", "JSON_SR")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class TopicWish:
+    """How a topic is made if it is not there; None leaves it to the default."""
+
+    partitions: int | None = None
+    replicas: int | None = None
+    retention_ms: int | None = None
+
+
+def check_names(properties: Mapping[str, str]) -> None:
+    """SqlError for a property that does not exist."""
+    for name in properties:
+        if name not in KNOWN:
+            raise SqlError(f"no property {name!r}{close_name(name, KNOWN)}")
+
+
+def topic_wish(properties: Mapping[str, str]) -> TopicWish:
+    return TopicWish(
+        _number(properties, "partitions"),
+        _number(properties, "replicas"),
+        _number(properties, "retention_ms"),
+    )
+
+
+def _number(properties: Mapping[str, str], name: str) -> int | None:
+    text = properties.get(name)
+    if text is None:
+        return None
+    if not text.isdigit() or int(text) < 1:
+        raise SqlError(f"{name} must be a number above 0, not {text!r}")
+    return int(text)
+
+
+def formats(
+    properties: Mapping[str, str], *, value: Format = Format.JSON, key: Format = Format.KAFKA
+) -> tuple[Format, Format]:
+    """Format of values and of keys; `value` and `key` are the defaults."""
+    both = properties.get("format")
+    value_name = properties.get("value_format", both)
+    key_name = properties.get("key_format", both)
+    return (
+        value if value_name is None else _format(value_name, "value_format"),
+        key if key_name is None else _format(key_name, "key_format"),
+    )
+
+
+def _format(text: str, name: str) -> Format:
+    upper = text.upper()
+    if upper in _FOREIGN_FORMATS:
+        raise UnsupportedError(
+            f"{name} {upper} needs a schema registry, which SQL does not use: write JSON"
+        )
+    try:
+        return Format(upper)
+    except ValueError:
+        known = ", ".join(item.value for item in Format)
+        raise SqlError(f"no format {text!r}; there are {known}") from None
+
+
+def delimiter(properties: Mapping[str, str]) -> str:
+    text = properties.get("value_delimiter", ",")
+    found = DELIMITERS.get(text.upper(), text)
+    if len(found) != 1:
+        raise SqlError(f"value_delimiter must be one character, SPACE or TAB, not {text!r}")
+    return found
+
+
+def declared(statement: Create) -> Relation:
+    """The relation that CREATE STREAM or TABLE declares over a topic."""
+    properties = statement.properties
+    check_names(properties)
+    if not statement.columns:
+        raise SqlError("columns are needed: CREATE STREAM name (column TYPE, …) WITH (…)")
+    value_format, key_format = formats(properties)
+    columns = _with_key(statement)
+    relation = Relation(
+        name=statement.name,
+        kind=statement.kind,
+        topic=properties.get("kafka_topic", statement.name),
+        columns=columns,
+        value_format=value_format,
+        key_format=key_format,
+        delimiter=delimiter(properties),
+        timestamp=properties.get("timestamp"),
+        timestamp_format=properties.get("timestamp_format"),
+        keys_in_value="key" in properties,
+    )
+    check(relation)
+    return relation
+
+
+def _with_key(statement: Create) -> tuple[Column, ...]:
+    """Columns with their roles. `WITH (key='c')` is how KSQL wrote it before key columns."""
+    columns = statement.columns
+    named = statement.properties.get("key")
+    if named is None:
+        return columns
+    if named.lower() not in (column.name.lower() for column in columns):
+        raise SqlError(f"key: no column {named!r}{close_name(named, [c.name for c in columns])}")
+    if any(column.role is not KeyRole.NONE for column in columns):
+        raise SqlError("the key is given twice: as a column, and as WITH (key=…)")
+    role = KeyRole.PRIMARY if statement.kind is RelationKind.TABLE else KeyRole.KEY
+    return tuple(
+        replace(column, role=role) if column.name.lower() == named.lower() else column
+        for column in columns
+    )
+
+
+def check(relation: Relation) -> None:
+    """SqlError for a relation that contradicts itself."""
+    _check_columns(relation)
+    _check_key(relation)
+    if relation.timestamp is not None and relation.column(relation.timestamp) is None:
+        names = [column.name for column in relation.columns]
+        hint = close_name(relation.timestamp, names)
+        raise SqlError(f"timestamp: no column {relation.timestamp!r}{hint}")
+    if relation.timestamp_format is not None and relation.timestamp is None:
+        raise SqlError("timestamp_format needs timestamp, the column that it is the format of")
+    if relation.value_format is Format.KAFKA and len(relation.value_columns) > 1:
+        raise SqlError("value_format KAFKA holds one column; use JSON for several")
+    several = len(relation.key_columns) > 1 and not relation.keys_in_value
+    if several and relation.key_format in (Format.KAFKA, Format.DELIMITED):
+        raise SqlError("a key of several columns needs key_format='JSON'")
+
+
+def _check_columns(relation: Relation) -> None:
+    seen: set[str] = set()
+    for column in relation.columns:
+        if column.name.lower() in seen:
+            raise SqlError(f"two columns are called {column.name!r}")
+        if column.name.lower() in PSEUDO_COLUMNS:
+            raise SqlError(f"{column.name} is the name of a column that every row has already")
+        seen.add(column.name.lower())
+
+
+def _check_key(relation: Relation) -> None:
+    roles = {column.role for column in relation.key_columns}
+    if relation.kind is RelationKind.TABLE:
+        if KeyRole.KEY in roles:
+            raise SqlError("the key of a table is its PRIMARY KEY")
+        if not roles:
+            raise SqlError("a table needs a key: mark a column as PRIMARY KEY")
+    elif KeyRole.PRIMARY in roles:
+        raise SqlError("a stream has no PRIMARY KEY, since keys may come again: write KEY")
+
+
+PSEUDO_COLUMNS = frozenset({"rowtime", "rowpartition", "rowoffset", "windowstart", "windowend"})
+"""Columns that every row has, or every row of a window."""

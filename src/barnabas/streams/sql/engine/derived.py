@@ -1,0 +1,113 @@
+"""The relation that CREATE … AS SELECT makes: its columns, key and formats follow from the plan."""
+
+from collections.abc import Sequence
+
+from barnabas.streams.schema import Schema
+from barnabas.streams.sql.catalog.properties import check_names, delimiter, formats
+from barnabas.streams.sql.catalog.relations import Format, Relation
+from barnabas.streams.sql.language.errors import SqlError
+from barnabas.streams.sql.language.parser import spark_type
+from barnabas.streams.sql.language.statements import Column, CreateAs, KeyRole, RelationKind
+from barnabas.streams.sql.translation.plan import StreamingPlan
+
+
+def derived(statement: CreateAs, plan: StreamingPlan, schema: Schema) -> Relation:
+    """The relation; SqlError when the statement and its query contradict each other.
+
+    `schema` is that of the plan's rows, as Spark sees it.
+    """
+    properties = statement.properties
+    check_names(properties)
+    _check_kind(statement, plan)
+    first = plan.sources[0]
+    kept = plan.key_texts is None
+    value_format, key_format = formats(
+        properties, value=first.value_format, key=first.key_format if kept else Format.KAFKA
+    )
+    if kept and key_format is not first.key_format:
+        raise SqlError(
+            f"the key stays as it is in {first.name}, in format {first.key_format.value}: "
+            "PARTITION BY a column to write it in another"
+        )
+    if len(plan.key) > 1 and key_format is Format.KAFKA:
+        key_format = Format.JSON
+    relation = Relation(
+        name=statement.name,
+        kind=statement.kind,
+        topic=properties.get("kafka_topic", statement.name),
+        columns=_columns(statement.kind, plan, schema),
+        value_format=value_format,
+        key_format=key_format,
+        delimiter=delimiter(properties) if "value_delimiter" in properties else first.delimiter,
+        timestamp=properties.get("timestamp"),
+        timestamp_format=properties.get("timestamp_format"),
+        keys_in_value=_keys_in_value(plan, kept),
+        window=plan.window,
+    )
+    _check(relation)
+    return relation
+
+
+def _keys_in_value(plan: StreamingPlan, kept: bool) -> bool:
+    """Windows have their bounds and their key in the value; else it is as in the source."""
+    if plan.window is not None:
+        return True
+    return kept and bool(plan.key) and plan.sources[0].keys_in_value
+
+
+def _check_kind(statement: CreateAs, plan: StreamingPlan) -> None:
+    name = statement.name
+    if statement.kind is RelationKind.STREAM and plan.is_table:
+        raise SqlError(f"the result has one row for each key: CREATE TABLE {name} AS …")
+    if statement.kind is RelationKind.TABLE and not plan.is_table:
+        raise SqlError(
+            f"the result is a stream: CREATE STREAM {name} AS …, or GROUP BY the key and take "
+            "LATEST_BY_OFFSET of each column to make a table of it"
+        )
+    if statement.kind is RelationKind.TABLE and not plan.key:
+        raise SqlError("a table needs its key: select every expression of GROUP BY too")
+    if plan.limit is not None:
+        raise SqlError("LIMIT ends a query, and this one should run on: leave it out")
+
+
+def _columns(kind: RelationKind, plan: StreamingPlan, schema: Schema) -> tuple[Column, ...]:
+    role = KeyRole.PRIMARY if kind is RelationKind.TABLE else KeyRole.KEY
+    names = [name for name, _ in plan.all_columns]
+    return tuple(
+        Column(name, spark_type(item.type), role if name in plan.key else KeyRole.NONE)
+        for name, item in zip(names, schema.fields, strict=True)
+    )
+
+
+def _check(relation: Relation) -> None:
+    if not relation.value_columns:
+        raise SqlError(
+            "the record's value would be empty, since every column is in its key: select another "
+            "column, or AS_VALUE(…) of one under another name"
+        )
+    if relation.value_format is Format.KAFKA and len(relation.value_columns) > 1:
+        raise SqlError("value_format KAFKA holds one column; use JSON for several")
+    if relation.timestamp is not None and relation.column(relation.timestamp) is None:
+        raise SqlError(f"timestamp: no column {relation.timestamp!r}")
+
+
+def check_insert(target: Relation, plan: StreamingPlan, schema: Schema) -> None:
+    """INSERT INTO … SELECT gives the target's columns, in their order."""
+    if target.kind is RelationKind.TABLE:
+        raise SqlError(f"{target.name} is a table: only the query that made it writes into it")
+    if plan.is_table:
+        raise SqlError(f"the result is a table, and {target.name} a stream")
+    expected = [(column.name, column.type) for column in target.columns]
+    given = [(field.name, spark_type(field.type)) for field in schema.fields]
+    if _lower(expected) != _lower(given):
+        raise SqlError(
+            f"{target.name} has the columns {_text(expected)}, the query gives {_text(given)}"
+        )
+
+
+def _lower(columns: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(name.lower(), kind.lower()) for name, kind in columns]
+
+
+def _text(columns: Sequence[tuple[str, str]]) -> str:
+    return "(" + ", ".join(f"{name} {kind}" for name, kind in columns) + ")"

@@ -1,0 +1,451 @@
+"""The engine: one statement in, one answer out.
+
+It holds the catalog, a Spark session once something needs one, and the queries that run in this
+process. Before every statement it reads what other shells have defined meanwhile.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from barnabas.admin import Admin
+from barnabas.clients.producer import Producer
+from barnabas.streams.sql.catalog.catalog import Catalog, Definition, QueryDefinition
+from barnabas.streams.sql.catalog.properties import declared, topic_wish
+from barnabas.streams.sql.catalog.relations import Relation, close_name
+from barnabas.streams.sql.catalog.statement_log import TOPIC, StatementLog
+from barnabas.streams.sql.engine.bounded import run_bounded
+from barnabas.streams.sql.engine.derived import check_insert, derived
+from barnabas.streams.sql.engine.listing import (
+    TopicPrinter,
+    describe,
+    show_queries,
+    show_relations,
+    show_topics,
+)
+from barnabas.streams.sql.engine.push import PushQuery
+from barnabas.streams.sql.engine.results import Message, Result, Table
+from barnabas.streams.sql.engine.running import FAILED, Queries, RunningQuery, default_state_dir
+from barnabas.streams.sql.engine.spark_errors import spark_errors
+from barnabas.streams.sql.engine.spark_session import SparkHouse
+from barnabas.streams.sql.engine.topics import Topics
+from barnabas.streams.sql.engine.values import records
+from barnabas.streams.sql.language.errors import SqlError
+from barnabas.streams.sql.language.parser import parse_statement, parse_statements
+from barnabas.streams.sql.language.statements import (
+    Create,
+    CreateAs,
+    Describe,
+    Drop,
+    Explain,
+    InsertSelect,
+    InsertValues,
+    Print,
+    Query,
+    RelationKind,
+    Select,
+    SetProperty,
+    Show,
+    Statement,
+    Terminate,
+)
+from barnabas.streams.sql.translation.expressions import check_replayable
+from barnabas.streams.sql.translation.joins import Relations
+from barnabas.streams.sql.translation.plan import StreamingPlan, plan_query
+from barnabas.streams.sql.translation.records import DEAD_LETTERS, SKIP
+from barnabas.streams.sql.translation.refusals import place
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+OFFSET_RESET = "auto.offset.reset"
+PROPERTIES = {OFFSET_RESET: ("earliest", "latest")}
+SEND_SECONDS = 30.0
+
+
+class Engine:
+    """SQL on one cluster.
+
+    `run_queries` False leaves the queries to others: this one only defines them. `state_dir`
+    holds their checkpoints.
+    """
+
+    def __init__(
+        self,
+        settings: Mapping[str, Any],
+        *,
+        state_dir: Path | str | None = None,
+        spark: "SparkSession | None" = None,
+        run_queries: bool = True,
+        topic: str = TOPIC,
+    ) -> None:
+        self._settings = dict(settings)
+        self._admin = Admin(self._settings)
+        self._log = StatementLog(self._settings, self._admin, topic)
+        self._topics = Topics(self._admin)
+        self._kafka = {f"kafka.{name}": str(value) for name, value in settings.items()}
+        place = state_dir or default_state_dir(self._admin.describe_cluster().cluster_id or "")
+        self._house = SparkHouse(spark, log_file=Path(place) / "spark.log")
+        self._queries = Queries(Path(place), self._house, self._kafka)
+        self._run_queries = run_queries
+        self._producer: Producer | None = None
+        self.properties: dict[str, str] = {OFFSET_RESET: "latest"}
+
+    # --- statements ---
+
+    def run(self, text: str) -> list[Result]:
+        """Do all statements of a text; SqlError at the first that fails."""
+        return [self.execute(statement) for statement in parse_statements(text)]
+
+    def execute(self, statement: Statement) -> Result:
+        """Do one statement."""
+        self.refresh()
+        match statement:
+            case Create():
+                return self._create(statement)
+            case CreateAs():
+                return self._create_as(statement)
+            case InsertValues():
+                return self._insert_values(statement)
+            case InsertSelect():
+                return self._insert_select(statement)
+            case Select(query=query):
+                return self._select(query)
+            case Drop():
+                return self._drop(statement)
+            case Terminate(query_id=query_id):
+                return self._terminate(query_id)
+            case SetProperty():
+                return self._set(statement)
+            case _:
+                return self._look(statement)
+
+    def _look(self, statement: Statement) -> Result:
+        """Statements that change nothing."""
+        match statement:
+            case Show():
+                return self._show(statement)
+            case Describe(name=name, extended=extended):
+                relation = self.catalog.relation(name)
+                return describe(self.catalog, relation, self._queries, extended=extended)
+            case Print():
+                return TopicPrinter(statement, self._settings, self._admin).result()
+            case Explain():
+                return self._explain(statement)
+        raise SqlError(f"{type(statement).__name__} cannot be done")
+
+    @property
+    def catalog(self) -> Catalog:
+        return self._log.catalog
+
+    def refresh(self) -> None:
+        """Read what others have defined, and stop what they have terminated."""
+        catalog = self._log.refresh()
+        self._queries.drop_unknown({query.query_id for query in catalog.queries})
+
+    def topic_names(self) -> list[str]:
+        return sorted(listing.name for listing in self._admin.list_topics())
+
+    # --- definitions ---
+
+    def _create(self, statement: Create) -> Result:
+        replaced = self._replaced(statement)
+        if isinstance(replaced, Message):
+            return replaced
+        relation = declared(statement)
+        self._topics.require(relation, topic_wish(statement.properties))
+        self._log.define(Definition(statement.text, relation, replaces=replaced))
+        return Message(f"{relation.kind.value} {relation.name} created")
+
+    def _create_as(self, statement: CreateAs) -> Result:
+        replaced = self._replaced(statement)
+        if isinstance(replaced, Message):
+            return replaced
+        plan = self._plan(statement.query)
+        with spark_errors(statement.query):
+            relation = _placed(
+                statement.query, lambda: derived(statement, plan, self._schema(plan))
+            )
+        count = self._topics.partitions(plan.sources[0].topic) or 1
+        self._topics.make(relation, topic_wish(statement.properties), count)
+        kind = "CTAS" if statement.kind is RelationKind.TABLE else "CSAS"
+        definition = self._query_definition(statement, kind, relation.name, plan, relation)
+        query = self._defined(Definition(**definition, replaces=replaced))
+        self._start(query, plan, relation)
+        name = f"{relation.kind.value} {relation.name}"
+        return Message(f"{name} created, filled by {query.query_id}", query.query_id)
+
+    def _insert_select(self, statement: InsertSelect) -> Result:
+        target = self.catalog.relation(statement.target)
+        plan = self._plan(statement.query)
+        with spark_errors(statement.query):
+            schema = self._schema(plan)
+        _placed(statement.query, lambda: check_insert(target, plan, schema))
+        definition = self._query_definition(statement, "INSERTQUERY", target.name, plan, None)
+        query = self._defined(Definition(**definition))
+        self._start(query, plan, target)
+        return Message(f"{target.name} filled by {query.query_id}", query.query_id)
+
+    def _query_definition(
+        self,
+        statement: Statement,
+        kind: str,
+        target: str,
+        plan: StreamingPlan,
+        relation: Relation | None,
+    ) -> dict[str, Any]:
+        return {
+            "statement": statement.text,
+            "relation": relation,
+            "query_kind": kind,
+            "target": target,
+            "sources": tuple(source.name for source in plan.sources),
+            "settings": dict(self.properties),
+        }
+
+    def _defined(self, definition: Definition) -> QueryDefinition:
+        statement_id = self._log.define(definition)
+        return next(q for q in self.catalog.queries if q.statement_id == statement_id)
+
+    def _replaced(self, statement: Create | CreateAs) -> str | Message | None:
+        """The statement that a new one replaces; a message when there is nothing to do."""
+        existing = self.catalog.find(statement.name)
+        if existing is None:
+            return None
+        if statement.if_not_exists:
+            return Message(f"{existing.name} exists already")
+        if not statement.or_replace:
+            raise SqlError(f"{existing.name} exists already: DROP it first, or CREATE OR REPLACE")
+        if existing.kind is not statement.kind:
+            raise SqlError(f"{existing.name} is a {existing.kind.value}: DROP it first")
+        owner = self.catalog.owner(statement.name)
+        for query in self.catalog.writers(statement.name):
+            if query.statement_id == owner:
+                self._queries.release(query.query_id, forget=True)
+        return owner
+
+    # --- queries ---
+
+    def _relations(self, settings: Mapping[str, str], on_error: str) -> Relations:
+        by_name = {relation.name.lower(): relation for relation in self.catalog.relations}
+        return Relations(by_name, settings[OFFSET_RESET], on_error)
+
+    def _plan(self, query: Query, settings: Mapping[str, str] | None = None) -> StreamingPlan:
+        """The plan of a query that writes."""
+        _placed(query, lambda: check_replayable(query.tree))
+        return plan_query(query, self._relations(settings or self.properties, DEAD_LETTERS))
+
+    def _schema(self, plan: StreamingPlan) -> Any:
+        from barnabas.streams.run import output_schema
+
+        return output_schema(plan.full(), self._house.session)
+
+    def _start(self, definition: QueryDefinition, plan: StreamingPlan, target: Relation) -> None:
+        if not self._run_queries:
+            return
+        query = self._queries.take(definition, plan.written(target))
+        if query is not None:
+            query.start()
+
+    def resume(self) -> list[RunningQuery]:
+        """Take every query of the catalog that no other process has."""
+        self.refresh()
+        return [query for item in self.catalog.queries if (query := self._taken(item)) is not None]
+
+    def _taken(self, definition: QueryDefinition) -> RunningQuery | None:
+        found = self._queries.here(definition.query_id)
+        if found is not None:
+            return found
+        statement = parse_statement(definition.statement)
+        assert isinstance(statement, CreateAs | InsertSelect)
+        plan = self._plan(statement.query, definition.settings)
+        return self._queries.take(
+            definition, plan.written(self.catalog.relation(definition.target))
+        )
+
+    def start_queries(self) -> int:
+        """Resume and keep on; returns how many run here."""
+        taken = self.resume()
+        for query in taken:
+            query.start()
+        return len(taken)
+
+    def run_available(self, timeout: float | None = None) -> None:
+        """Let every query process what is there now, those that feed others first."""
+        for query in self.resume():
+            query.run_available(timeout)
+
+    def failures(self) -> dict[str, str]:
+        """Queries of this process that have failed, with the reason."""
+        return {
+            query.definition.query_id: query.error or ""
+            for query in self._queries
+            if query.status == FAILED
+        }
+
+    def _select(self, query: Query) -> Result:
+        if query.emit is None:
+            by_name = {relation.name.lower(): relation for relation in self.catalog.relations}
+            return run_bounded(query, by_name, self._house, self._kafka)
+        plan = plan_query(query, self._relations(self.properties, SKIP))
+        with spark_errors(query):
+            self._schema(plan)
+        return PushQuery(plan, self._house, self._kafka, to_end=False).result()
+
+    def push_to_end(self, query: Query) -> Table:
+        """What a push query gives for all that is there now; for tests."""
+        plan = plan_query(query, self._relations(self.properties, SKIP))
+        result = PushQuery(plan, self._house, self._kafka, to_end=True).result()
+        return Table(result.columns, list(result.rows))
+
+    def _insert_values(self, statement: InsertValues) -> Result:
+        relation = self.catalog.relation(statement.target)
+        if self._producer is None:
+            self._producer = Producer(self._settings)
+        sent = [
+            self._producer.send(
+                relation.topic, record.value, key=record.key, timestamp=record.timestamp
+            )
+            for record in records(statement, relation)
+        ]
+        for future in sent:
+            future.result(timeout=SEND_SECONDS)
+        return Message(f"{len(sent)} row{'' if len(sent) == 1 else 's'} into {relation.name}")
+
+    def _terminate(self, query_id: str | None) -> Result:
+        chosen = self.catalog.queries
+        if query_id is not None:
+            found = self.catalog.query(query_id)
+            if found is None:
+                known = [query.query_id for query in chosen]
+                raise SqlError(f"no query {query_id!r}{close_name(query_id, known)}")
+            chosen = [found]
+        for query in chosen:
+            self._end(query)
+        names = ", ".join(query.query_id for query in chosen) or "nothing"
+        return Message(f"{names} terminated")
+
+    def _end(self, query: QueryDefinition) -> None:
+        if query.query_id.startswith("INSERTQUERY"):
+            self._log.take_back(query.statement_id)
+        else:
+            self._log.terminate(query.statement_id)
+        self._queries.release(query.query_id, forget=False)
+
+    def _drop(self, statement: Drop) -> Result:
+        relation = self.catalog.find(statement.name)
+        if relation is None and statement.if_exists:
+            return Message(f"there is no {statement.name}")
+        relation = self.catalog.relation(statement.name)
+        if relation.kind is not statement.kind:
+            raise SqlError(
+                f"{relation.name} is a {relation.kind.value}: DROP {relation.kind.value}"
+            )
+        owner = self.catalog.owner(relation.name)
+        assert owner is not None
+        busy = self.catalog.readers(relation.name)
+        busy += [q for q in self.catalog.writers(relation.name) if q.statement_id != owner]
+        if busy:
+            names = ", ".join(query.query_id for query in busy)
+            raise SqlError(f"{relation.name} is in use: TERMINATE {names} first")
+        own = [q.query_id for q in self.catalog.writers(relation.name)]
+        self._log.take_back(owner)
+        for query_id in own:
+            self._queries.release(query_id, forget=True)
+        if statement.delete_topic:
+            self._topics.delete(relation.topic)
+        return Message(f"{relation.name} dropped")
+
+    # --- looking ---
+
+    def _show(self, statement: Show) -> Result:
+        match statement.what:
+            case "STREAMS":
+                kind = RelationKind.STREAM
+                return show_relations(self.catalog, kind, extended=statement.extended)
+            case "TABLES":
+                kind = RelationKind.TABLE
+                return show_relations(self.catalog, kind, extended=statement.extended)
+            case "TOPICS":
+                return show_topics(self._admin)
+            case "QUERIES":
+                return show_queries(self.catalog, self._queries)
+            case _:
+                rows = [{"property": k, "value": v} for k, v in sorted(self.properties.items())]
+                return Table(["property", "value"], rows)
+
+    def _explain(self, statement: Explain) -> Result:
+        inner = statement.statement
+        heading = ""
+        if statement.query_id is not None:
+            found = self.catalog.query(statement.query_id)
+            if found is None:
+                raise SqlError(f"no query {statement.query_id!r}; SHOW QUERIES lists them")
+            heading = f"{found.query_id}: {self._queries.status(found.query_id)}\n"
+            inner = parse_statement(found.statement)
+        if isinstance(inner, Select) and inner.query.emit is None:
+            return self._explain_bounded(inner.query)
+        if not isinstance(inner, Select | CreateAs | InsertSelect):
+            raise SqlError("EXPLAIN takes a query, or the id of one")
+        return Message(heading + self._explained(inner))
+
+    def _explained(self, statement: Select | CreateAs | InsertSelect) -> str:
+        from barnabas.streams.nodes import CallSink
+        from barnabas.streams.topology import Topology
+
+        def printed(frame: Any, batch_id: int) -> None:
+            """Stands for the shell."""
+
+        plan = plan_query(statement.query, self._relations(self.properties, SKIP))
+        return Topology("explained", CallSink(plan.shown(), printed)).explain()
+
+    def _explain_bounded(self, query: Query) -> Result:
+        from barnabas.streams.sql.translation.bounded import bounded_text
+
+        by_name = {relation.name.lower(): relation for relation in self.catalog.relations}
+        text, used = bounded_text(query, by_name)
+        topics = "".join(f"\nreads {item.name}: topic {item.topic} to its end" for item in used)
+        return Message(f"Spark SQL: {text}{topics}")
+
+    def _set(self, statement: SetProperty) -> Result:
+        name = statement.name
+        if name not in PROPERTIES:
+            raise SqlError(f"no property {name!r}{close_name(name, PROPERTIES)}")
+        if statement.value is None:
+            self.properties[name] = "latest"
+            return Message(f"{name} is latest again")
+        if statement.value not in PROPERTIES[name]:
+            raise SqlError(f"{name} is one of {', '.join(PROPERTIES[name])}")
+        self.properties[name] = statement.value
+        return Message(f"{name} is {statement.value}")
+
+    # --- life ---
+
+    def close(self) -> None:
+        """Stop the queries of this process; others, or a later one, go on with them."""
+        self._queries.stop_all()
+        self._house.close()
+        if self._producer is not None:
+            self._producer.close()
+        self._log.close()
+        self._admin.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _placed(query: Query, work: Any) -> Any:
+    """Run a check; its errors point at the query."""
+    try:
+        return work()
+    except SqlError as error:
+        raise place(error, query) from None

@@ -1,0 +1,40 @@
+"""Spark's complaints as errors of SQL: one line, in the words of the statement."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from barnabas.streams.sql.language.errors import SqlError
+from barnabas.streams.sql.language.statements import Query
+from barnabas.streams.sql.translation.functions import suggestion
+
+
+@contextmanager
+def spark_errors(query: Query) -> Iterator[None]:
+    """AnalysisException, and its like, to SqlError at the query's beginning."""
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except PySparkException as error:
+        reason = readable(str(error))
+        raise SqlError(reason, query.text, _position(reason, query)) from error
+
+
+def _position(reason: str, query: Query) -> int:
+    """Where the function is that Spark does not know; else where the query begins."""
+    unknown = re.match(r"no function '(\w+)'", reason)
+    pattern = rf"\b{unknown[1]}\s*\(" if unknown else r"(?!)"
+    found = re.compile(pattern, re.IGNORECASE).search(query.text, query.position)
+    return found.start() if found else query.position
+
+
+def readable(message: str) -> str:
+    """The first sentence, without Spark's class in brackets and its advice on the plan."""
+    text = message.strip().split("\n")[0]
+    text = re.sub(r"^\[[A-Z_.0-9]+\]\s*", "", text)
+    text = re.sub(r"\s*SQLSTATE: \w+;?.*$", "", text)
+    unknown = re.match(r"Cannot resolve routine `([^`]+)`", text)
+    if unknown:
+        return f"no function {unknown[1]!r}{suggestion(unknown[1])}"
+    return text.removesuffix(".")

@@ -1,0 +1,99 @@
+"""The Spark session of SQL: made when a statement first needs it.
+
+It is a session of its own on the shared Spark context: no view or setting of it is seen elsewhere.
+Text that is no number casts to null and a division by zero is null, as in ksqlDB: one bad record
+must not end a query. Times are UTC.
+"""
+
+import logging
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_SETTINGS = {
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+}
+
+
+class SparkHouse:
+    """One session, for several threads."""
+
+    def __init__(
+        self,
+        spark: "SparkSession | None" = None,
+        master: str | None = None,
+        log_file: Path | None = None,
+    ) -> None:
+        self._given = spark
+        self._master = master
+        self._log_file = log_file
+        self._session: SparkSession | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def started(self) -> bool:
+        return self._session is not None
+
+    @property
+    def session(self) -> "SparkSession":
+        with self._lock:
+            if self._session is None:
+                self._session = self._make()
+            return self._session
+
+    def _make(self) -> "SparkSession":
+        from barnabas.spark import register, session
+
+        given = self._given
+        if given is None:
+            with _stderr_into(self._log_file):
+                given = session(self._master, app_name="barnabas-sql", config=_QUIET)
+            given.sparkContext.setLogLevel("ERROR")
+        # Errors come to the caller; PySpark would log each a second time, as a page of JSON.
+        for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        made = given.newSession()
+        for name, value in _SETTINGS.items():
+            made.conf.set(name, value)
+        register(made)
+        return made
+
+    def close(self) -> None:
+        """End Spark, if it was started here."""
+        with self._lock:
+            if self._session is not None and self._given is None:
+                self._session.stop()
+            self._session = None
+
+
+_QUIET = {"spark.ui.enabled": "false", "spark.log.level": "ERROR"}
+
+
+@contextmanager
+def _stderr_into(path: Path | None) -> Iterator[None]:
+    """Let the JVM, which inherits it, write its log to a file and not among a shell's lines."""
+    if path is None:
+        yield
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    sys.stderr.flush()
+    saved = os.dup(2)
+    target = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(target, 2)
+    try:
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(target)

@@ -1,0 +1,243 @@
+"""INSERT INTO … VALUES: rows to records, without Spark."""
+
+import base64
+import datetime
+import decimal
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from barnabas.streams.sql.catalog.relations import Format, Relation, close_name, json_text
+from barnabas.streams.sql.language.errors import SqlError, UnsupportedError
+from barnabas.streams.sql.language.statements import Column, InsertValues, RelationKind
+from barnabas.streams.sql.translation.scope import at_node
+
+ROWTIME = "rowtime"
+
+
+@dataclass(frozen=True, slots=True)
+class NewRecord:
+    """A record to send; `timestamp` None takes the present time."""
+
+    key: bytes | None
+    value: bytes | None
+    timestamp: int | None
+
+
+def records(statement: InsertValues, relation: Relation) -> list[NewRecord]:
+    """The records of all rows; SqlError names what does not fit."""
+    names = list(statement.columns) or [column.name for column in relation.columns]
+    for name in names:
+        if name.lower() != ROWTIME and relation.column(name) is None:
+            known = [column.name for column in relation.columns]
+            raise SqlError(f"no column {name!r} in {relation.name}{close_name(name, known)}")
+    return [_record(row, names, relation) for row in statement.rows]
+
+
+def _record(row: Sequence[exp.Expr], names: Sequence[str], relation: Relation) -> NewRecord:
+    if len(row) != len(names):
+        raise at_node(SqlError(f"{len(names)} columns, and {len(row)} values"), row[0])
+    given = {name.lower(): _constant(tree) for name, tree in zip(names, row, strict=True)}
+    time = given.pop(ROWTIME, None)
+    if time is not None and not isinstance(time, int):
+        raise SqlError("ROWTIME is a number of milliseconds")
+    fitted = {
+        column.name: _fitted(given.get(column.name.lower()), column) for column in relation.columns
+    }
+    if relation.kind is RelationKind.TABLE and any(
+        fitted[column.name] is None for column in relation.key_columns
+    ):
+        raise SqlError(f"a row of {relation.name} needs its key")
+    return NewRecord(encoded_key(relation, fitted), encoded_value(relation, fitted), time)
+
+
+def encoded_key(relation: Relation, row: Mapping[str, Any]) -> bytes | None:
+    """The record's key, as `translation.keys` would write it."""
+    columns = relation.key_columns
+    if not columns or all(row.get(column.name) is None for column in columns):
+        return None
+    if len(columns) > 1:
+        return json_line({column.name: row[column.name] for column in columns})
+    value = row[columns[0].name]
+    if relation.keys_in_value:
+        return _text(value).encode()
+    if relation.key_format is Format.JSON:
+        return json_line(value)
+    if relation.key_format is Format.DELIMITED:
+        return _text(value).encode()
+    return _kafka(value, columns[0])
+
+
+def encoded_value(relation: Relation, row: Mapping[str, Any]) -> bytes | None:
+    """The record's value."""
+    columns = relation.value_columns
+    values = {column.name: row.get(column.name) for column in columns}
+    match relation.value_format:
+        case Format.JSON:
+            return json_line(values)
+        case Format.DELIMITED:
+            return _delimited(list(values.values()), relation.delimiter).encode()
+        case Format.KAFKA:
+            only = next(iter(values.values()), None)
+            return None if only is None else _kafka(only, columns[0])
+        case _:
+            return None
+
+
+def json_line(value: Any) -> bytes:
+    return json.dumps(
+        value, ensure_ascii=False, separators=(",", ":"), default=_json_value
+    ).encode()
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, decimal.Decimal):
+        return float(value)
+    return str(value)
+
+
+def _delimited(values: list[Any], delimiter: str) -> str:
+    return delimiter.join(
+        _quoted("" if item is None else _text(item), delimiter) for item in values
+    )
+
+
+def _quoted(text: str, delimiter: str) -> str:
+    if delimiter in text or '"' in text or "\n" in text:
+        escaped = text.replace('"', '\\"')
+        return f'"{escaped}"'
+    return text
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return (
+        value
+        if isinstance(value, str)
+        else json_text(value)
+        if isinstance(value, list | dict)
+        else str(value)
+    )
+
+
+def _kafka(value: Any, column: Column) -> bytes:
+    match column.type:
+        case "STRING":
+            return str(value).encode()
+        case "INT":
+            return int(value).to_bytes(4, "big", signed=True)
+        case "BIGINT":
+            return int(value).to_bytes(8, "big", signed=True)
+        case _:
+            raise UnsupportedError(f"the KAFKA format has no {column.type}: use JSON")
+
+
+def _constant(tree: exp.Expr) -> Any:
+    """The value of a constant; SqlError for anything that is none."""
+    reader = _CONSTANTS.get(type(tree))
+    if reader is None:
+        reason = f"VALUES takes constants, and {tree.sql()} is none: use INSERT INTO … SELECT"
+        raise at_node(SqlError(reason), tree)
+    return reader(tree)
+
+
+def _literal(tree: exp.Expr) -> Any:
+    if tree.is_string:
+        return str(tree.this)
+    text = str(tree.this)
+    return int(text) if text.isdigit() else decimal.Decimal(text)
+
+
+def _negative(tree: exp.Expr) -> Any:
+    return -_constant(tree.this)
+
+
+def _map(tree: exp.Expr) -> dict[str, Any]:
+    keys, values = tree.args.get("keys"), tree.args.get("values")
+    if keys is None or values is None:
+        return {}
+    names = [str(_constant(item)) for item in keys.expressions]
+    return dict(zip(names, map(_constant, values.expressions), strict=True))
+
+
+def _struct(tree: exp.Expr) -> dict[str, Any]:
+    found = {}
+    for item in tree.expressions:
+        name = item.alias if isinstance(item, exp.Alias) else item.this.name
+        value = item.this if isinstance(item, exp.Alias) else item.expression
+        found[str(name)] = _constant(value)
+    return found
+
+
+_CONSTANTS: dict[type[exp.Expr], Callable[[exp.Expr], Any]] = {
+    exp.Literal: _literal,
+    exp.Null: lambda _: None,
+    exp.Boolean: lambda tree: bool(tree.this),
+    exp.Neg: _negative,
+    exp.Paren: lambda tree: _constant(tree.this),
+    exp.Array: lambda tree: [_constant(item) for item in tree.expressions],
+    exp.VarMap: _map,
+    exp.Map: _map,
+    exp.Struct: _struct,
+    exp.Cast: lambda tree: _constant(tree.this),
+    exp.TryCast: lambda tree: _constant(tree.this),
+}
+
+
+def _fitted(value: Any, column: Column) -> Any:
+    """A constant as a column's type has it; SqlError when it cannot be."""
+    if value is None:
+        return None
+    kind = column.type.split("(")[0].split("<")[0]
+    fit = _FITTERS.get(kind)
+    try:
+        return value if fit is None else fit(value)
+    except (TypeError, ValueError, ArithmeticError):
+        raise SqlError(f"{value!r} is no {column.type}, as {column.name} wants") from None
+
+
+def _whole(value: Any) -> int:
+    number = decimal.Decimal(str(value))
+    if isinstance(value, bool) or number != number.to_integral_value():
+        raise ValueError(value)
+    return int(number)
+
+
+def _truth(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    return {"true": True, "false": False}[str(value).lower()]
+
+
+def _instance(kind: type | tuple[type, ...]) -> Callable[[Any], Any]:
+    def check(value: Any) -> Any:
+        if not isinstance(value, kind):
+            raise ValueError(value)
+        return value
+
+    return check
+
+
+_FITTERS: dict[str, Callable[[Any], Any]] = {
+    "STRING": lambda value: _text(value),
+    "INT": _whole,
+    "BIGINT": _whole,
+    "SMALLINT": _whole,
+    "TINYINT": _whole,
+    "DOUBLE": float,
+    "FLOAT": float,
+    "DECIMAL": lambda value: decimal.Decimal(str(value)),
+    "BOOLEAN": _truth,
+    "DATE": lambda value: datetime.date.fromisoformat(str(value)).isoformat(),
+    "TIMESTAMP": lambda value: datetime.datetime.fromisoformat(str(value)).isoformat(),
+    "ARRAY": _instance(list),
+    "MAP": _instance(dict),
+    "STRUCT": _instance(dict),
+    "BINARY": lambda value: str(value).encode(),
+}

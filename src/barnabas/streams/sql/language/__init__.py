@@ -1,0 +1,1 @@
+"""The language: statements and queries, read into frozen values. Knows no Spark and no broker."""

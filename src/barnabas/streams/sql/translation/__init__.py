@@ -1,0 +1,1 @@
+"""Queries turned into definitions of streams and tables; pure, without Spark."""
