@@ -65,6 +65,19 @@ def test_rows_without_a_key_spread_and_given_partitions_are_kept(broker, topic_n
         assert all(row in rest for row in wanted), "in order, others in between"
 
 
+def test_times_of_their_own(broker, topic_name):
+    broker.topic(topic_name, partitions=2)
+    values = [b"%d" % number for number in range(500)]
+    times = [None if number % 7 == 0 else 10_000 + number for number in range(500)]
+    with ColumnProducer(settings(broker)) as producer:
+        producer.send_columns(
+            topic_name, pa.array(values), pa.array(values), None, pa.array(times, pa.int64())
+        )
+    found = {int(record.value): record.timestamp for record in broker.records(topic_name)}
+    for number, time in enumerate(times):
+        assert found[number] > 10**12 if time is None else found[number] == time
+
+
 def test_in_a_transaction(broker, topic_name, rows):
     keys, values = (pa.array(column) for column in rows)
     broker.topic(topic_name, partitions=2)

@@ -194,13 +194,18 @@ class RecordAppender:
         stop: cython.Py_ssize_t,
         limit: cython.Py_ssize_t,
     ) -> int:
-        """Append rows of Arrow columns while the batch stays within `limit` bytes; how many."""
+        """Append rows of Arrow columns while the batch stays within `limit` bytes; how many.
+
+        `timestamp_ms` is for rows without a time of their own.
+        """
         if limit > self._capacity:
             self._grow(limit)
-        deltas = (self._next_delta, self._timestamp_delta(timestamp_ms))
-        size, count = encoder.encode(self._array, (self._size, limit), deltas, (start, stop))
+        first = self._base_timestamp if self._based else encoder.time(start, timestamp_ms)
+        base = (self._next_delta, first, timestamp_ms)
+        size, count, latest = encoder.encode(self._array, (self._size, limit), base, (start, stop))
         if count:
-            self._note_time(timestamp_ms)
+            self._note_time(first)
+            self._note_time(latest)
             self._size = size
             self._count += count
             self._next_delta += count

@@ -118,23 +118,37 @@ class BytesColumn:
 @cython.final
 @cython.cclass
 class RowEncoder:
-    """The rows `order[start:stop]` of keys and values; `keys` None means that none has a key."""
+    """Rows of keys, values and times in a given order.
+
+    `keys` None means that none has a key; `times` (64-bit milliseconds) None, that all have the
+    time at which they are encoded.
+    """
 
     _keys: BytesColumn
     _values: BytesColumn
     _has_keys: cython.bint
+    _has_times: cython.bint
     _order: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
+    _times: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
 
-    def __init__(self, keys: BytesColumn | None, values: BytesColumn, order: Any) -> None:
+    def __init__(
+        self, keys: BytesColumn | None, values: BytesColumn, order: Any, times: Any = None
+    ) -> None:
         self._has_keys = keys is not None
         self._keys = values if keys is None else keys
         self._values = values
         self._order = memoryview(order).cast("B").cast("q")
+        self._has_times = times is not None
+        self._times = self._order if times is None else memoryview(times).cast("B").cast("q")
 
     def row(self, index: int) -> tuple[bytes | None, bytes | None]:
         """Key and value at a place of the order."""
         row: int = self._order[index]
         return (self._keys.get(row) if self._has_keys else None), self._values.get(row)
+
+    def time(self, index: int, now_ms: int) -> int:
+        """The time of the row at a place of the order."""
+        return int(self._times[self._order[index]]) if self._has_times else now_ms
 
     @cython.boundscheck(False)
     @cython.wraparound(False)
@@ -142,16 +156,20 @@ class RowEncoder:
         self,
         target: bytearray,
         span: tuple[int, int],
-        deltas: tuple[int, int],
+        base: tuple[int, int, int],
         rows: tuple[int, int],
-    ) -> tuple[int, int]:
+    ) -> tuple[int, int, int]:
         """Write records into `target` from `span[0]` on, as many of `rows` as end before
-        `span[1]`; `deltas` are the first offset's and the time's. Returns the end and the count.
+        `span[1]`. `base` has the first offset delta, the time that deltas count from, and now.
+        Returns where they end, how many they are, and their latest time.
         """
         at: cython.Py_ssize_t = span[0]
         limit: cython.Py_ssize_t = min(span[1], len(target))
-        first: cython.longlong = deltas[0]
-        time: cython.longlong = deltas[1]
+        first: cython.longlong = base[0]
+        base_time: cython.longlong = base[1]
+        stamp: cython.longlong = base[2]
+        latest: cython.longlong = base[1]
+        time: cython.longlong = stamp - base_time
         index: cython.Py_ssize_t = rows[0]
         stop: cython.Py_ssize_t = min(rows[1], len(self._order))
         begin: cython.Py_ssize_t = index
@@ -166,6 +184,9 @@ class RowEncoder:
         while index < stop:
             row = self._order[index]
             delta = first + index - begin
+            if self._has_times:
+                stamp = self._times[row]
+                time = stamp - base_time
             # Attributes and the count of headers take a byte each.
             body = 2 + _size_of(time) + _size_of(delta) + self._fields(row)
             if at + _size_of(body) + body > limit:
@@ -179,7 +200,8 @@ class RowEncoder:
             out[at] = 0
             at += 1
             index += 1
-        return at, index - begin
+            latest = max(latest, stamp)
+        return at, index - begin, latest
 
     @cython.cfunc
     @cython.inline

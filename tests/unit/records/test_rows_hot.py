@@ -69,3 +69,21 @@ def test_text_and_empty_buffers(hot):
     assert [words.row(0)[1], words.row(1)[1]] == ["ä".encode(), None]
     bits, ends, _ = pa.array([None], pa.binary()).buffers()
     assert hot["_rows_hot"].BytesColumn(bits, ends, None, 0).get(0) is None
+
+
+def test_times_of_their_own(hot):
+    """The batch counts from its first record's time, in whatever order times come."""
+    times = [5000, -7, 2**40, 0]
+    rows = hot["_rows_hot"].RowEncoder(
+        None, column(hot, [b"a", b"b", b"c", b"d"]), array.array("q", [2, 0, 1, 3]),
+        array.array("q", times),
+    )  # fmt: skip
+    by_rows, one_by_one = (hot["_append_hot"].RecordAppender() for _ in range(2))
+    assert by_rows.try_append_rows(1, rows, 0, 2, 1000) == 2
+    assert by_rows.try_append_rows(1, rows, 2, 4, 1000) == 2
+    for place in (2, 0, 1, 3):
+        one_by_one.append(times[place], None, b"abcd"[place : place + 1])
+    assert by_rows.base_timestamp == one_by_one.base_timestamp == 2**40
+    assert by_rows.max_timestamp == one_by_one.max_timestamp
+    assert by_rows.take()[HEADER_SIZE:] == one_by_one.take()[HEADER_SIZE:]
+    assert rows.time(1, 9) == 5000

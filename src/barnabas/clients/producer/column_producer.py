@@ -9,6 +9,7 @@ a row that begins a batch, or is larger than one, takes the way of `send()`. Hea
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 STICKY = -1
 """Instead of a partition: wherever records without a key go for now."""
+
+NOW = -(2**63)
+"""Instead of a time: the one at which a record is appended."""
 
 
 @dataclass(slots=True)
@@ -66,9 +70,11 @@ class ColumnProducer(Producer):
         value: "pa.Array",
         key: "pa.Array | None" = None,
         partition: "pa.Array | None" = None,
+        timestamp: "pa.Array | None" = None,
     ) -> Deliveries:
         """Send one record per row. Keys and values are binary or text arrays with 32-bit ends;
-        a partition that is null is chosen as `send()` would. Look at the answer after `flush()`.
+        timestamps are 64-bit milliseconds. A partition that is null is chosen as `send()` would,
+        a time that is null is now. Look at the answer after `flush()`.
         """
         deliveries = Deliveries()
         if not len(value):
@@ -77,7 +83,7 @@ class ColumnProducer(Producer):
         places = self._places(appender, key, partition, len(value))
         order = places.argsort(kind="stable")
         keys = None if key is None else _column(key)
-        encoder = RowEncoder(keys, _column(value), order)
+        encoder = RowEncoder(keys, _column(value), order, _times(timestamp))
         for place, start, stop in _runs(places[order]):
             self._send_run((topic, place), appender, encoder, (start, stop), deliveries)
         return deliveries
@@ -102,7 +108,9 @@ class ColumnProducer(Producer):
             else:
                 key, value = encoder.row(start)
                 number = None if place == STICKY else place
-                deliveries.add_future(self.send(topic, value, key, (), number))
+                time = encoder.time(start, NOW)
+                stamp = None if time == NOW else time
+                deliveries.add_future(self.send(topic, value, key, (), number, stamp))
                 count = 1
             start += count
 
@@ -145,6 +153,15 @@ def _hashed(appender: TopicAppender, key: "pa.Array") -> "np.ndarray[Any, Any]":
 def _column(array: "pa.Array") -> BytesColumn:
     bits, ends, data = array.buffers()
     return BytesColumn(bits if array.null_count else None, ends, data, array.offset)
+
+
+def _times(timestamp: "pa.Array | None") -> "np.ndarray[Any, Any] | None":
+    import numpy as np
+
+    if timestamp is None:
+        return None
+    filled = timestamp.fill_null(time_ns() // 1_000_000) if timestamp.null_count else timestamp
+    return np.ascontiguousarray(filled.to_numpy(zero_copy_only=False), np.int64)
 
 
 def _runs(places: "np.ndarray[Any, Any]") -> Iterator[tuple[int, int, int]]:

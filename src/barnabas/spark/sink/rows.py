@@ -78,22 +78,26 @@ class Sending:
     def _send(self, topic: str, batch: "pa.RecordBatch") -> Deliveries:
         columns = {name: batch.column(name) for name in batch.schema.names if name in _TYPES}
         headers = columns.get("headers")
-        has_headers = headers is not None and headers.null_count < len(headers)
-        if has_headers or self.timestamp_column is not None:
+        if headers is not None and headers.null_count < len(headers):
             return self._send_one_by_one(topic, batch)
         return self.producer.send_columns(
-            topic, _bytes(columns["value"]), _bytes(columns.get("key")), columns.get("partition")
+            topic,
+            _bytes(columns["value"]),
+            _bytes(columns.get("key")),
+            columns.get("partition"),
+            _times(batch, self.timestamp_column),
         )
 
     def _send_one_by_one(self, topic: str, batch: "pa.RecordBatch") -> Deliveries:
-        """For what columns have no short way: headers, and times of their own."""
+        """For headers, which have no short way."""
         deliveries, send = Deliveries(), self.producer.send
+        times = _times(batch, self.timestamp_column)
         for value, key, pairs, partition, time in zip(
             _objects(batch, "value"),
             _objects(batch, "key"),
             _list(batch, "headers"),
             _list(batch, "partition"),
-            _times(batch, self.timestamp_column),
+            [None] * batch.num_rows if times is None else times.to_pylist(),
             strict=True,
         ):
             headers = [(pair["key"], pair["value"]) for pair in pairs or ()]
@@ -131,11 +135,11 @@ def _objects(batch: "pa.RecordBatch", name: str) -> list[Any]:
     return found
 
 
-def _times(batch: "pa.RecordBatch", name: str | None) -> list[Any]:
+def _times(batch: "pa.RecordBatch", name: str | None) -> "pa.Array | None":
     """Milliseconds; where there is none the producer's own time is taken."""
     import pyarrow as pa
 
     if name is None:
-        return [None] * batch.num_rows
-    micros = batch.column(name).cast(pa.int64()).to_pylist()
-    return [None if value is None else value // 1000 for value in micros]
+        return None
+    millis = batch.column(name).cast(pa.timestamp("ms", tz="UTC"), safe=False)
+    return millis.cast(pa.int64())
