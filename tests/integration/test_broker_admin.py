@@ -69,11 +69,13 @@ async def test_a_bad_name_is_refused(peer, name):
     assert ErrorCode(created.error_code) is ErrorCode.INVALID_TOPIC_EXCEPTION
 
 
-async def test_topics_are_found_by_id(peer):
+@pytest.mark.parametrize("name", [None, ""])
+async def test_topics_are_found_by_id(peer, name):
+    """Java's consumer sends an empty name with the id, others send none."""
     topic_id = await create_topic(peer, "t")
-    asked = MetadataRequest(topics=[MetadataRequestTopic(topic_id, None)])
+    asked = MetadataRequest(topics=[MetadataRequestTopic(topic_id, name)])
     assert (await peer.call(asked, 12)).topics[0].name == "t"
-    unknown = MetadataRequest(topics=[MetadataRequestTopic(type(topic_id)(b"x" * 16), None)])
+    unknown = MetadataRequest(topics=[MetadataRequestTopic(type(topic_id)(b"x" * 16), name)])
     answer = (await peer.call(unknown, 12)).topics[0]
     assert ErrorCode(answer.error_code) is ErrorCode.UNKNOWN_TOPIC_ID
 

@@ -80,7 +80,8 @@ def _topic(
 ) -> MetadataResponseTopic:
     metadata = ctx.services.metadata
     name = asked.name
-    if name is None:
+    if name is None or (name == "" and asked.topic_id != ZERO_UUID):
+        # Java's consumers send an empty name beside the id, not a null one.
         name = metadata.topic_name(asked.topic_id)
         if name is None:
             return MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_ID, None, asked.topic_id)
