@@ -4,8 +4,8 @@ The pure parts (options, offsets, ranges, admission, planner) know nothing of Sp
 this package is the only importer of pyspark. Nothing of it is imported until it is asked for.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from barnabas.spark.sink.database import DatabaseSink
 
@@ -13,8 +13,18 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+    from barnabas.spark.query_lag import Lag, LagListener
 
-__all__ = ["FORMAT", "DatabaseSink", "decode", "encode", "register", "session"]
+__all__ = [
+    "FORMAT",
+    "DatabaseSink",
+    "decode",
+    "encode",
+    "lag",
+    "register",
+    "session",
+    "watch_lag",
+]
 
 FORMAT = "barnabas"
 
@@ -81,3 +91,23 @@ def encode(
     from barnabas.spark.formats.frames import encode_frame
 
     return encode_frame(frame, format, column=column, columns=columns, schema=schema)
+
+
+def lag(progress: Any) -> "Lag | None":
+    """How far behind its topics a query is, from its `lastProgress`; None before its first batch.
+
+    `lag(query.lastProgress).metrics()` has the names of Spark's own Kafka source.
+    """
+    from barnabas.spark.query_lag import lag_of
+
+    return lag_of(progress)
+
+
+def watch_lag(spark: "SparkSession", on_lag: "Callable[[str, Lag], None]") -> "LagListener":
+    """Call `on_lag(query, lag)` after each batch of every query of a session.
+
+    `spark.streams.removeListener` ends it.
+    """
+    from barnabas.spark.query_lag import listen
+
+    return listen(spark, on_lag)

@@ -7,7 +7,7 @@ the options only: not on the number of cores, not on what the cluster looks like
 
 import itertools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from barnabas.model.ids import TopicPartition
 
@@ -17,12 +17,17 @@ PACKED_RECORDS = 10_000
 
 @dataclass(frozen=True, slots=True, order=True)
 class OffsetRange:
-    """Offsets `start` to `end` (exclusive) of one partition."""
+    """Offsets `start` to `end` (exclusive) of one partition.
+
+    `fresh` is a partition that the query has not seen before: it is read from its earliest record
+    on, so that what retention took before the query came is no loss to it.
+    """
 
     topic: str
     partition: int
     start: int
     end: int
+    fresh: bool = False
 
     @property
     def size(self) -> int:
@@ -43,7 +48,7 @@ def ranges_between(
     was truncated: nothing of it is to be read.
     """
     ranges = [
-        OffsetRange(place.topic, place.partition, start.get(place, 0), until)
+        OffsetRange(place.topic, place.partition, start.get(place, 0), until, place not in start)
         for place, until in end.items()
     ]
     return sorted(item for item in ranges if item.size > 0)
@@ -97,7 +102,4 @@ def _split_to(ranges: list[OffsetRange], count: int) -> list[OffsetRange]:
 def _split(item: OffsetRange, count: int) -> list[OffsetRange]:
     count = max(1, min(count, item.size))
     bounds = [item.start + item.size * number // count for number in range(count + 1)]
-    return [
-        OffsetRange(item.topic, item.partition, low, high)
-        for low, high in itertools.pairwise(bounds)
-    ]
+    return [replace(item, start=low, end=high) for low, high in itertools.pairwise(bounds)]

@@ -5,6 +5,7 @@ with its name in the message. Options are case-insensitive, as everywhere in Spa
 """
 
 import re
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -46,6 +47,7 @@ SOURCE_OPTIONS = (
     "maxRecordsPerPartition",
     "includeHeaders",
     "groupIdPrefix",
+    "commitOffsets",
     "kafkaConsumer.pollTimeoutMs",
     "fetchOffset.numRetries",
     "fetchOffset.retryIntervalMs",
@@ -58,6 +60,8 @@ BATCH_ONLY = ("endingOffsets", "endingTimestamp", "endingOffsetsByTimestamp", "p
 STRATEGIES = ("assign", "subscribe", "subscribePattern")
 DEFAULT_POLL_TIMEOUT_MS = 120_000
 DEFAULT_TRIGGER_DELAY_MS = 15 * 60 * 1000
+GROUP_ID_PREFIX = "spark-kafka-source"
+LONGEST_NAME = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,8 @@ class SourceOptions:
     client: Mapping[str, str]
     fetch_bytes: int
     formats: FormatOptions
+    group: str | None
+    """The group that shows the query's position; None for none."""
 
     @classmethod
     def parse(cls, given: Mapping[str, str], *, streaming: bool) -> "SourceOptions":
@@ -119,6 +125,7 @@ class SourceOptions:
             client=client,
             fetch_bytes=fetch_bytes,
             formats=FormatOptions.parse(texts),
+            group=_group(texts, _subscription(texts)) if streaming else None,
         )
         options._check(texts)
         return options
@@ -157,6 +164,20 @@ def _subscription(texts: OptionTexts) -> Subscription:
     if not topics:
         raise ConfigError(f"{name}={text!r}: names no topic")
     return Subscription(topics=topics)
+
+
+def _group(texts: OptionTexts, subscription: Subscription) -> str | None:
+    """`kafka.group.id`, or a name that stays the same when the query is started again."""
+    if not texts.flag("commitOffsets", True):
+        return None
+    given = texts.text("kafka.group.id")
+    if given is not None:
+        return given
+    topics = subscription.topics or sorted({place.topic for place in subscription.assigned})
+    name = ",".join(topics) if topics else subscription.pattern or ""
+    if len(name) > LONGEST_NAME:
+        name = f"{name[:LONGEST_NAME]}-{zlib.crc32(name.encode()):08x}"
+    return f"{texts.text('groupIdPrefix') or GROUP_ID_PREFIX}-{name}"
 
 
 def _pattern(name: str, text: str) -> str:

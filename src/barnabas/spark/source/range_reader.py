@@ -145,7 +145,8 @@ class RangeReader:
         item = self._range
         earliest = self._consumer.earliest_offset(item.topic, item.partition)
         if earliest > self._position:
-            self._lost(log_start_loss(item.place, self._position, earliest, item.end))
+            if not item.fresh:
+                self._lost(log_start_loss(item.place, self._position, earliest, item.end))
             self._position = earliest
             return
         latest = self._consumer.latest_offset(item.topic, item.partition)

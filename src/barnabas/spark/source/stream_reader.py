@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from barnabas.spark.source.cluster import SourceCluster
+    from barnabas.spark.source.group_mirror import GroupMirror
 
 LONG_POLL_MS = 100
 LOOK_AGAIN_SECONDS = 0.02
@@ -98,16 +99,25 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _plan(self) -> "Planning":
         if self._planning is None:
             from barnabas.spark.source.cluster import SourceCluster
+            from barnabas.spark.source.group_mirror import GroupMirror
 
-            self._planning = Planning(self._options, SourceCluster(self._options))
+            options = self._options
+            mirror = None if options.group is None else GroupMirror(options.client, options.group)
+            self._planning = Planning(options, SourceCluster(options), mirror)
         return self._planning
 
 
 class Planning:
     """The driver's half of a query, made when first needed: a pickled reader has none."""
 
-    def __init__(self, options: SourceOptions, cluster: "SourceCluster") -> None:
+    def __init__(
+        self,
+        options: SourceOptions,
+        cluster: "SourceCluster",
+        mirror: "GroupMirror | None" = None,
+    ) -> None:
         self.seen: ClusterView | None = None
+        self._mirror = mirror
         self._options = options
         self._cluster = cluster
         self._clock = SystemClock()
@@ -123,6 +133,8 @@ class Planning:
 
     def close(self) -> None:
         self._pause.set()
+        if self._mirror is not None:
+            self._mirror.close()
         self._cluster.close()
 
     def initial(self) -> Offsets:
@@ -144,12 +156,24 @@ class Planning:
     def next_end(self, start: Offsets, *, limited: bool) -> Offsets:
         """The end of the next batch; waits a little when there is nothing new."""
         deadline = self._clock.monotonic_ms() + LONG_POLL_MS
+        if self.seen is None and self._mirror is not None and start != self._initial:
+            self._known_ids.update(self._mirror.topic_ids(start))
         while True:
             end = self._end(start, limited)
             waits = limited and self._target is None
             if end != start or not waits or self._clock.monotonic_ms() >= deadline:
+                self._show(start, end)
                 return end
             self._pause.wait(LOOK_AGAIN_SECONDS)
+
+    def _show(self, start: Offsets, end: Offsets) -> None:
+        """Spark asks for the next batch when all before has been processed."""
+        if self._mirror is None:
+            return
+        self._mirror.processed(start, end, self._known_ids)
+        if self._target is not None and start == end:
+            # The last question of a query that ends by itself: its process goes any moment now.
+            self._mirror.flush()
 
     def _end(self, start: Offsets, limited: bool) -> Offsets:
         view = self._target or self._cluster.view()

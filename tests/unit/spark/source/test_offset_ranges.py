@@ -31,7 +31,10 @@ def covered(parts):
 
 def test_ranges_between():
     start, end = {A0: 3, A1: 7, B0: 9}, {A0: 5, A1: 7, B0: 4, TopicPartition("c", 0): 2}
-    assert ranges_between(start, end) == [OffsetRange("a", 0, 3, 5), OffsetRange("c", 0, 0, 2)]
+    assert ranges_between(start, end) == [
+        OffsetRange("a", 0, 3, 5),
+        OffsetRange("c", 0, 0, 2, fresh=True),
+    ]
 
 
 @given(sizes, st.none() | st.integers(1, 40), st.none() | st.integers(3, 400))

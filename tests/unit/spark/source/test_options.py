@@ -58,6 +58,16 @@ def test_subscriptions():
     assert of(assign='{"a":[1,0]}') == Subscription(assigned=(A0, A1))
 
 
+def test_the_group_that_shows_a_query():
+    assert parse().group is None
+    assert parse(streaming=True).group == "spark-kafka-source-a"
+    assert parse(streaming=True, groupIdPrefix="p").group == "p-a"
+    assert parse(streaming=True, kafka__group__id="g").group == "g"
+    assert parse(streaming=True, commitOffsets="false").group is None
+    many = parse(streaming=True, subscribe=",".join(f"topic-{n}" for n in range(50))).group
+    assert len(many) < 150
+
+
 def test_positions():
     assert parse(startingOffsets="EARLIEST").starting == EarliestOffsets()
     assert parse(streaming=True, startingOffsets=" latest ").starting == LatestOffsets()

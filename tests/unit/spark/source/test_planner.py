@@ -33,7 +33,7 @@ def test_a_new_partition_begins_at_zero():
     step = advance({A0: 3}, view({A0: 3, A1: 5}), {"a": OLD})
     assert step.end == {A0: 3, A1: 5}
     assert not step.losses
-    assert ranges_between({A0: 3}, step.end) == [OffsetRange("a", 1, 0, 5)]
+    assert ranges_between({A0: 3}, step.end) == [OffsetRange("a", 1, 0, 5, fresh=True)]
 
 
 def test_a_deleted_topic_is_lost_from_the_position_on_and_leaves():
