@@ -209,3 +209,46 @@ def test_bad_configuration_fails_at_construction():
         Producer()
     with pytest.raises(ConfigError, match="not host:port"):
         Producer(bootstrap_servers="localhost")
+
+
+def test_after_a_failed_transaction_send_says_so_at_once(topic_name):
+    with (
+        Broker({"num.partitions": 2}) as own,
+        Producer(
+            bootstrap_servers=own.bootstrap_servers, transactional_id=topic_name, linger_ms=60_000
+        ) as producer,
+    ):
+        producer.init_transactions()
+        producer.begin_transaction()
+        own.fail("PRODUCE", "INVALID_RECORD")
+        lost = producer.send(topic_name, b"a", partition=0)
+        open_batch = producer.send(topic_name, b"b", partition=1)
+        assert lost.exception(10).code is ErrorCode.INVALID_RECORD
+        assert not open_batch.done()  # a record could be appended to it
+        with pytest.raises(LocalError, match="must be aborted"):
+            producer.send(topic_name, b"c", partition=1)
+        producer.abort_transaction()
+        producer.begin_transaction()
+        producer.send(topic_name, b"d").result(10)
+        producer.commit_transaction()
+
+
+def test_an_abort_drops_every_batch_that_waits(topic_name):
+    with (
+        Broker() as own,
+        Producer(
+            bootstrap_servers=own.bootstrap_servers,
+            transactional_id=topic_name,
+            linger_ms=60_000,
+            batch_size=200,
+        ) as producer,
+    ):
+        producer.init_transactions()
+        producer.begin_transaction()
+        own.fail("PRODUCE", "INVALID_RECORD", times=None)
+        sent = []
+        with pytest.raises(LocalError, match="must be aborted"):
+            while True:  # until the failure is heard of
+                sent.append(producer.send(topic_name, bytes(150)))
+        producer.abort_transaction(10)
+        assert all(future.done() for future in sent)

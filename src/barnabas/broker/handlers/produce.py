@@ -9,6 +9,8 @@ the range does not reach down to them (KAFKA-18659).
 acks=0 gets no response; an error closes the connection, so that the client notices.
 """
 
+from typing import NamedTuple
+
 from barnabas.broker.coordinators.produce_verification import (
     NOT_VERIFIED,
     Verdicts,
@@ -49,7 +51,20 @@ _ALLOWED_ACKS = frozenset({-1, 0, 1})
 _HINTS_FROM = 10
 _IDS_FROM = 13
 
-Waiting = list[tuple[Partition, int, PartitionProduceResponse]]
+
+class Unacknowledged(NamedTuple):
+    """An append that waits for its acknowledgements: up to where, and in which leader epoch."""
+
+    partition: Partition
+    required_offset: int
+    leader_epoch: int
+    answer: PartitionProduceResponse
+
+    def status(self, acks: int) -> ErrorCode | None:
+        return self.partition.ack_status(self.required_offset, acks, self.leader_epoch)
+
+
+Waiting = list[Unacknowledged]
 
 
 def handle_produce(ctx: RequestContext, request: ProduceRequest) -> Result:
@@ -91,9 +106,9 @@ def _append_topic(
             if name is None:
                 raise BrokerError(ErrorCode.UNKNOWN_TOPIC_ID)
             place = TopicPartition(name, data.index)
-            required = _append(ctx, request, place, data.records, answer, verdicts)
-            if required is not None:
-                waiting.append((*required, answer))
+            unacknowledged = _append(ctx, request, place, data.records, answer, verdicts)
+            if unacknowledged is not None:
+                waiting.append(unacknowledged)
         except BrokerError as error:
             answer.error_code = error.code
             answer.error_message = error.message
@@ -110,7 +125,7 @@ def _append(
     records: memoryview | None,
     answer: PartitionProduceResponse,
     verdicts: Verdicts,
-) -> tuple[Partition, int] | None:
+) -> Unacknowledged | None:
     """Append a batch; gives what to wait for when it is not acknowledged yet."""
     services = ctx.services
     if request.acks not in _ALLOWED_ACKS:
@@ -137,10 +152,10 @@ def _append(
     answer.log_start_offset = info.log_start_offset
     if not request.acks:
         return None
-    required = info.last_offset + 1
-    status = partition.ack_status(required, request.acks)
+    unacknowledged = Unacknowledged(partition, info.last_offset + 1, partition.leader_epoch, answer)
+    status = unacknowledged.status(request.acks)
     if status is None:
-        return partition, required
+        return unacknowledged
     answer.error_code = status
     return None
 
@@ -205,18 +220,18 @@ class DelayedProduce(DelayedOperation):
 
     def try_complete(self) -> bool:
         still: Waiting = []
-        for partition, required, answer in self._waiting:
-            status = partition.ack_status(required, self._acks)
+        for append in self._waiting:
+            status = append.status(self._acks)
             if status is None:
-                still.append((partition, required, answer))
+                still.append(append)
             else:
-                answer.error_code = status
+                append.answer.error_code = status
         self._waiting = still
         return not still
 
     def finish(self, *, expired: bool) -> None:
-        for _, _, answer in self._waiting:  # the records stay, their fate is unknown
-            answer.error_code = ErrorCode.REQUEST_TIMED_OUT
+        for append in self._waiting:  # the records stay, their fate is unknown
+            append.answer.error_code = ErrorCode.REQUEST_TIMED_OUT
         self._deferred.respond(self._response)
 
 
@@ -227,7 +242,7 @@ def _wait(
     deferred = ctx.defer(pipelined=True)
     operation = DelayedProduce(deferred, response, waiting, request.acks)
     ctx.services.produce_purgatory.watch(
-        operation, [partition for partition, _, _ in waiting], max(request.timeout_ms, 0)
+        operation, [append.partition for append in waiting], max(request.timeout_ms, 0)
     )
     return deferred
 

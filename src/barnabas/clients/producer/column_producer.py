@@ -100,7 +100,7 @@ class ColumnProducer(Producer):
         while start < stop:
             count, batch = 0, None
             # The rest of the topic's life decides whether the short way is open, as in `send()`.
-            if self._direct and not self._closed and place < appender.count:
+            if self._core.direct and not self._closed and place < appender.count:
                 chosen = appender.sticky if place == STICKY else place
                 count, batch = appender.try_send_rows(chosen, encoder, start, stop)
             if count and batch is not None:

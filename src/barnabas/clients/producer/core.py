@@ -34,10 +34,13 @@ class ProducerCore:
         self.identity = ProducerIdentity(settings.idempotent, settings.max_in_flight)
         self.accumulator = Accumulator(settings, clock, self)
         self.sender = Sender(settings, self.client, self.accumulator, self.identity, clock)
+        self.direct = settings.plain and settings.transactional_id is None
+        """Whether a record may be appended to an open batch without a further question."""
         self.transaction: Transaction | None = None
         if settings.transactional_id is not None:
             self.transaction = Transaction(settings, self.client, self.identity)
             self.transaction.on_progress = self.sender.wake
+            self.transaction.on_failure = self._end_direct
             self.sender.gate = self.transaction
         self.sender.start()
 
@@ -100,6 +103,7 @@ class ProducerCore:
 
     async def begin_transaction(self) -> None:
         self._transactional().begin()
+        self.direct = self.settings.plain
 
     async def send_offsets(
         self,
@@ -112,17 +116,23 @@ class ProducerCore:
     async def commit_transaction(self, timeout_s: float) -> None:
         """Deliver everything, then commit; fails when a record of the transaction did."""
         transaction = self._transactional()
+        self._end_direct()
         await self.flush(timeout_s)
         await transaction.end(True, timeout_s)
 
     async def abort_transaction(self, timeout_s: float) -> None:
         """Drop what is not sent, wait for what is, then abort."""
         transaction = self._transactional()
+        self._end_direct()
         while queued := self.accumulator.waiting():
             for batch in queued:
                 self._drop(batch)
         await self.flush(timeout_s)
         await transaction.end(False, timeout_s)
+
+    def _end_direct(self) -> None:
+        """From now on every send asks the transaction first."""
+        self.direct = False
 
     def _drop(self, batch: ProducerBatch) -> None:
         self.accumulator.discard(batch)

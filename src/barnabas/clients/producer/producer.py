@@ -47,7 +47,6 @@ class Producer:
         self._thread.user = self._core
         self._records = RecordMaker(settings)
         self._topics: dict[str, TopicAppender] = {}
-        self._direct = self._records.plain and self._core.transaction is None
         self._closed = False
         _close_at_exit(self)
 
@@ -68,7 +67,7 @@ class Producer:
         """
         appender = self._topics.get(topic)
         future = None
-        if appender is not None and self._direct and not self._closed:
+        if appender is not None and self._core.direct:
             future = appender.try_send(key, value, headers, partition, timestamp)
         if future is None:
             future = self._send_slowly(topic, value, key, headers, (partition, timestamp))
@@ -85,6 +84,7 @@ class Producer:
         if self._closed:
             return
         self._closed = True
+        self._core.direct = False
         try:
             self._thread.call(self._core.close(timeout))
         finally:
@@ -113,8 +113,6 @@ class Producer:
 
     def begin_transaction(self) -> None:
         self._thread.call(self._core.begin_transaction())
-        # A transaction that fails from here on shows at its records and at its commit.
-        self._direct = self._records.plain
 
     def send_offsets_to_transaction(
         self,
@@ -130,11 +128,9 @@ class Producer:
         self._thread.call(self._core.send_offsets(positions, group, timeout))
 
     def commit_transaction(self, timeout: float = 60.0) -> None:
-        self._direct = False
         self._thread.call(self._core.commit_transaction(timeout))
 
     def abort_transaction(self, timeout: float = 60.0) -> None:
-        self._direct = False
         self._thread.call(self._core.abort_transaction(timeout))
 
     # -- inside --------------------------------------------------------------------------------

@@ -31,13 +31,6 @@ class RecordMaker:
     def __init__(self, settings: ProducerSettings) -> None:
         self._settings = settings
         self._turns = itertools.count(randrange(1 << 16))
-        self.plain = not (
-            settings.key_serializer
-            or settings.value_serializer
-            or settings.partitioner
-            or settings.round_robin
-            or settings.interceptors
-        )
 
     def make(self, record: SentRecord) -> SentRecord:
         """Intercepted, serialized and checked."""

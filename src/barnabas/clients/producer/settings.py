@@ -74,6 +74,17 @@ class ProducerSettings:
         settings._check(config, partitioner)
         return settings
 
+    @property
+    def plain(self) -> bool:
+        """Whether records go to their batch as they are given."""
+        return not (
+            self.key_serializer
+            or self.value_serializer
+            or self.partitioner
+            or self.round_robin
+            or self.interceptors
+        )
+
     def _check(self, config: Mapping[str, object], partitioner: object) -> None:
         if self.transactional_id is not None and not self.idempotent:
             raise ConfigError("transactional.id needs enable.idempotence=true")

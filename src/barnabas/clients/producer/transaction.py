@@ -78,6 +78,7 @@ class Transaction:
         self._started = False
         self._implicit = False
         self.on_progress: Callable[[], None] = lambda: None
+        self.on_failure: Callable[[], None] = lambda: None
 
     # -- the sender's questions ----------------------------------------------------------------
 
@@ -248,6 +249,7 @@ class Transaction:
             if error.code in _FATAL:
                 self._error = error
                 self.state = TransactionState.FATAL
+                self.on_failure()
             raise
 
     def _raise_for(self, error_code: int) -> None:
@@ -263,6 +265,7 @@ class Transaction:
         if self.state is not TransactionState.FATAL:
             self.state = TransactionState.FATAL if fatal else TransactionState.ABORTABLE
             self._error = error
+            self.on_failure()
 
     def _require(self, *allowed: TransactionState) -> None:
         if self.state in allowed:
