@@ -23,3 +23,16 @@ def test_three_brokers_in_one_process():
         assert replicas_differ(cluster, topic, 3) == []
         with pytest.raises(LocalError, match="killed"):
             cluster.kill(2)
+
+
+def test_leaders_come_back_by_themselves():
+    with Cluster(3, {"leader.imbalance.check.interval.seconds": 1}, zookeeper=False) as cluster:
+        topic = cluster.topic("orders", partitions=3)
+        wait_until(lambda: all(len(p.isr) == 3 for p in leaders(cluster, topic).values()))
+        for broker_id in (1, 2, 3):
+            cluster.stop(broker_id)
+            cluster.start(broker_id)
+        wait_until(
+            lambda: all(p.leader == p.replicas[0] for p in leaders(cluster, topic).values()),
+            what="every preferred leader",
+        )
