@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from barnabas import SimpleConsumer
 from barnabas.model.ids import TopicPartition
 
 pytestmark = pytest.mark.integration
@@ -115,6 +116,65 @@ def test_perf(cli, broker, topic_name):
     )
     assert ran.lines[0].startswith("start.time, end.time, data.consumed.in.MB")
     assert ran.lines[1].split(", ")[4] == "600"
+
+
+def figures_of(ran):
+    """The table of --print-metrics."""
+    lines = ran.lines[ran.lines.index("") + 2 :]
+    return {name.strip(): float(value) for name, _, value in (x.rpartition(" : ") for x in lines)}
+
+
+def test_a_producer_run_in_detail(cli, broker, topic_name):
+    broker.topic(topic_name)
+    ran = cli(
+        *("kafka-producer-perf-test", "--topic", topic_name, "--num-records", "301"),
+        *("--record-size", "10", "--throughput", "-1", "--reporting-interval", "0"),
+        *("--warmup-records", "100", "--transaction-duration-ms", "1", "--print-metrics"),
+        *("--bootstrap-server", broker.bootstrap_servers),
+    )
+    assert ran.code == 0, ran.err
+    windows = [line for line in ran.lines if line.endswith("max latency.")]
+    assert [int(line.split()[0]) for line in windows] == [1, 100, 100, 100]
+    total, steady = (line for line in ran.lines if line.endswith("99.9th."))
+    assert total.startswith("301 records sent, ")
+    assert steady.startswith("201 steady state records sent, ")
+    figures = figures_of(ran)
+    tags = "{client-id=perf-producer-client}"
+    assert figures[f"producer-metrics:record-send-total:{tags}"] == 301
+    assert figures[f"producer-metrics:txn-commit-total:{tags}"] >= 1
+    (listed,) = broker.admin.list_transactions(pattern="performance-producer-.*")
+    assert listed.state == "CompleteCommit"
+    settings = {"bootstrap.servers": broker.bootstrap_servers, "isolation.level": "read_committed"}
+    with SimpleConsumer(settings) as consumer:
+        first, end = consumer.earliest_offset(topic_name, 0), consumer.latest_offset(topic_name, 0)
+        assert (first, end) == (0, 301 + figures[f"producer-metrics:txn-commit-total:{tags}"])
+
+
+def test_a_consumer_run_in_detail(cli, broker, five):
+    tool = ("kafka-consumer-perf-test", "--bootstrap-server", broker.bootstrap_servers)
+    wanted = ("--topic", five, "--messages", "5", "--timeout", "20000", "--fetch-max-wait-ms", "5")
+    more = ("--print-metrics", "--socket-buffer-size", "65536", "--date-format", "yyyy")
+    ran = cli(*tool, *wanted, *more)
+    assert ran.code == 0, ran.err
+    year, _, _, _, count, *_ = ran.lines[1].split(", ")
+    assert (len(year), count) == (4, "5")
+    tags = "{client-id=perf-consumer-client}"
+    metrics = "consumer-fetch-manager-metrics"
+    assert figures_of(ran)[f"{metrics}:records-consumed-total:{tags}"] == 5
+    detailed = ("--show-detailed-stats", "--reporting-interval", "0", "--threads", "3")
+    ran = cli(*tool, *wanted, *detailed)
+    assert ran.lines[0].startswith("time, threadId, data.consumed.in.MB")
+    assert [line.split(", ")[1] for line in ran.lines[1:]] == ["0"] * len(ran.lines[1:])
+    assert ran.lines[-1].split(", ")[4] == "5"
+    assert "will be ignored" in ran.err
+    assert cli(*tool, *wanted, "--date-format", "QQ").code == 2
+
+
+def test_wrong_producer_runs(cli):
+    tool = ("kafka-producer-perf-test", "--topic", "t", "--num-records", "5", "--record-size", "1")
+    tool = (*tool, "--throughput", "-1", "--bootstrap-server", "127.0.0.1:1")
+    assert cli(*tool, "--warmup-records", "5").code == 2
+    assert cli(*tool, "--transaction-duration-ms", "0").code == 2
 
 
 def test_configs(cli, broker, five):

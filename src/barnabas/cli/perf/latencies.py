@@ -18,6 +18,7 @@ class Latencies:
 
     def __init__(self) -> None:
         self.values_ms: list[float] = []
+        self._lists: tuple[list[float], ...] = (self.values_ms,)
         self._sent = 0
         self._under_way: deque[Any] = deque()
 
@@ -40,16 +41,24 @@ class Latencies:
 
     def _timer(self) -> Callable[[Any], None]:
         """A delivery callback that notes the time since now."""
-        started = time.perf_counter()
+        started, lists = time.perf_counter(), self._lists
 
         def delivered(_: Any) -> None:
-            self.values_ms.append((time.perf_counter() - started) * 1000)
+            elapsed_ms = (time.perf_counter() - started) * 1000
+            for values in lists:
+                values.append(elapsed_ms)
 
         return delivered
 
+    def later(self) -> "Latencies":
+        """The latencies of what is sent from now on; they count here too."""
+        child = Latencies()
+        self._lists = (*self._lists, child.values_ms)
+        return child
+
     def percentile(self, share: float) -> float:
         """
-        >>> latencies = Latencies(); latencies.values_ms = [1.0, 2.0, 3.0, 4.0]
+        >>> latencies = Latencies(); latencies.values_ms.extend([1.0, 2.0, 3.0, 4.0])
         >>> latencies.percentile(0.5), latencies.percentile(0.99)
         (3.0, 4.0)
         """

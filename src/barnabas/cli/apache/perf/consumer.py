@@ -3,8 +3,7 @@
 import argparse
 import sys
 import time
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from barnabas.cli.apache.flags import (
@@ -13,6 +12,14 @@ from barnabas.cli.apache.flags import (
     connection_of,
     say,
 )
+from barnabas.cli.apache.perf.consume_stats import (
+    DETAILED_HEADER,
+    TOTAL_HEADER,
+    Reading,
+    figures,
+    moment,
+)
+from barnabas.cli.apache.perf.metrics import Metric, print_metrics
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.runtime.clock import SystemClock
 
@@ -22,22 +29,11 @@ if TYPE_CHECKING:
 EXAMPLE = """
 barnabas kafka-consumer-perf-test --bootstrap-server localhost:9092 --topic bench \\
     --messages 100000
+barnabas kafka-consumer-perf-test --bootstrap-server localhost:9092 --topic bench \\
+    --messages 100000 --show-detailed-stats --reporting-interval 1000 --print-metrics
 """
-MEGABYTE = 1024 * 1024
-HEADER = (
-    "start.time, end.time, data.consumed.in.MB, MB.sec, data.consumed.in.nMsg, nMsg.sec, "
-    "rebalance.time.ms, fetch.time.ms, fetch.MB.sec, fetch.nMsg.sec"
-)
-
-
-class Measured(NamedTuple):
-    """What a run brought."""
-
-    start_ms: int
-    end_ms: int
-    records: int
-    size: int
-    join_ms: int
+CLIENT_ID = "perf-consumer-client"
+THREAD = 0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,10 +46,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--socket-buffer-size", type=int, default=2 * 1024 * 1024)
     parser.add_argument("--timeout", type=int, default=10_000, help="milliseconds")
     parser.add_argument("--hide-header", action="store_true")
-    parser.add_argument("--show-detailed-stats", action="store_true")
-    parser.add_argument("--print-metrics", action="store_true")
-    parser.add_argument("--date-format", default="yyyy-MM-dd HH:mm:ss:SSS", help=argparse.SUPPRESS)
-    parser.add_argument("--reporting-interval", type=int, default=5000)
+    parser.add_argument("--show-detailed-stats", action="store_true", help="a line per interval")
+    parser.add_argument("--print-metrics", action="store_true", help="figures at the end")
+    parser.add_argument(
+        "--date-format", default="yyyy-MM-dd HH:mm:ss:SSS", help="letters of SimpleDateFormat"
+    )
+    parser.add_argument(
+        "--reporting-interval", type=int, default=5000, help="milliseconds (default: 5000)"
+    )
     parser.add_argument("--threads", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--num-fetch-threads", type=int, help=argparse.SUPPRESS)
     add_client_properties(parser, "consumer")
@@ -61,62 +61,122 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    moment(0, arguments.date_format)
+    if arguments.threads is not None or arguments.num_fetch_threads is not None:
+        sys.stderr.write(
+            "WARNING: option [threads] and [num-fetch-threads] have been deprecated and will be "
+            "ignored by the test\n"
+        )
     if not arguments.hide_header:
-        say(HEADER)
-    options = {
-        "group_id": arguments.group or f"perf-consumer-{uuid4().hex[:6]}",
-        "auto_offset_reset": "latest" if arguments.from_latest else "earliest",
-        "max_partition_fetch_bytes": arguments.fetch_size,
-        "max_poll_records": 10_000,
-        "check_crcs": "false",
-    }
-    with connection_of(arguments).consumer(**options) as consumer:
-        consumer.subscribe([arguments.topic])
-        measured = _measure(consumer, arguments.messages, arguments.timeout)
-    if measured.records < arguments.messages:
+        say(DETAILED_HEADER if arguments.show_detailed_stats else TOTAL_HEADER)
+    with connection_of(arguments).consumer(**_options(arguments)) as consumer:
+        measured = Measurement(consumer, arguments)
+        measured.run()
+        metrics = measured.metrics() if arguments.print_metrics else []
+    if measured.now.records < arguments.messages:
         sys.stderr.write(
             "WARNING: Exiting before consuming the expected number of messages: timeout "
             f"({arguments.timeout} ms) exceeded. You can use the --timeout option to increase "
             "the timeout.\n"
         )
-    say(line(measured))
+    if not arguments.show_detailed_stats:
+        say(measured.total_line())
+    if arguments.print_metrics:
+        print_metrics(metrics)
     return DONE
 
 
-def _measure(consumer: "Consumer", wanted: int, timeout_ms: int) -> Measured:
-    clock = SystemClock()
-    start_ms = clock.now_ms()
-    count = size = 0
-    join_ms = 0
-    last = time.monotonic()
-    while count < wanted and (time.monotonic() - last) * 1000 <= timeout_ms:
-        polled = consumer.poll(0.1)
-        if not polled:
-            continue
-        join_ms = join_ms or clock.now_ms() - start_ms
-        last = time.monotonic()
-        for records in polled.values():
-            count += len(records)
-            size += sum(len(r.key or b"") + len(r.value or b"") for r in records)
-    return Measured(start_ms, clock.now_ms(), count, size, join_ms)
+def _options(arguments: argparse.Namespace) -> dict[str, Any]:
+    options = {
+        "group_id": arguments.group or f"perf-consumer-{uuid4().hex[:6]}",
+        "client_id": CLIENT_ID,
+        "auto_offset_reset": "latest" if arguments.from_latest else "earliest",
+        "max_partition_fetch_bytes": arguments.fetch_size,
+        "receive_buffer_bytes": arguments.socket_buffer_size,
+        "max_poll_records": 10_000,
+        "check_crcs": "false",
+    }
+    if arguments.fetch_max_wait_ms is not None:
+        options["fetch_max_wait_ms"] = arguments.fetch_max_wait_ms
+    return options
 
 
-def line(run: Measured) -> str:
-    """The figures in Apache's columns."""
-    seconds = max((run.end_ms - run.start_ms) / 1000, 0.001)
-    fetch_ms = max(run.end_ms - run.start_ms - run.join_ms, 1)
-    megabytes = run.size / MEGABYTE
-    figures = (
-        f"{_moment(run.start_ms)}, {_moment(run.end_ms)}, {megabytes:.4f}, "
-        f"{megabytes / seconds:.4f}, {run.records}, {run.records / seconds:.4f}"
-    )
-    fetch_s = fetch_ms / 1000
-    return (
-        f"{figures}, {run.join_ms}, {fetch_ms}, {megabytes / fetch_s:.4f}, "
-        f"{run.records / fetch_s:.4f}"
-    )
+class Measurement:
+    """One run; its own rebalance listener, to tell joining from fetching."""
 
+    def __init__(self, consumer: "Consumer", arguments: argparse.Namespace) -> None:
+        self._consumer = consumer
+        self._arguments = arguments
+        self._clock = SystemClock()
+        self._joining_since: int | None = self._clock.now_ms()
+        self._joining_ms = 0
+        self.start = self.now = Reading(self._clock.now_ms())
 
-def _moment(timestamp_ms: int) -> str:
-    moment = datetime.fromtimestamp(timestamp_ms / 1000, UTC)
-    return moment.strftime("%Y-%m-%d %H:%M:%S:") + f"{timestamp_ms % 1000:03d}"
+    def on_partitions_assigned(self, _: Any) -> None:
+        if self._joining_since is not None:
+            self._joining_ms += self._clock.now_ms() - self._joining_since
+            self._joining_since = None
+
+    def on_partitions_revoked(self, _: Any) -> None:
+        self._joining_since = self._clock.now_ms()
+
+    def run(self) -> None:
+        """Poll until there are enough records, or none came for too long."""
+        arguments = self._arguments
+        self._consumer.subscribe([arguments.topic], self)
+        last, reported = time.monotonic(), self.start
+        while self.now.records < arguments.messages:
+            polled = self._consumer.poll(0.1)
+            if polled:
+                last = time.monotonic()
+            elif (time.monotonic() - last) * 1000 > arguments.timeout:
+                break
+            self._count(polled)
+            due = self.now.at_ms - reported.at_ms >= arguments.reporting_interval
+            if arguments.show_detailed_stats and due:
+                say(self._interval_line(reported))
+                reported = self.now
+
+    def _count(self, polled: dict[Any, list[Any]]) -> None:
+        records, size = self.now.records, self.now.size
+        for some in polled.values():
+            records += len(some)
+            size += sum(len(r.key or b"") + len(r.value or b"") for r in some)
+        self.now = Reading(self._clock.now_ms(), records, size, self._joining_ms)
+
+    def _interval_line(self, since: Reading) -> str:
+        when = moment(self.now.at_ms, self._arguments.date_format)
+        return f"{when}, {THREAD}, {figures(since, self.now, self.now)}"
+
+    def total_line(self) -> str:
+        """The figures of the whole run."""
+        pattern = self._arguments.date_format
+        times = f"{moment(self.start.at_ms, pattern)}, {moment(self.now.at_ms, pattern)}"
+        return f"{times}, {figures(self.start, self.now, self.now)}"
+
+    def metrics(self) -> list[Metric]:
+        """Kafka's names; positions and lags are the consumer's own."""
+        now, known = self.now, self._consumer.metrics()
+        seconds = max((now.at_ms - self.start.at_ms) / 1000, 0.001)
+        tags = {"client-id": CLIENT_ID}
+        fetched = {
+            "records-consumed-total": now.records,
+            "records-consumed-rate": now.records / seconds,
+            "bytes-consumed-total": now.size,
+            "bytes-consumed-rate": now.size / seconds,
+            "records-lag-max": known["records-lag-max"],
+        }
+        found = [
+            Metric("consumer-fetch-manager-metrics", name, value, tags)
+            for name, value in fetched.items()
+        ]
+        assigned = known["assigned-partitions"]
+        found.append(Metric("consumer-coordinator-metrics", "assigned-partitions", assigned, tags))
+        for place, figures_of in known["partitions"].items():
+            here = {**tags, "topic": place.topic, "partition": str(place.partition)}
+            found.extend(
+                Metric("consumer-fetch-manager-metrics", name, figures_of[name], here)
+                for name in ("records-lag", "records-lead")
+                if figures_of[name] is not None
+            )
+        return found

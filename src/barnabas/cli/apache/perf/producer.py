@@ -1,23 +1,34 @@
 """kafka-producer-perf-test: send records, report throughput and latency as Apache does."""
 
 import argparse
+import random
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from barnabas.cli.apache.flags import known_settings, say
+from barnabas.cli.apache.perf.metrics import Metric, print_metrics
+from barnabas.cli.apache.perf.send_stats import SendStats
+from barnabas.cli.apache.perf.transactions import Transactions, transaction_settings
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.settings import BOOTSTRAP, key_values, read_properties
-from barnabas.cli.perf.latencies import Latencies
 from barnabas.cli.topic_data.copy import Pace
 from barnabas.model.errors import ConfigError
+
+if TYPE_CHECKING:
+    from barnabas.clients.producer import Producer
 
 EXAMPLE = """
 barnabas kafka-producer-perf-test --topic bench --num-records 100000 --record-size 100 \\
     --throughput -1 --producer-props bootstrap.servers=localhost:9092
+barnabas kafka-producer-perf-test --topic bench --num-records 100000 --record-size 100 \\
+    --throughput 5000 --bootstrap-server localhost:9092 --warmup-records 10000 \\
+    --transaction-duration-ms 500 --print-metrics
 """
-MEGABYTE = 1024 * 1024
-_PACE_EVERY = 100
+CLIENT_ID = "perf-producer-client"
+_LOOK_EVERY = 100
+_POOL = 64
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,42 +45,116 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--producer.config", "--command-config", dest="config", metavar="FILE")
     parser.add_argument("--bootstrap-server", metavar="HOST:PORT")
-    parser.add_argument("--print-metrics", action="store_true")
-    parser.add_argument("--transactional-id")
-    parser.add_argument("--transaction-duration-ms", type=int)
-    parser.add_argument("--reporting-interval", type=int, default=5000)
-    parser.add_argument("--warmup-records", type=int, default=0)
+    parser.add_argument("--print-metrics", action="store_true", help="figures at the end")
+    parser.add_argument("--transactional-id", help="send in transactions under this id")
+    parser.add_argument(
+        "--transaction-duration-ms", type=int, help="commit when one is so old (default: 3000)"
+    )
+    parser.add_argument(
+        "--reporting-interval", type=int, default=5000, help="ms between lines (default: 5000)"
+    )
+    parser.add_argument(
+        "--warmup-records", type=int, default=0, help="the rest is reported on its own too"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
+    settings = _settings(arguments)
+    if not 0 <= arguments.warmup_records < arguments.num_records:
+        raise ConfigError("--warmup-records must be fewer than --num-records")
+    duration_ms = transaction_settings(
+        settings, arguments.transactional_id, arguments.transaction_duration_ms
+    )
+    payloads = _payloads(arguments)
+    connection = Connection(known_settings(settings))
+    with connection.producer(client_id=CLIENT_ID) as producer:
+        producer.partitions_for(arguments.topic)
+        transactions = None if duration_ms is None else Transactions(producer, duration_ms)
+        total, steady = _send_all(producer, arguments, payloads, transactions)
+    say(total.total_line())
+    if arguments.warmup_records:
+        say(steady.total_line(" steady state"))
+    if arguments.print_metrics:
+        client_id = settings.get("client.id", CLIENT_ID)
+        print_metrics(_metrics(total, client_id, arguments.topic, transactions))
+    return DONE
+
+
+def _settings(arguments: argparse.Namespace) -> dict[str, str]:
     settings = read_properties(Path(arguments.config)) if arguments.config else {}
     settings.update(key_values(arguments.producer_props, "--producer-props"))
     if arguments.bootstrap_server:
         settings[BOOTSTRAP] = arguments.bootstrap_server
     if BOOTSTRAP not in settings:
         raise ConfigError("say where: --producer-props bootstrap.servers=HOST:PORT")
-    payloads = _payloads(arguments)
-    latencies = Latencies()
+    return settings
+
+
+def _send_all(
+    producer: "Producer",
+    arguments: argparse.Namespace,
+    payloads: list[bytes],
+    transactions: Transactions | None,
+) -> tuple[SendStats, SendStats]:
+    """All that was sent, and of it what came after the warm-up."""
+    total, steady = SendStats(), SendStats()
     pace = Pace(arguments.throughput if arguments.throughput > 0 else None)
-    with Connection(known_settings(settings)).producer() as producer:
-        producer.partitions_for(arguments.topic)
-        started = time.perf_counter()
-        size = 0
-        for number in range(arguments.num_records):
-            payload = payloads[number % len(payloads)] if payloads else b"%d" % number
-            size += len(payload)
-            latencies.send(producer, arguments.topic, payload)
-            if number % _PACE_EVERY == 0:
-                pace.after(_PACE_EVERY)
-        latencies.finish(producer)
-        elapsed = time.perf_counter() - started
-    say(summary(arguments.num_records, size, elapsed, latencies))
-    return DONE
+    interval_s = arguments.reporting_interval / 1000
+    for number in range(arguments.num_records):
+        if number == arguments.warmup_records:
+            steady = SendStats(latencies=total.latencies.later())
+        payload = payloads[number % len(payloads)] if payloads else b"%d" % number
+        if transactions is not None:
+            transactions.before_record()
+        total.latencies.send(producer, arguments.topic, payload)
+        total.sent(len(payload))
+        steady.sent(len(payload))
+        if number % _LOOK_EVERY == 0:
+            pace.after(_LOOK_EVERY)
+            line = total.window_line(interval_s)
+            if line is not None:
+                say(line)
+    total.latencies.finish(producer)
+    if transactions is not None:
+        transactions.commit()
+    total.ended = steady.ended = time.perf_counter()
+    return total, steady
+
+
+def _metrics(
+    total: SendStats, client_id: str, topic: str, transactions: Transactions | None
+) -> list[Metric]:
+    mine = {"client-id": client_id}
+    figures = {
+        "record-send-total": total.count,
+        "record-send-rate": total.count / total.seconds,
+        "record-size-avg": total.size / max(total.count, 1),
+        "record-size-max": total.largest,
+        "record-error-total": 0,  # the first error ends the run
+    }
+    if transactions is not None:
+        figures["txn-commit-total"] = transactions.committed
+    of_topic = {
+        "record-send-total": total.count,
+        "record-send-rate": total.count / total.seconds,
+        "byte-total": total.size,
+        "byte-rate": total.size / total.seconds,
+    }
+    return [
+        *(Metric("producer-metrics", name, value, mine) for name, value in figures.items()),
+        *(
+            Metric("producer-topic-metrics", name, value, {**mine, "topic": topic})
+            for name, value in of_topic.items()
+        ),
+    ]
 
 
 def _payloads(arguments: argparse.Namespace) -> list[bytes]:
     if arguments.record_size is not None:
-        return [b"S" * arguments.record_size]
+        # Letters, a pool of them: one letter alone would compress to nothing.
+        dice = random.Random(0)
+        letters = range(ord("A"), ord("Z") + 1)
+        return [bytes(dice.choices(letters, k=arguments.record_size)) for _ in range(_POOL)]
     if arguments.payload_file is None:
         return []
     divider = arguments.payload_delimiter.replace("\\n", "\n").encode()
@@ -81,14 +166,3 @@ def _payloads(arguments: argparse.Namespace) -> list[bytes]:
     if not found:
         raise ConfigError("--payload-file is empty")
     return found
-
-
-def summary(count: int, size: int, elapsed: float, latencies: Latencies) -> str:
-    """Apache's last line."""
-    return (
-        f"{count} records sent, {count / elapsed:.6f} records/sec "
-        f"({size / elapsed / MEGABYTE:.2f} MB/sec), {latencies.average:.2f} ms avg latency, "
-        f"{latencies.highest:.2f} ms max latency, {latencies.percentile(0.5):.0f} ms 50th, "
-        f"{latencies.percentile(0.95):.0f} ms 95th, {latencies.percentile(0.99):.0f} ms 99th, "
-        f"{latencies.percentile(0.999):.0f} ms 99.9th."
-    )
