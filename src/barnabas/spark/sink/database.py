@@ -2,17 +2,19 @@
 
 Works with any DB-API connection to a database that knows `INSERT ... ON CONFLICT`, as SQLite and
 PostgreSQL do. The rows of a micro-batch come to the driver and go to the database in one
-transaction with the number of the micro-batch, so a replayed one is recognised and skipped. Meant
-for results, which are small; not for moving a topic's records into a database.
+transaction with the number of the micro-batch, so a replayed one is recognised and skipped. The
+number is written first: of two drivers with the same micro-batch, one that was thought dead and
+its successor, the second waits for the first and then finds it done. Meant for results, which are
+small; not for moving a topic's records into a database.
 
->>> import sqlite3                                                          # doctest: +SKIP
->>> sink = DatabaseSink(lambda: sqlite3.connect("counts.db"), "counts", keys=["user", "minute"])
+>>> sink = DatabaseSink.at("sqlite:///counts.db", "counts", keys=["user", "minute"])
 >>> frame.writeStream.outputMode("update").foreachBatch(sink).start()       # doctest: +SKIP
 """
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from barnabas.model.errors import ConfigError, LocalError
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 EPOCHS = "barnabas_epochs"
 CHUNK = 1000
+SQLITE_SECONDS = 60.0
+"""How long to wait for another writer of the same file."""
 _MARKS = {"qmark": "?", "format": "%s", "pyformat": "%s"}
 
 
@@ -50,9 +54,18 @@ class DatabaseSink:
         self._mark = _MARKS[paramstyle]
         self._query = query
 
+    @classmethod
+    def at(
+        cls, url: str, table: str, *, keys: Sequence[str] = (), query: str | None = None
+    ) -> "DatabaseSink":
+        """`sqlite:///counts.db` (a fourth slash begins an absolute path), or
+        `postgresql://user@host/name`, which needs psycopg."""
+        connect, paramstyle = connection_to(url)
+        return cls(connect, table, keys=keys, paramstyle=paramstyle, query=query)
+
     def __call__(self, frame: "DataFrame", batch_id: int) -> None:
         """Write one micro-batch, unless it is there."""
-        query = self._query or _query_id(frame)
+        query = self._query or query_id(frame)
         with closing(self._connect()) as connection:
             try:
                 self._write(connection.cursor(), query, batch_id, frame)
@@ -62,40 +75,66 @@ class DatabaseSink:
             connection.commit()
 
     def _write(self, cursor: Any, query: str, batch_id: int, frame: "DataFrame") -> None:
+        insert = self._insert(frame.columns)
+        if self._claim(cursor, query, batch_id):
+            for chunk in _chunks(frame.toLocalIterator()):
+                cursor.executemany(insert, chunk)
+
+    def _claim(self, cursor: Any, query: str, batch_id: int) -> bool:
+        """Note the micro-batch; False when it, or a later one, was noted before."""
         mark = self._mark
         cursor.execute(
             f"CREATE TABLE IF NOT EXISTS {EPOCHS} (query TEXT PRIMARY KEY, epoch BIGINT NOT NULL)"
         )
-        cursor.execute(f"SELECT epoch FROM {EPOCHS} WHERE query = {mark}", (query,))
-        found = cursor.fetchone()
-        if found is not None and found[0] >= batch_id:
-            return
-        insert = self._insert(frame.columns)
-        for chunk in _chunks(frame.toLocalIterator()):
-            cursor.executemany(insert, chunk)
         cursor.execute(
-            f"INSERT INTO {EPOCHS} (query, epoch) VALUES ({mark}, {mark}) "
-            "ON CONFLICT (query) DO UPDATE SET epoch = excluded.epoch",
-            (query, batch_id),
+            f"INSERT INTO {EPOCHS} (query, epoch) VALUES ({mark}, -1) ON CONFLICT DO NOTHING",
+            (query,),
         )
+        cursor.execute(
+            f"UPDATE {EPOCHS} SET epoch = {mark} WHERE query = {mark} AND epoch < {mark}",
+            (batch_id, query, batch_id),
+        )
+        return int(cursor.rowcount) == 1
 
     def _insert(self, columns: list[str]) -> str:
         missing = [key for key in self._keys if key not in columns]
         if missing:
             raise ConfigError(f"key column {missing[0]!r} is not among: {', '.join(columns)}")
-        names = ", ".join(_quoted(name) for name in columns)
+        names = ", ".join(self._quoted(name) for name in columns)
         marks = ", ".join([self._mark] * len(columns))
-        insert = f"INSERT INTO {_quoted(self._table)} ({names}) VALUES ({marks})"
+        insert = f"INSERT INTO {self._quoted(self._table)} ({names}) VALUES ({marks})"
         if not self._keys:
             return insert
-        keys = ", ".join(_quoted(name) for name in self._keys)
-        rest = [_quoted(name) for name in columns if name not in self._keys]
+        keys = ", ".join(self._quoted(name) for name in self._keys)
+        rest = [self._quoted(name) for name in columns if name not in self._keys]
         changes = ", ".join(f"{name} = excluded.{name}" for name in rest)
         action = f"DO UPDATE SET {changes}" if rest else "DO NOTHING"
         return f"{insert} ON CONFLICT ({keys}) {action}"
 
+    def _quoted(self, name: str) -> str:
+        """An identifier; where marks are `%s`, a percent sign is doubled."""
+        escaped = name.replace('"', '""')
+        return '"' + (escaped if self._mark == "?" else escaped.replace("%", "%%")) + '"'
 
-def _query_id(frame: "DataFrame") -> str:
+
+def connection_to(url: str) -> tuple[Callable[[], Any], str]:
+    """How to connect, and the driver's paramstyle; ConfigError when that cannot be."""
+    kind, separator, rest = url.partition("://")
+    if kind == "sqlite" and rest.startswith("/") and len(rest) > 1:
+        import sqlite3
+
+        return partial(sqlite3.connect, rest[1:], timeout=SQLITE_SECONDS), "qmark"
+    if separator and kind in ("postgresql", "postgres"):
+        try:
+            import psycopg
+        except ImportError:
+            raise ConfigError("PostgreSQL needs psycopg: pip install 'psycopg[binary]'") from None
+        return partial(psycopg.connect, url), "pyformat"
+    raise ConfigError(f"{url!r} is no sqlite:///PATH or postgresql://... address of a database")
+
+
+def query_id(frame: "DataFrame") -> str:
+    """The streaming query whose micro-batch a frame is."""
     found = frame.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId")
     if found is None:
         raise LocalError("not in a streaming query: give the sink a name with query=")
@@ -105,8 +144,3 @@ def _query_id(frame: "DataFrame") -> str:
 def _chunks(rows: Iterable[Any]) -> Iterator[list[tuple[Any, ...]]]:
     iterator = (tuple(row) for row in rows)
     return iter(lambda: list(itertools.islice(iterator, CHUNK)), [])
-
-
-def _quoted(name: str) -> str:
-    escaped = name.replace('"', '""')
-    return f'"{escaped}"'

@@ -1,0 +1,189 @@
+"""Pipelines on Spark: run one that a file declares, see how those of this machine do."""
+
+import argparse
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from barnabas.cli.framework.exit_codes import DONE, FAILED, INTERRUPTED
+from barnabas.cli.framework.render import add_format_option, show, show_document
+from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
+
+if TYPE_CHECKING:
+    from barnabas.spark.pipeline.progress import Figures
+
+LIST_COLUMNS = ("name", "state", "batch", "rows_per_second", "lag", "batch_ms", "updated")
+PLAIN_SECONDS = 10.0
+"""Between lines of progress where there is no terminal to draw on."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_verbs(parser, VERBS)
+
+
+run = run_verb
+
+
+class ProgressLine:
+    """The last figures on stderr: one line drawn again on a terminal, else a line now and then."""
+
+    def __init__(self, name: str, quiet: bool) -> None:
+        self._name = name
+        self._quiet = quiet
+        self._live = sys.stderr.isatty()
+        self._told_s = float("-inf")
+        self._pending: str | None = None
+
+    def say(self, text: str) -> None:
+        self.end()
+        if not self._quiet:
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()
+
+    def show(self, figures: "Figures") -> None:
+        line = figures.line(self._name)
+        if self._quiet:
+            return
+        if self._live:
+            self._write(f"\r\x1b[K{line}")
+            self._pending = ""
+        elif time.monotonic() - self._told_s >= PLAIN_SECONDS:
+            self._told_s = time.monotonic()
+            self._write(f"{line}\n")
+            self._pending = None
+        else:
+            self._pending = line
+
+    def end(self) -> None:
+        """The terminal's next line is free; what was kept back is told."""
+        if self._pending is not None:
+            self._write(f"{self._pending}\n")
+        self._pending = None
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def _run_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, metavar="FILE", help="a .py, .yaml or .yml file")
+    parser.add_argument("--check", action="store_true", help="read the file and do not run it")
+    parser.add_argument("--available-now", action="store_true", help="what is there now, then end")
+    parser.add_argument("--bootstrap-server", metavar="HOST:PORT", help="instead of the file's")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    _state_dir_argument(parser)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from barnabas.spark.pipeline.files import load
+
+    file = _changed(load(arguments.file), arguments)
+    if arguments.check:
+        sys.stdout.write(f"{arguments.file}: pipeline {file.pipeline.name!r} is well-formed\n")
+        return DONE
+    from barnabas.spark.pipeline.registry import FINISHED, Registry
+    from barnabas.spark.pipeline.runner import Runner
+
+    line = ProgressLine(file.pipeline.name, arguments.quiet)
+    runner = Runner(file, Registry(arguments.state_dir), line.show, line.say)
+    received = _stop_on_signals(runner.stop)
+    line.say(f"{file.pipeline.name}: starting Spark ...")
+    try:
+        state = runner.run()
+    finally:
+        line.end()
+    line.say(f"{file.pipeline.name} has {'ended' if state == FINISHED else 'stopped'}")
+    return INTERRUPTED if signal.SIGINT in received else DONE
+
+
+def _changed(file: Any, arguments: argparse.Namespace) -> Any:
+    """The definition with what the command line says instead."""
+    from dataclasses import replace
+
+    from barnabas.spark.pipeline.definition import AVAILABLE_NOW
+
+    changes: dict[str, str] = {}
+    if arguments.available_now:
+        changes["trigger"] = AVAILABLE_NOW
+    if arguments.bootstrap_server:
+        changes["bootstrap_servers"] = arguments.bootstrap_server
+    return replace(file, pipeline=replace(file.pipeline, **changes))
+
+
+def _stop_on_signals(stop: threading.Event) -> list[int]:
+    """SIGTERM and Ctrl-C ask for a clean stop; a second one of them ends at once."""
+    received: list[int] = []
+
+    def on_signal(number: int, _frame: object) -> None:
+        received.append(number)
+        stop.set()
+        signal.signal(number, signal.SIG_DFL)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, on_signal)
+    return received
+
+
+def _list_arguments(parser: argparse.ArgumentParser) -> None:
+    add_format_option(parser)
+    _state_dir_argument(parser)
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    from barnabas.spark.pipeline.registry import Registry
+
+    show(arguments, Registry(arguments.state_dir).read_all(), LIST_COLUMNS)
+    return DONE
+
+
+def _status_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME")
+    add_format_option(parser)
+    _state_dir_argument(parser)
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    from barnabas.spark.pipeline import registry
+
+    document = registry.Registry(arguments.state_dir).read(arguments.name)
+    lines = [f"{name}: {value}" for name, value in document.items() if value is not None]
+    show_document(arguments, document, "\n".join(lines))
+    return FAILED if document["state"] in (registry.FAILED, registry.DIED) else DONE
+
+
+def _state_dir_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--state-dir",
+        type=Path,
+        default=None,
+        help="where runs are noted (default: $BARNABAS_STATE_DIR or ~/.local/state/barnabas)",
+    )
+
+
+VERBS = (
+    Verb(
+        "run",
+        "run a pipeline in the foreground, from its checkpoint on",
+        "barnabas pipeline run orders.yaml",
+        _run_arguments,
+        _run,
+    ),
+    Verb(
+        "list",
+        "the pipelines that ran on this machine",
+        "barnabas pipeline list",
+        _list_arguments,
+        _list,
+        ("ls",),
+    ),
+    Verb(
+        "status",
+        "how one pipeline does; exit code 1 when it has failed or died",
+        "barnabas pipeline status orders --format json",
+        _status_arguments,
+        _status,
+    ),
+)
