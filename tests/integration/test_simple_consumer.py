@@ -8,6 +8,7 @@ import pytest
 
 from barnabas import BrokerError, DeadlineError, ErrorCode, Producer, SimpleConsumer, TopicPartition
 from barnabas.model.errors import BarnabasError
+from barnabas.security.errors import AuthenticationError
 from barnabas.testing import Broker
 
 pytestmark = pytest.mark.integration
@@ -145,18 +146,18 @@ def http(peer):
 
 
 @pytest.mark.parametrize(
-    ("serve", "message"),
+    ("serve", "error", "message"),
     [
-        (zookeeper, "is a ZooKeeper server, not a broker"),
-        (tls, "expects TLS: set security.protocol to SSL"),
-        (http, "it is no Kafka broker"),
+        (zookeeper, DeadlineError, "is a ZooKeeper server, not a broker"),
+        (tls, AuthenticationError, "expects TLS: set security.protocol to SSL"),
+        (http, DeadlineError, "it is no Kafka broker"),
     ],
 )
-def test_a_wrong_port_is_told_by_what_listens_there(serve, message):
+def test_a_wrong_port_is_told_by_what_listens_there(serve, error, message):
     with (
         listening(serve) as address,
         SimpleConsumer(bootstrap_servers=address, default_api_timeout_ms=2000) as consumer,
-        pytest.raises(DeadlineError, match=message),
+        pytest.raises(error, match=message),
     ):
         consumer.partitions("t")
 

@@ -3,9 +3,8 @@
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from barnabas.broker.access.listener_security import ListenerSecurity
 from barnabas.broker.config import BrokerConfig
 from barnabas.model.clock import Clock
 from barnabas.model.control import Endpoint
@@ -13,6 +12,9 @@ from barnabas.net.bind import BACKLOG, listen_on
 from barnabas.net.connection_ports import FrameHandler
 from barnabas.net.limits import ConnectionLimits
 from barnabas.net.listener import Listener
+
+if TYPE_CHECKING:
+    from barnabas.broker.access.listener_security import ListenerSecurity
 
 _DEFAULT_QUEUED_BYTES = 64 * 1024 * 1024
 _NEVER_MS = 2**62
@@ -32,7 +34,7 @@ class Listeners:
         self,
         config: BrokerConfig,
         clock: Clock,
-        security: Mapping[str, ListenerSecurity] | None = None,
+        security: Mapping[str, "ListenerSecurity"] | None = None,
     ) -> None:
         """`security` has those of the listeners, by name, that use TLS or SASL."""
         self._config = config

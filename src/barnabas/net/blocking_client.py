@@ -5,13 +5,20 @@ no hop between loops, large responses received straight into their final buffer.
 """
 
 import socket
+import ssl
+import time
 from typing import Any
 
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import DeadlineError, ProtocolError, UnavailableError
+from barnabas.model.errors import BarnabasError, DeadlineError, ProtocolError, UnavailableError
 from barnabas.net.client_protocol import ClientProtocol, FrameReceiver
-from barnabas.net.connection_options import Address, ConnectionOptions, connect_problem
-from barnabas.net.diagnosis import diagnose
+from barnabas.net.connection_options import (
+    SESSION_SHARE,
+    Address,
+    ConnectionOptions,
+    connect_problem,
+)
+from barnabas.net.diagnosis import diagnose, tls_failure
 from barnabas.net.version_agreement import (
     FIRST_API_VERSIONS,
     VersionRanges,
@@ -19,6 +26,7 @@ from barnabas.net.version_agreement import (
     version_ranges,
     versions_request,
 )
+from barnabas.security.errors import AuthenticationError
 from barnabas.wire.message import Message
 
 
@@ -32,6 +40,7 @@ class BlockingConnection:
         self._protocol = ClientProtocol(options.client_id)
         self._receiver = FrameReceiver()
         self._socket: socket.socket | None = None
+        self._expires_s: float | None = None
 
     @classmethod
     def open(cls, address: Address, options: ConnectionOptions) -> "BlockingConnection":
@@ -40,16 +49,24 @@ class BlockingConnection:
         connection._connect()
         try:
             connection._agree_on_versions()
+            connection._log_in()
+        except AuthenticationError:
+            connection.close()
+            raise
         except (ProtocolError, UnavailableError) as error:
             connection.close()
             if isinstance(error, DeadlineError):
                 raise
-            cause = diagnose(address.host, address.port, tls=options.tls is not None)
-            raise UnavailableError(cause) from error
+            if isinstance(error.__cause__, ssl.SSLError):
+                raise _tls_failure(address, error.__cause__) from error
+            raise diagnose(address, tls=options.tls is not None) from error
         return connection
 
     @property
     def closed(self) -> bool:
+        """Closed, or logged in so long ago that the broker will close it."""
+        if self._expires_s is not None and time.monotonic() >= self._expires_s:
+            self.close()
         return self._socket is None
 
     def version_of(self, request: type[Message]) -> int:
@@ -94,6 +111,8 @@ class BlockingConnection:
         except TimeoutError:
             limit = options.connect_timeout_s
             raise DeadlineError(f"{address} did not answer within {limit:g} s") from None
+        except ssl.SSLError as error:
+            raise _tls_failure(address, error) from error
         except OSError as error:
             raise UnavailableError(
                 f"cannot connect to {address}: {connect_problem(error)}"
@@ -105,6 +124,21 @@ class BlockingConnection:
         if response.error_code == ErrorCode.UNSUPPORTED_VERSION:
             response = self.send(versions_request(), version=0)
         self.versions = version_ranges(response)
+
+    def _log_in(self) -> None:
+        if self._options.login is None:
+            return
+        from barnabas.net.sasl_client import log_in
+
+        steps = log_in(self._options.login, self.versions, self.address)
+        answer: Any = None
+        try:
+            while True:
+                request, version = steps.send(answer)
+                answer = self.send(request, version=version)
+        except StopIteration as over:
+            if over.value:
+                self._expires_s = time.monotonic() + over.value * SESSION_SHARE / 1000
 
     def _open_socket(self) -> socket.socket:
         if self._socket is None:
@@ -120,3 +154,11 @@ class BlockingConnection:
             frames = self._receiver.filled(count)
             if frames:
                 return frames[0]
+
+
+def _tls_failure(address: Address, error: OSError) -> BarnabasError:
+    failure = tls_failure(address, error)
+    if failure.retriable:  # a certain cause that nobody told
+        cause = diagnose(address, tls=True)
+        return failure if cause.retriable else cause
+    return failure

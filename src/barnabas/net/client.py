@@ -11,7 +11,7 @@ import ssl
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import (
@@ -22,8 +22,13 @@ from barnabas.model.errors import (
     UnavailableError,
 )
 from barnabas.net.client_protocol import ClientProtocol, FrameReceiver
-from barnabas.net.connection_options import Address, ConnectionOptions, connect_problem
-from barnabas.net.diagnosis import diagnose
+from barnabas.net.connection_options import (
+    SESSION_SHARE,
+    Address,
+    ConnectionOptions,
+    connect_problem,
+)
+from barnabas.net.diagnosis import diagnose, tls_failure
 from barnabas.net.version_agreement import (
     FIRST_API_VERSIONS,
     VersionRanges,
@@ -34,6 +39,12 @@ from barnabas.runtime.lazy_timer import LazyTimer
 from barnabas.wire.message import Message
 from barnabas.wire.messages.api_versions import ApiVersionsResponse
 from barnabas.wire.primitives import Part
+
+if TYPE_CHECKING:
+    from barnabas.net.sasl_client import SaslLogin
+
+_GREETING = 1  # requests before the first real one: ApiVersions
+_RETIRE_POLL_S = 0.1
 
 OnAnswer = Callable[[Message | None, BarnabasError | None], None]
 """Called once, on the loop, with the response or with why there is none."""
@@ -68,6 +79,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._deadlines = LazyTimer(self._loop, self._check_deadlines)
         self._transport: asyncio.Transport | None = None
         self._failure: BarnabasError | None = None
+        self._retiring = False
         self._writable = asyncio.Event()
         self._writable.set()
 
@@ -79,6 +91,8 @@ class ClientConnection(asyncio.BufferedProtocol):
             async with asyncio.timeout(options.connect_timeout_s):
                 await connection._connect()
                 await connection._agree_on_versions()
+                if options.login is not None:
+                    await connection._log_in(options.login)
         except TimeoutError:
             connection.close()
             raise DeadlineError(
@@ -91,7 +105,8 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     @property
     def closed(self) -> bool:
-        return self._failure is not None
+        """Closed, or about to be: its session ends, and only what was asked is answered yet."""
+        return self._failure is not None or self._retiring
 
     @property
     def in_flight(self) -> int:
@@ -182,7 +197,11 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         cause = f": {exc}" if exc is not None else ""
-        self._fail(UnavailableError(f"{self.address} closed the connection{cause}"))
+        if self._protocol.sent <= _GREETING + 1 and self._options.login is None:
+            cause += " on the first request: its listener may require SASL"
+        error = UnavailableError(f"{self.address} closed the connection{cause}")
+        error.__cause__ = exc
+        self._fail(error)
 
     # -- inside --------------------------------------------------------------------------------
 
@@ -196,9 +215,9 @@ class ClientConnection(asyncio.BufferedProtocol):
                 ssl=options.tls,
                 server_hostname=self.address.host if options.tls else None,
             )
-        except ssl.SSLError as error:
-            raise UnavailableError(f"TLS with {self.address} failed: {error.reason}") from error
         except OSError as error:
+            if options.tls is not None and not isinstance(error, ConnectionRefusedError):
+                raise await self._tls_failure(error) from error
             raise UnavailableError(
                 f"cannot connect to {self.address}: {connect_problem(error)}"
             ) from error
@@ -209,16 +228,44 @@ class ClientConnection(asyncio.BufferedProtocol):
             if response.error_code == ErrorCode.UNSUPPORTED_VERSION:
                 response = await self._ask_versions(0)
         except (UnavailableError, ProtocolError) as error:
-            host, port = self.address.host, self.address.port
+            if isinstance(error.__cause__, ssl.SSLError):
+                raise await self._tls_failure(error.__cause__) from error
             tls = self._options.tls is not None
-            cause = await asyncio.to_thread(diagnose, host, port, tls=tls)
-            raise UnavailableError(cause) from error
+            raise await asyncio.to_thread(diagnose, self.address, tls=tls) from error
         if response.error_code:
             raise BrokerError(ErrorCode.of(response.error_code))
         self.versions = {
             item.api_key: (item.min_version, item.max_version) for item in response.api_keys
         }
         self.features = {item.name: item.max_version_level for item in response.finalized_features}
+
+    async def _tls_failure(self, error: OSError) -> BarnabasError:
+        failure = tls_failure(self.address, error)
+        if failure.retriable:  # a certain cause that nobody told
+            cause = await asyncio.to_thread(diagnose, self.address, tls=True)
+            return failure if cause.retriable else cause
+        return failure
+
+    async def _log_in(self, login: "SaslLogin") -> None:
+        from barnabas.net.sasl_client import log_in
+
+        steps, answer = log_in(login, self.versions, self.address), None
+        try:
+            while True:
+                request, version = steps.send(answer)
+                answer = await self.submit(request, version=version)
+        except StopIteration as over:
+            if over.value:
+                seconds = over.value * SESSION_SHARE / 1000
+                asyncio.get_running_loop().call_later(seconds, self._retire)
+
+    def _retire(self) -> None:
+        """Take no more requests, and close once the last has been answered."""
+        self._retiring = True
+        if not self._waiting:
+            self.close()
+        else:
+            asyncio.get_running_loop().call_later(_RETIRE_POLL_S, self._retire)
 
     async def _ask_versions(self, version: int) -> ApiVersionsResponse:
         response: ApiVersionsResponse = await self.submit(versions_request(), version=version)  # type: ignore[assignment]

@@ -2,6 +2,14 @@
 
 import ssl
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from barnabas.net.sasl_client import SaslLogin
+
+
+SESSION_SHARE = 0.85
+"""Of the life of a session, after which a client takes a new connection (KIP-368)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +31,7 @@ class ConnectionOptions:
     connect_timeout_s: float = 10.0
     request_timeout_s: float = 30.0
     tls: ssl.SSLContext | None = None
+    login: "SaslLogin | None" = None
     send_buffer_bytes: int = -1
     receive_buffer_bytes: int = -1
 

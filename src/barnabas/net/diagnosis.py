@@ -1,28 +1,63 @@
 """Why a peer would not speak Kafka: the likely cause, in words, for one typed error.
 
 Used after a first exchange failed, never on a working connection; it blocks, an event loop runs it
-in a thread. It asks the port two harmless questions: ZooKeeper's `srvr` word, and a TLS hello.
+in a thread. It asks the port harmless questions: ZooKeeper's `srvr` word, a TLS hello, ApiVersions.
 """
 
 import socket
 import ssl
 
+from barnabas.model.errors import BarnabasError, UnavailableError
+from barnabas.net.connection_options import Address
+from barnabas.security.errors import AuthenticationError
+
 PROBE_SECONDS = 1.0
+_CORRELATION_ID = b"\x00\x00\x00\x07"
+# Size, API key 18, version 0, correlation id, no client id.
+_API_VERSIONS = b"\x00\x00\x00\x0a\x00\x12\x00\x00" + _CORRELATION_ID + b"\xff\xff"
 ZOOKEEPER_ANSWERS = (b"Zookeeper version", b"srvr is not executed", b"This ZooKeeper")
 
 
-def diagnose(host: str, port: int, *, tls: bool) -> str:
-    """What seems to be listening at an address that did not answer as a broker."""
-    if _is_zookeeper(host, port):
-        return f"{host}:{port} is a ZooKeeper server, not a broker (brokers usually listen on 9092)"
+def diagnose(address: Address, *, tls: bool) -> BarnabasError:
+    """What seems to be listening at an address that did not answer as a broker.
+
+    Trying again helps, unless it is certain that one side speaks TLS and the other does not.
+    """
+    host, port = address.host, address.port
     if tls:
-        return f"{host}:{port} did not complete a TLS handshake: is it a plaintext listener?"
+        if _speaks_kafka(host, port):
+            return AuthenticationError(
+                f"{address} is a listener without TLS: set security.protocol to PLAINTEXT or "
+                "SASL_PLAINTEXT"
+            )
+        return UnavailableError(f"{address} did not complete a TLS handshake")
+    if _is_zookeeper(host, port):
+        return UnavailableError(
+            f"{address} is a ZooKeeper server, not a broker (brokers usually listen on 9092)"
+        )
     if _speaks_tls(host, port):
-        return f"{host}:{port} expects TLS: set security.protocol to SSL or SASL_SSL"
-    return (
-        f"{host}:{port} closed the connection on the first request: it is no Kafka broker, "
+        return AuthenticationError(
+            f"{address} expects TLS: set security.protocol to SSL or SASL_SSL"
+        )
+    return UnavailableError(
+        f"{address} closed the connection on the first request: it is no Kafka broker, "
         "or it requires TLS or SASL"
     )
+
+
+def tls_failure(address: Address, error: OSError) -> BarnabasError:
+    """Why TLS with a broker failed: for good when it is about certificates. Asks nobody."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return AuthenticationError(
+            f"the certificate of {address} is not accepted: {error.verify_message}"
+        )
+    reason = (getattr(error, "reason", None) or error.strerror or "connection closed").lower()
+    if "alert" in reason:
+        told = reason.split("alert", 1)[1].strip("_ ").replace("_", " ")
+        return AuthenticationError(
+            f"{address} ended TLS: {told} (it may want a client certificate: ssl.keystore.location)"
+        )
+    return UnavailableError(f"TLS with {address} failed: {reason.replace('_', ' ')}")
 
 
 def _is_zookeeper(host: str, port: int) -> bool:
@@ -30,6 +65,16 @@ def _is_zookeeper(host: str, port: int) -> bool:
         with socket.create_connection((host, port), PROBE_SECONDS) as peer:
             peer.sendall(b"srvr")
             return peer.recv(64).startswith(ZOOKEEPER_ANSWERS)
+    except OSError:
+        return False
+
+
+def _speaks_kafka(host: str, port: int) -> bool:
+    """Whether ApiVersions, in the clear, is answered under its correlation id."""
+    try:
+        with socket.create_connection((host, port), PROBE_SECONDS) as peer:
+            peer.sendall(_API_VERSIONS)
+            return peer.recv(8)[4:] == _CORRELATION_ID
     except OSError:
         return False
 

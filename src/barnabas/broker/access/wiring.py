@@ -2,18 +2,20 @@
 
 from collections.abc import Iterable
 from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
 
 from barnabas.broker.access.acl_store import AclStore
 from barnabas.broker.access.authorizer_config import make_authorizer
 from barnabas.broker.access.client_entities import ClientEntities
 from barnabas.broker.access.client_quotas import ClientQuotas
-from barnabas.broker.access.guards.table import guarded
-from barnabas.broker.access.listener_security import ListenerSecurity
 from barnabas.broker.access.metering import metered
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.handler import Handler
 from barnabas.model.clock import Clock
 from barnabas.zk.tree import MetadataTree
+
+if TYPE_CHECKING:
+    from barnabas.broker.access.listener_security import ListenerSecurity
 
 
 class AccessSide:
@@ -29,11 +31,7 @@ class AccessSide:
         )
         self.acl_store: AclStore | None = None
         self._entities: ClientEntities | None = None
-        self.listeners = {
-            endpoint.listener: ListenerSecurity(config, clock, endpoint, lambda: self.entities)
-            for endpoint in config.listeners
-            if endpoint.security_protocol != "PLAINTEXT"
-        }
+        self.listeners = self._secure_listeners(config)
 
     @property
     def entities(self) -> ClientEntities:
@@ -61,12 +59,27 @@ class AccessSide:
         """
         served = list(handlers)
         if self.authorizer is not None:
+            from barnabas.broker.access.guards.table import guarded
+
             served = guarded(served, self.authorizer)
         return metered(served, self.quotas)
 
     async def reload_entity(self, entity_path: str) -> None:
         """Settings of a user, a client id or an address have changed."""
         await self.entities.reload(entity_path)
+
+    def _secure_listeners(self, config: BrokerConfig) -> "dict[str, ListenerSecurity]":
+        secure = [e for e in config.listeners if e.security_protocol != "PLAINTEXT"]
+        if not secure:
+            return {}
+        from barnabas.broker.access.listener_security import ListenerSecurity
+
+        return {
+            endpoint.listener: ListenerSecurity(
+                config, self._clock, endpoint, lambda: self.entities
+            )
+            for endpoint in secure
+        }
 
     def _entities_changed(self) -> None:
         self.quotas.load(self.entities)

@@ -7,6 +7,7 @@ nobody.
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
+from barnabas.broker.access.inter_broker import inter_broker_security
 from barnabas.broker.cluster.background import BackgroundTasks
 from barnabas.broker.cluster.channels import ClusterChannels
 from barnabas.broker.cluster.controller_link import ControllerLink
@@ -72,6 +73,7 @@ class ClusterSide:
         self._jobs = PeriodicJobs()
         self._background = BackgroundTasks()
         self._links: list[BrokerLinks] = []
+        self._security = inter_broker_security(config)
         self.book = AddressBook(config.inter_broker_listener)
         self.isr_channel = ControllerIsrChannel(
             lambda: registration.broker_epoch, lambda: tree.state is SessionState.CONNECTED
@@ -88,6 +90,8 @@ class ClusterSide:
             client_id=f"broker-{self._broker_id}",
             connect_timeout_s=min(10.0, self._request_timeout_s),
             request_timeout_s=self._request_timeout_s,
+            tls=self._security.tls,
+            login=self._security.login,
         )
         links = BrokerLinks(self.book, options)
         self._links.append(links)

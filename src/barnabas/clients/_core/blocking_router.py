@@ -18,6 +18,7 @@ from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError, Una
 from barnabas.model.ids import TopicPartition
 from barnabas.net.blocking_client import BlockingConnection
 from barnabas.net.connection_options import Address
+from barnabas.security.errors import AuthenticationError
 from barnabas.wire.messages.find_coordinator import FindCoordinatorRequest
 from barnabas.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 
@@ -104,6 +105,8 @@ class BlockingRouter:
         for address in self._candidates():
             try:
                 return self.connection(address)
+            except AuthenticationError:
+                raise  # the same at every broker: trying others would only hide it
             except BarnabasError as error:
                 causes.append(str(error))
         raise UnavailableError(f"no broker can be reached: {'; '.join(causes)}")

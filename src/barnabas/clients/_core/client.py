@@ -56,10 +56,23 @@ class KafkaClient:
         self.metadata = ClusterMetadata()
         self.interests: set[str] | None = set()
         self._pool = ConnectionPool(options)
+        self.on_refused: Callable[[], None] = lambda: None
+        """Called on the loop when `refusal` may have something to say."""
+        self._pool.on_refused = lambda: self.on_refused()
         self._coordinators: dict[tuple[int, str], int] = {}
         self._refreshed_at_s = float("-inf")
         self._refreshing: asyncio.Task[None] | None = None
         self._auto_create = True
+
+    def refusal(self, topics: Iterable[str] = ()) -> BarnabasError | None:
+        """Why the cluster does not let this client in, or not to one of the topics."""
+        if self._pool.refused is not None:
+            return self._pool.refused
+        for name in topics:
+            topic = self.metadata.topics.get(name)
+            if topic is not None and topic.error is ErrorCode.TOPIC_AUTHORIZATION_FAILED:
+                return BrokerError(topic.error, f"topic {name!r}: {topic.error.explanation}")
+        return None
 
     @property
     def metadata_is_stale(self) -> bool:
@@ -241,6 +254,8 @@ class KafkaClient:
         if not response.brokers:
             raise UnavailableError(f"{connection.address} knows no brokers yet")
         self.metadata.apply(response)
+        if self.refusal(self.interests or ()) is not None:
+            self.on_refused()
         self._refreshed_at_s = monotonic()
 
     def _refresh_ended(self, task: "asyncio.Task[None]") -> None:

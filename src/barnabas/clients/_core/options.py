@@ -1,12 +1,10 @@
 """The shared settings of a client, typed, from parsed configuration."""
 
-import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from barnabas.clients._core.addresses import parse_addresses
-from barnabas.model.errors import ConfigError
 from barnabas.net.connection_options import Address, ConnectionOptions
 
 
@@ -41,30 +39,17 @@ class ClientOptions:
 
 
 def _connection(values: Mapping[str, Any]) -> ConnectionOptions:
+    tls = login = None
+    if values["security.protocol"] != "PLAINTEXT":
+        from barnabas.clients._core.security import login_of, tls_of
+
+        tls, login = tls_of(values), login_of(values)
     return ConnectionOptions(
         client_id=values["client.id"],
         connect_timeout_s=values["socket.connection.setup.timeout.ms"] / 1000,
         request_timeout_s=values["request.timeout.ms"] / 1000,
-        tls=_tls(values),
+        tls=tls,
+        login=login,
         send_buffer_bytes=values["send.buffer.bytes"],
         receive_buffer_bytes=values["receive.buffer.bytes"],
     )
-
-
-def _tls(values: Mapping[str, Any]) -> ssl.SSLContext | None:
-    if values["security.protocol"].startswith("SASL"):
-        raise ConfigError("security.protocol: SASL is not supported by this client yet")
-    if values["security.protocol"] != "SSL":
-        return None
-    try:
-        context = ssl.create_default_context(cafile=values["ssl.ca.location"])
-        if values["ssl.certificate.location"] is not None:
-            context.load_cert_chain(
-                values["ssl.certificate.location"],
-                values["ssl.key.location"],
-                values["ssl.key.password"],
-            )
-    except (OSError, ssl.SSLError) as error:
-        raise ConfigError(f"ssl.*: the certificates cannot be loaded: {error}") from error
-    context.check_hostname = bool(values["ssl.endpoint.identification.algorithm"])
-    return context

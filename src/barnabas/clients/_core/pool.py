@@ -5,12 +5,14 @@ for a broker answers one connection in order.
 """
 
 import asyncio
+from collections.abc import Callable
 
 from barnabas.clients._core.backoff import Backoff
 from barnabas.clients._core.options import ClientOptions
 from barnabas.model.errors import BarnabasError, ClosedError
 from barnabas.net.client import ClientConnection
 from barnabas.net.connection_options import Address
+from barnabas.security.errors import AuthenticationError
 
 Key = tuple[Address, str]
 
@@ -25,6 +27,9 @@ class ConnectionPool:
         self._resting: dict[Address, tuple[float, BarnabasError]] = {}
         self._backoffs: dict[Address, Backoff] = {}
         self._closed = False
+        self.refused: AuthenticationError | None = None
+        """Why the cluster does not let this client in, until a connection is made."""
+        self.on_refused: Callable[[], None] = lambda: None
 
     def connected(self, address: Address, purpose: str = "") -> ClientConnection | None:
         """The open connection, if there is one."""
@@ -76,7 +81,11 @@ class ConnectionPool:
         except BarnabasError as error:
             pause = self._backoff(address).next_s()
             self._resting[address] = (loop.time() + pause, error)
+            if isinstance(error, AuthenticationError):
+                self.refused = error
+                self.on_refused()
             raise
+        self.refused = None
         self._resting.pop(address, None)
         self._backoffs.pop(address, None)
         return connection

@@ -80,6 +80,7 @@ class ConsumerCore:
 
     def _wire(self) -> None:
         self.buffer.on_data = self._ring
+        self.client.on_refused = self._ring
         self.buffer.on_room = self.wake
         self.fetcher.on_out_of_range = self.keeper.out_of_range
         self.fetcher.on_unvalidated = self.keeper.wake
@@ -139,6 +140,10 @@ class ConsumerCore:
 
     def raise_failures(self) -> None:
         """What the application must hear of, when there is nothing to give it."""
+        topics = self.subscription.topics or {p.topic for p in self.subscription.assigned()}
+        refusal = self.client.refusal(topics)
+        if refusal is not None:
+            raise refusal
         if self.driver is not None and self.driver.member.fatal is not None:
             raise self.driver.member.fatal
         self.buffer.raise_failure()

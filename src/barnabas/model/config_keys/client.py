@@ -1,6 +1,7 @@
 """Keys that the producer, the consumers and the admin client share."""
 
-from barnabas.model.config import ConfigKey, ConfigType, at_least, one_of
+from barnabas.model.config import ConfigKey, ConfigType, at_least, each_of, one_of
+from barnabas.model.config_keys.security import PEM_NOTE, only_pem
 
 INT, LONG, STRING, LIST = ConfigType.INT, ConfigType.LONG, ConfigType.STRING, ConfigType.LIST
 BOOLEAN, PASSWORD = ConfigType.BOOLEAN, ConfigType.PASSWORD
@@ -59,10 +60,28 @@ SECURITY_KEYS = [
         "How brokers are spoken to.",
         one_of("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"),
     ),
-    ConfigKey("ssl.ca.location", STRING, None, "File of the CA certificates to trust."),
-    ConfigKey("ssl.certificate.location", STRING, None, "File of this client's certificate."),
-    ConfigKey("ssl.key.location", STRING, None, "File of this client's private key."),
+    ConfigKey("ssl.ca.location", STRING, None, "PEM file of the CA certificates to trust."),
+    ConfigKey("ssl.certificate.location", STRING, None, "PEM file of this client's certificate."),
+    ConfigKey("ssl.key.location", STRING, None, "PEM file of this client's private key."),
     ConfigKey("ssl.key.password", PASSWORD, None, "Password of that key."),
+    ConfigKey("ssl.truststore.type", STRING, "PEM", "Form of what is trusted.", only_pem),
+    ConfigKey("ssl.truststore.location", STRING, None, "Other name of ssl.ca.location."),
+    ConfigKey("ssl.truststore.password", PASSWORD, None, "Password of it.", note=PEM_NOTE),
+    ConfigKey("ssl.truststore.certificates", STRING, None, "CA certificates to trust, as PEM."),
+    ConfigKey("ssl.keystore.type", STRING, "PEM", "Form of this client's own key.", only_pem),
+    ConfigKey(
+        "ssl.keystore.location", STRING, None, "PEM file of the private key and its certificates."
+    ),
+    ConfigKey("ssl.keystore.password", PASSWORD, None, "Password of it.", note=PEM_NOTE),
+    ConfigKey("ssl.keystore.key", PASSWORD, None, "The private key itself, as PEM."),
+    ConfigKey("ssl.keystore.certificate.chain", STRING, None, "Its certificates, as PEM."),
+    ConfigKey(
+        "ssl.enabled.protocols",
+        LIST,
+        ["TLSv1.2", "TLSv1.3"],
+        "Versions of TLS that are spoken.",
+        each_of("TLSv1.2", "TLSv1.3"),
+    ),
     ConfigKey(
         "ssl.endpoint.identification.algorithm",
         STRING,
@@ -70,9 +89,14 @@ SECURITY_KEYS = [
         "'https' checks the broker's host name, empty does not.",
         one_of("https", ""),
     ),
-    ConfigKey("sasl.mechanism", STRING, "GSSAPI", "SASL mechanism."),
+    ConfigKey(
+        "sasl.mechanism", STRING, "GSSAPI", "SASL mechanism: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512."
+    ),
     ConfigKey("sasl.username", STRING, None, "User name for PLAIN and SCRAM."),
     ConfigKey("sasl.password", PASSWORD, None, "Password for PLAIN and SCRAM."),
+    ConfigKey(
+        "sasl.jaas.config", PASSWORD, None, "Login module with username and password, as in Java."
+    ),
 ]
 
 CLIENT_KEYS = [*CONNECTION_KEYS, *SECURITY_KEYS]

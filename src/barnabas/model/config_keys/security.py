@@ -12,25 +12,26 @@ INT, LONG, STRING = ConfigType.INT, ConfigType.LONG, ConfigType.STRING
 BOOLEAN, LIST, PASSWORD = ConfigType.BOOLEAN, ConfigType.LIST, ConfigType.PASSWORD
 
 SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-_PEM = "Accepted for Kafka's sake: PEM needs none."
+PEM_NOTE = "Accepted for Kafka's sake: PEM needs none."
 
 
-def _only_pem(value: Any) -> str | None:
+def only_pem(value: Any) -> str | None:
+    """A validator of store types."""
     return None if value.upper() == "PEM" else "only PEM is read: convert JKS and PKCS12 files"
 
 
 TLS_KEYS = [
-    ConfigKey("ssl.keystore.type", STRING, "PEM", "Form of the broker's own key.", _only_pem),
+    ConfigKey("ssl.keystore.type", STRING, "PEM", "Form of the broker's own key.", only_pem),
     ConfigKey(
         "ssl.keystore.location", STRING, None, "PEM file of the private key and its certificates."
     ),
-    ConfigKey("ssl.keystore.password", PASSWORD, None, "Password of the file.", note=_PEM),
+    ConfigKey("ssl.keystore.password", PASSWORD, None, "Password of the file.", note=PEM_NOTE),
     ConfigKey("ssl.keystore.key", PASSWORD, None, "The private key itself, as PEM."),
     ConfigKey("ssl.keystore.certificate.chain", STRING, None, "Its certificates, as PEM."),
     ConfigKey("ssl.key.password", PASSWORD, None, "Password of the private key."),
-    ConfigKey("ssl.truststore.type", STRING, "PEM", "Form of what is trusted.", _only_pem),
+    ConfigKey("ssl.truststore.type", STRING, "PEM", "Form of what is trusted.", only_pem),
     ConfigKey("ssl.truststore.location", STRING, None, "PEM file of the CA certificates to trust."),
-    ConfigKey("ssl.truststore.password", PASSWORD, None, "Password of the file.", note=_PEM),
+    ConfigKey("ssl.truststore.password", PASSWORD, None, "Password of the file.", note=PEM_NOTE),
     ConfigKey("ssl.truststore.certificates", STRING, None, "CA certificates to trust, as PEM."),
     ConfigKey(
         "ssl.client.auth",

@@ -1,0 +1,96 @@
+"""Logging in to a broker, without IO: requests out, responses in, for either kind of connection.
+
+`login` is a generator of requests with their versions; the driver sends each and passes in the
+response. It returns how long the session lasts, in milliseconds, 0 for ever. Failures name the
+mechanism and the user, never a secret.
+"""
+
+import base64
+import os
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import Any
+
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import ConfigError
+from barnabas.net.connection_options import Address
+from barnabas.net.version_agreement import VersionRanges, choose_version
+from barnabas.security.errors import AuthenticationError
+from barnabas.security.mechanism import ClientMechanism
+from barnabas.security.plain import NAME as PLAIN
+from barnabas.security.plain import PlainClient
+from barnabas.security.scram_client import ScramClient
+from barnabas.security.scram_keys import SCRAM_HASHES
+from barnabas.wire.message import Message
+from barnabas.wire.messages.sasl_authenticate import SaslAuthenticateRequest
+from barnabas.wire.messages.sasl_handshake import SaslHandshakeRequest
+
+MECHANISMS = (PLAIN, *SCRAM_HASHES)
+_HANDSHAKE_VERSION = 1
+_NONCE_BYTES = 24
+
+
+@dataclass(frozen=True, slots=True)
+class SaslLogin:
+    """Who logs in, and how."""
+
+    mechanism: str
+    user: str
+    password: str = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if self.mechanism not in MECHANISMS:
+            known = ", ".join(MECHANISMS)
+            raise ConfigError(f"sasl.mechanism={self.mechanism!r}: must be one of: {known}")
+        try:
+            self.begin()
+        except ValueError as error:
+            raise ConfigError(f"sasl.username, sasl.password: {error}") from None
+
+    def begin(self) -> ClientMechanism:
+        """A fresh exchange."""
+        if self.mechanism == PLAIN:
+            return PlainClient(self.user, self.password)
+        nonce = base64.b64encode(os.urandom(_NONCE_BYTES)).decode()
+        return ScramClient(SCRAM_HASHES[self.mechanism], self.user, self.password, nonce)
+
+
+def log_in(
+    login: SaslLogin, served: VersionRanges, address: Address
+) -> Generator[tuple[Message, int], Any, int]:
+    """The requests of a login; AuthenticationError names why it failed."""
+    answer = yield SaslHandshakeRequest(login.mechanism), _HANDSHAKE_VERSION
+    if answer.error_code == ErrorCode.UNSUPPORTED_SASL_MECHANISM:
+        offered = ", ".join(answer.mechanisms) or "none"
+        raise AuthenticationError(
+            f"{address} does not enable SASL mechanism {login.mechanism}, only: {offered}"
+        )
+    if answer.error_code == ErrorCode.ILLEGAL_SASL_STATE:
+        raise AuthenticationError(
+            f"{address} is a listener without SASL: set security.protocol to PLAINTEXT or SSL"
+        )
+    if answer.error_code:
+        raise _refused(login, address, answer.error_code, None)
+    version = choose_version(SaslAuthenticateRequest, served, address)
+    exchange = login.begin()
+    token: bytes | None = exchange.first()
+    lifetime_ms = 0
+    while token is not None:
+        answer = yield SaslAuthenticateRequest(token), version
+        if answer.error_code:
+            raise _refused(login, address, answer.error_code, answer.error_message)
+        lifetime_ms = answer.session_lifetime_ms
+        try:
+            token = exchange.step(answer.auth_bytes)
+        except AuthenticationError as error:
+            raise AuthenticationError(f"{address} did not prove itself: {error}") from None
+    return lifetime_ms
+
+
+def _refused(
+    login: SaslLogin, address: Address, code: int, message: str | None
+) -> AuthenticationError:
+    why = message or ErrorCode.of(code).explanation
+    return AuthenticationError(
+        f"{address} refused {login.mechanism} login of user {login.user!r}: {why}"
+    )
