@@ -37,6 +37,7 @@ COMMANDS: dict[str, Command] = {
     "cluster": _noun("cluster", "brokers, controller, versions"),
     "acls": _noun("acls", "list, add and remove access rules"),
     "transactions": _noun("transactions", "list, describe, abort transactions"),
+    "pipeline": _noun("pipeline", "run, list and watch pipelines on Spark"),
     "log-dirs": _own("logs.log_dirs", "sizes of the logs on the brokers' disks"),
     "dump-log": _own("logs.dump_log", "print segment, index, snapshot and checkpoint files"),
     "perf": _own("perf.noun", "measure produce and consume throughput"),
@@ -69,6 +70,7 @@ ALIASES = {
     "acl": "acls",
     "transaction": "transactions",
     "txn": "transactions",
+    "pipelines": "pipeline",
 }
 
 
