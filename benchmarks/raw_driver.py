@@ -1,0 +1,149 @@
+"""The least that a client can do: batches made beforehand, answers hardly looked at.
+
+What a broker's figure under this load lacks of the machine's limit is the broker's own cost; the
+rest of what it lacks under a real client is that client's. Run as a process of its own:
+
+`python -m benchmarks.raw_driver produce|consume ADDRESS TOPIC COUNT SIZE` prints JSON.
+"""
+
+import json
+import socket
+import struct
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+from barnabas.records.batch import iter_batches
+from barnabas.records.builder import build_batch
+from barnabas.wire.headers import RequestHeader, decode_response_header, encode_request
+from barnabas.wire.message import Message
+from barnabas.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from barnabas.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from barnabas.wire.messages.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+)
+
+BATCH_BYTES = 1_000_000
+IN_FLIGHT = 5
+FETCH_BYTES = 16 * 1024**2
+PRODUCE_VERSION, FETCH_VERSION, METADATA_VERSION = 9, 12, 9
+Figures = dict[str, float]
+
+
+class Peer:
+    """A blocking connection with one receive buffer for all responses."""
+
+    def __init__(self, address: str) -> None:
+        host, _, port = address.rpartition(":")
+        self._socket = socket.create_connection((host, int(port)))
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._buffer = memoryview(bytearray(FETCH_BYTES + BATCH_BYTES * 2))
+
+    def send(self, frame: bytes) -> None:
+        self._socket.sendall(frame)
+
+    def receive(self) -> memoryview:
+        """The next response, in a buffer that the one after it overwrites."""
+        self._fill(self._buffer[:4])
+        (size,) = struct.unpack_from(">i", self._buffer)
+        self._fill(self._buffer[:size])
+        return self._buffer[:size]
+
+    def _fill(self, space: memoryview) -> None:
+        while space:
+            count = self._socket.recv_into(space)
+            if not count:
+                raise ConnectionError("the broker closed the connection")
+            space = space[count:]
+
+
+def frame_of(request: Message, version: int) -> bytes:
+    parts = encode_request(RequestHeader(request.API_KEY, version, 1, "bench"), request)
+    return b"".join(bytes(part) for part in parts)  # type: ignore[arg-type]
+
+
+def make_topic(peer: Peer, topic: str) -> None:
+    """Have the topic made, and wait until it has a leader."""
+    request = MetadataRequest([MetadataRequestTopic(name=topic)], allow_auto_topic_creation=True)
+    pause = threading.Event()
+    while True:
+        peer.send(frame_of(request, METADATA_VERSION))
+        frame = peer.receive()
+        _, offset = decode_response_header(frame, MetadataRequest.API_KEY, METADATA_VERSION)
+        found = MetadataResponse.decode(frame, METADATA_VERSION, offset).topics
+        if found and not found[0].error_code and found[0].partitions:
+            return
+        pause.wait(0.05)
+
+
+def produce(address: str, topic: str, count: int, size: int) -> Figures:
+    peer = Peer(address)
+    make_topic(peer, topic)
+    per_batch = max(BATCH_BYTES // size, 1)
+    now_ms = time.time_ns() // 1_000_000
+    batch = build_batch([(None, bytes(size))] * per_batch, timestamp_ms=now_ms)
+    data = TopicProduceData(topic, partition_data=[PartitionProduceData(0, bytes(batch))])
+    frame = frame_of(ProduceRequest(None, -1, 30_000, [data]), PRODUCE_VERSION)
+    requests = -(-count // per_batch)
+    begin = time.perf_counter()
+    for number in range(requests):
+        if number >= IN_FLIGHT:
+            _check_stored(peer)
+        peer.send(frame)
+    for _ in range(min(IN_FLIGHT, requests)):
+        _check_stored(peer)
+    return {"seconds": time.perf_counter() - begin, "count": requests * per_batch}
+
+
+def _check_stored(peer: Peer) -> None:
+    frame = peer.receive()
+    _, offset = decode_response_header(frame, ProduceRequest.API_KEY, PRODUCE_VERSION)
+    answer = ProduceResponse.decode(frame, PRODUCE_VERSION, offset)
+    error = answer.responses[0].partition_responses[0].error_code
+    if error:
+        raise RuntimeError(f"the broker answered {error}")
+
+
+def consume(address: str, topic: str, count: int, size: int) -> Figures:
+    peer = Peer(address)
+    first = 0
+    seen, begin = 0, 0.0
+    for end in _fetched(peer, topic):
+        if not seen:  # the first answer pays for what is set up once, as in the other drivers
+            begin, first = time.perf_counter(), end
+        seen = end
+        if seen >= count:
+            break
+    return {"seconds": time.perf_counter() - begin, "count": seen - first}
+
+
+def _fetched(peer: Peer, topic: str) -> Iterator[int]:
+    """Fetch from the start, one request after the other; yields how far it has come."""
+    position = 0
+    while True:
+        partition = FetchPartition(0, fetch_offset=position, partition_max_bytes=FETCH_BYTES)
+        request = FetchRequest(
+            max_wait_ms=500,
+            min_bytes=1,
+            max_bytes=FETCH_BYTES,
+            topics=[FetchTopic(topic, partitions=[partition])],
+        )
+        peer.send(frame_of(request, FETCH_VERSION))
+        frame = peer.receive()
+        _, offset = decode_response_header(frame, FetchRequest.API_KEY, FETCH_VERSION)
+        answer = FetchResponse.decode(frame, FETCH_VERSION, offset).responses[0].partitions[0]
+        if answer.error_code or not answer.records:
+            raise RuntimeError(f"the broker answered {answer.error_code} and no records")
+        for _, header in iter_batches(answer.records):
+            position = header.next_offset
+        yield position
+
+
+if __name__ == "__main__":
+    mode, address, topic, count, size = sys.argv[1:]
+    run = {"produce": produce, "consume": consume}[mode]
+    print(json.dumps(run(address, topic, int(count), int(size))))
