@@ -111,12 +111,13 @@ class ServerConnection:
             self.stream.watch_readable(None)
             return
         try:
-            if self._frame is not None:
-                self._receive_rest(self._frame)
-            else:
+            if self._frame is None:
                 self._receive_frames()
+            if self._frame is not None and not self._stalled:
+                # Its bytes are probably there: no turn of the loop for them.
+                self._receive_rest(self._frame)
         except BlockingIOError:
-            return
+            pass
         except (OSError, ConnectionClosedError, ProtocolError) as error:
             self._fail(error)
             return
