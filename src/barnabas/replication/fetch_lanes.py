@@ -6,7 +6,8 @@ time. So, when there are many, those that have got nothing for a while are asked
 of their own; the first thing they get brings them back into the fast lane.
 
 While the slow lane is in use the fast one waits only briefly for data: a partition that comes back
-joins its next request.
+joins its next request. While the fast lane is empty the slow one waits long: data still ends the
+wait at once, and nobody is kept waiting by it.
 """
 
 from dataclasses import replace
@@ -21,6 +22,7 @@ from barnabas.replication.partition import Partition
 MANY_PARTITIONS = 16
 QUIET_MS = 1000
 SHORT_WAIT_MS = 20
+LONG_WAIT_MS = 5000
 
 
 class SourceFetchers:
@@ -36,6 +38,7 @@ class SourceFetchers:
         self._clock = clock
         self._limits: FetchLimits = fast.limits
         self._brief = replace(fast.limits, max_wait_ms=min(SHORT_WAIT_MS, fast.limits.max_wait_ms))
+        self._patient = replace(fast.limits, max_wait_ms=max(LONG_WAIT_MS, fast.limits.max_wait_ms))
         self._connect = connect
         self._fast = FetcherDriver(fast, connect(fast.source), clock, after_answer=self._sort_out)
         self._slow_fetcher = slow
@@ -86,6 +89,8 @@ class SourceFetchers:
         if len(self._slow_fetcher) or len(self._fast.fetcher) > MANY_PARTITIONS:
             quiet = self._fast.fetcher.take_quiet(self._clock.monotonic_ms(), QUIET_MS)
             self._slow_fetcher.adopt(quiet)
+        alone = not len(self._fast.fetcher)
+        self._slow_fetcher.limits = self._patient if alone else self._limits
 
     def _give_busy(self) -> None:
         busy = self._slow_fetcher.take_busy()

@@ -8,7 +8,12 @@ from support.replicas import Replica, state
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
-from barnabas.replication.fetch_lanes import MANY_PARTITIONS, QUIET_MS, SHORT_WAIT_MS
+from barnabas.replication.fetch_lanes import (
+    LONG_WAIT_MS,
+    MANY_PARTITIONS,
+    QUIET_MS,
+    SHORT_WAIT_MS,
+)
 from barnabas.replication.fetch_plan import FetchedPartition, FetchLimits
 from barnabas.replication.fetcher_pool import FetcherPool
 from barnabas.replication.partition import Partition
@@ -99,6 +104,20 @@ async def test_few_partitions_stay_together(follower):
     assert len(follower.sources) == 1
     assert len(fast.asked) == MANY_PARTITIONS
     assert fast.plan.limits is LIMITS
+
+
+async def test_when_all_are_quiet_they_are_asked_for_seldom(lanes):
+    follower, fast, slow = lanes
+    await fast.answer()
+    follower.clock.advance(QUIET_MS)
+    await fast.answer()
+    await slow.answer()
+    assert slow.asked == set(range(MANY))
+    assert slow.plan.limits.max_wait_ms == LONG_WAIT_MS
+    await fast.answer()  # for number 0, which has left
+    await slow.answer(3)
+    assert fast.asked == {3}
+    assert slow.plan.limits.max_wait_ms == LIMITS.max_wait_ms
 
 
 async def test_quiet_partitions_are_asked_for_apart(lanes):
