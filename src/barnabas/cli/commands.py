@@ -37,6 +37,8 @@ COMMANDS: dict[str, Command] = {
     "cluster": _noun("cluster", "brokers, controller, versions"),
     "acls": _noun("acls", "list, add and remove access rules"),
     "transactions": _noun("transactions", "list, describe, abort transactions"),
+    "sql": _noun("sql", "streams, tables and queries over topics, by Spark"),
+    "test": _noun("test", "run cases of SQL: statements, input and expected rows in files"),
     "pipeline": _noun("pipeline", "run, list and watch pipelines on Spark"),
     "log-dirs": _own("logs.log_dirs", "sizes of the logs on the brokers' disks"),
     "dump-log": _own("logs.dump_log", "print segment, index, snapshot and checkpoint files"),

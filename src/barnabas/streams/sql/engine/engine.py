@@ -89,6 +89,7 @@ class Engine:
         self._house = SparkHouse(spark, log_file=Path(place) / "spark.log")
         self._queries = Queries(Path(place), self._house, self._kafka)
         self._run_queries = run_queries
+        self._defines_queries = False
         self._producer: Producer | None = None
         self.properties: dict[str, str] = {OFFSET_RESET: "latest"}
 
@@ -206,6 +207,7 @@ class Engine:
 
     def _defined(self, definition: Definition) -> QueryDefinition:
         statement_id = self._log.define(definition)
+        self._defines_queries = True
         return next(q for q in self.catalog.queries if q.statement_id == statement_id)
 
     def _replaced(self, statement: Create | CreateAs) -> str | Message | None:
@@ -275,6 +277,11 @@ class Engine:
         """Let every query process what is there now, those that feed others first."""
         for query in self.resume():
             query.run_available(timeout)
+
+    def run_defined(self, timeout: float | None = None) -> None:
+        """`run_available`, if this engine has defined a query."""
+        if self._defines_queries:
+            self.run_available(timeout)
 
     def failures(self) -> dict[str, str]:
         """Queries of this process that have failed, with the reason."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from barnabas.streams.nodes import CallSink
 from barnabas.streams.sql.engine.results import Row, Streamed
+from barnabas.streams.sql.engine.spark_errors import failure_text
 from barnabas.streams.sql.engine.spark_session import SparkHouse
 from barnabas.streams.sql.language.errors import SqlError
 from barnabas.streams.sql.translation.plan import StreamingPlan
@@ -47,7 +48,7 @@ class PushQuery:
             bootstrap_servers=servers,
             checkpoint=self._place,
             spark=house.session,
-            kafka=options,
+            options=options,
         )
 
     def _take(self, frame: Any, batch_id: int) -> None:
@@ -56,7 +57,8 @@ class PushQuery:
             self._rows.put(row.asDict(recursive=True))
 
     def result(self) -> Streamed:
-        return Streamed([name for name, _ in self._plan.columns], self._iterate(), self.close)
+        names = [name for name, _ in self._plan.columns]
+        return Streamed(names, _Rows(self._iterate(), self._rows), self.close)
 
     def _iterate(self) -> Iterator[Row]:
         left = self._plan.limit
@@ -78,7 +80,7 @@ class PushQuery:
         except queue.Empty:
             running = self._running
             if running is not None and running.exception is not None:
-                raise SqlError(f"the query failed: {running.exception}") from None
+                raise SqlError(f"the query failed: {failure_text(running.exception)}") from None
             return _END if running is None else None
 
     def close(self) -> None:
@@ -86,3 +88,20 @@ class PushQuery:
         if running is not None:
             running.stop()
         shutil.rmtree(self._place, ignore_errors=True)
+
+
+class _Rows:
+    """The rows of a query, and whether the next is there already."""
+
+    def __init__(self, rows: Iterator[Row], waiting: "queue.SimpleQueue[Any]") -> None:
+        self._rows = rows
+        self._waiting = waiting
+
+    def ready(self) -> bool:
+        return not self._waiting.empty()
+
+    def __iter__(self) -> Iterator[Row]:
+        return self
+
+    def __next__(self) -> Row:
+        return next(self._rows)

@@ -13,7 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from barnabas.model.errors import LocalError
 from barnabas.streams.sql.catalog.catalog import QueryDefinition
+from barnabas.streams.sql.engine.spark_errors import failure_text
 from barnabas.streams.sql.engine.spark_session import SparkHouse
 from barnabas.streams.sql.language.errors import SqlError
 from barnabas.streams.topology import Topology
@@ -85,7 +87,7 @@ class RunningQuery:
     @property
     def error(self) -> str | None:
         exception = None if self.running is None else self.running.exception
-        return self.failure or (None if exception is None else str(exception))
+        return self.failure or (None if exception is None else failure_text(exception))
 
     def start(self) -> None:
         if self.running is None:
@@ -93,8 +95,16 @@ class RunningQuery:
 
     def run_available(self, timeout: float | None) -> None:
         """Process what is there now."""
-        if self.running is None:
+        if self.running is not None:
+            return
+        from pyspark.errors import PySparkException
+
+        try:
             self.runner.run(timeout)
+        except (PySparkException, LocalError) as error:
+            self.failure = failure_text(error)
+            name = self.definition.query_id
+            raise SqlError(f"{name} failed: {self.failure}") from error
 
     def stop(self) -> None:
         running, self.running = self.running, None
@@ -135,7 +145,7 @@ class Queries:
             bootstrap_servers=servers,
             checkpoint=place.checkpoint,
             spark=self._house.session,
-            kafka=options,
+            options=options,
         )
 
     def here(self, query_id: str) -> RunningQuery | None:

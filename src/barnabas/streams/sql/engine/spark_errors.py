@@ -21,6 +21,16 @@ def spark_errors(query: Query) -> Iterator[None]:
         raise SqlError(reason, query.text, _position(reason, query)) from error
 
 
+def failure_text(error: BaseException) -> str:
+    """Why a streaming query failed, in a line: the innermost error, without Spark's pages."""
+    text = str(error)
+    causes = re.findall(r"^(?:[\w.]+\.)?(\w+(?:Error|Exception)): (.+)$", text, re.MULTILINE)
+    if causes:
+        name, reason = causes[-1]
+        return f"{name}: {readable(reason)}"
+    return readable(text)
+
+
 def _position(reason: str, query: Query) -> int:
     """Where the function is that Spark does not know; else where the query begins."""
     unknown = re.match(r"no function '(\w+)'", reason)

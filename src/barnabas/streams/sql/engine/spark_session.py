@@ -7,6 +7,7 @@ must not end a query. Times are UTC.
 
 import logging
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -57,7 +58,7 @@ class SparkHouse:
 
         given = self._given
         if given is None:
-            with _stderr_into(self._log_file):
+            with _stderr_into(self._log_file), _own_interrupts():
                 given = session(self._master, app_name="barnabas-sql", config=_QUIET)
             given.sparkContext.setLogLevel("ERROR")
         # Errors come to the caller; PySpark would log each a second time, as a page of JSON.
@@ -78,6 +79,19 @@ class SparkHouse:
 
 
 _QUIET = {"spark.ui.enabled": "false", "spark.log.level": "ERROR"}
+
+
+@contextmanager
+def _own_interrupts() -> Iterator[None]:
+    """Keep Ctrl-C ours: PySpark's handler would cancel the jobs of every query."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 @contextmanager

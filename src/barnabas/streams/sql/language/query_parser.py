@@ -205,6 +205,8 @@ def _parse(canvas: str, text: str) -> exp.Expr:
 def _located(error: ParseError, text: str) -> SqlError:
     detail = error.errors[0] if error.errors else {}
     reason = str(detail.get("description") or error).split(". ")[0].rstrip(".")
+    if reason.startswith("Required keyword"):
+        reason = "something is missing here"
     line, column = detail.get("line"), detail.get("col")
     if line is None or column is None:
         return SqlError(reason, text, 0)

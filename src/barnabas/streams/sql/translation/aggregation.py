@@ -111,8 +111,10 @@ class Grouping:
 
     def node(self, having: str | None) -> Node:
         """The groups, with HAVING after them."""
+        # A row without its group's key is in no group, as in ksqlDB.
+        known = " AND ".join(f"({text}) IS NOT NULL" for _, text in self.groups)
         made: Node = Aggregate(
-            self.rows.node,
+            Where(self.rows.node, known),
             tuple(self.groups),
             tuple(self.aggregates.values()) or (("_aggregate_0", "count(*)"),),
             _window(self.query.window, self.query.emit),

@@ -13,6 +13,7 @@ from barnabas.streams.nodes import (
     JoinKind,
     Named,
     Node,
+    Rekey,
     StreamJoin,
     StreamTableJoin,
     TableJoin,
@@ -140,8 +141,8 @@ class _Pair:
         on = spark_text(self.on, self._sides().resolve)
         grace = self.within.grace_ms
         node = StreamJoin(
-            self.left.node,
-            self.right.node,
+            _by_text(self.left, equal[0]),
+            _by_text(self.right, equal[1]),
             self.kind,
             self._columns(),
             (LEFT, RIGHT),
@@ -165,13 +166,14 @@ class _Pair:
         equal = self._equality()
         expression = self._by_key(equal)
         looked_up = spark_text(expression, self.left.scope.resolve)
+        # The key of the result is what was looked up: with it as the stream's key, both sides have
+        # a key of one type.
         node = StreamTableJoin(
-            self.left.node,
+            Rekey(self.left.node, self._codec().encoded([looked_up])),
             self.right.node,
             self.kind,
             self._columns(),
             (LEFT, RIGHT),
-            self._codec().encoded([looked_up]),
         )
         return self._keyed(node, equal)
 
@@ -189,6 +191,11 @@ class _Pair:
                 self.on,
             )
         on = None
+        if by_key and len({KeyCodec(s.scope.members[0].relation).key_type for s in self.sides}) > 1:
+            raise at_node(
+                UnsupportedError("the keys of these tables are written in different formats"),
+                self.on,
+            )
         if not by_key:
             looked_up = spark_text(expression, self.left.scope.resolve)
             on = self._codec().encoded([looked_up])
@@ -233,6 +240,10 @@ class _Pair:
             ),
             self.on,
         )
+
+    @property
+    def sides(self) -> tuple[Rows, Rows]:
+        return (self.left, self.right)
 
     def _no_within(self, reason: str) -> None:
         if self.within is not None:
@@ -320,6 +331,11 @@ class _Pair:
             for m in (*self.left.scope.members, *self.right.scope.members)
         )
         return Rows(node, Scope(members), key)
+
+
+def _by_text(rows: Rows, tree: exp.Expr) -> Node:
+    """The rows with the text of an expression as their key: a key of one type on both sides."""
+    return Rekey(rows.node, f"cast({spark_text(tree, rows.scope.resolve)} AS STRING)")
 
 
 def _prefixed(columns: Mapping[str, str], side: str) -> dict[str, str]:
