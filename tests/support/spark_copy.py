@@ -1,34 +1,80 @@
-"""A program of its own, to be killed: a streaming query that copies one topic to another.
+"""Streaming queries that copy one topic, to another topic and into databases, each exactly once.
 
-Arguments: bootstrap servers, source and target topic, checkpoint directory, `follow` or `finish`.
+As a program, to be killed: `python spark_copy.py PLAN` with the plan as JSON, until it is killed.
 """
 
+import json
 import sys
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
-from barnabas.spark import session
+from barnabas.spark import DatabaseSink, session
 
 SHORT_LIFE = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 """A JVM that lives for a minute has no use for the costly compiler."""
 
+TABLE = "copies"
+CREATE_TABLE = f"CREATE TABLE {TABLE} (part INT, at BIGINT, val TEXT, {{order}})"
+IN_ORDER = {
+    "sqlite": "turn INTEGER PRIMARY KEY AUTOINCREMENT",
+    "postgresql": "turn BIGSERIAL PRIMARY KEY",
+}
+"""A column that tells in which order rows came."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to copy, and where to: a checkpoint for the topic, one for each database."""
+
+    servers: str
+    source: str
+    target: str
+    checkpoints: str
+    databases: list[str] = field(default_factory=list)
+
+    def checkpoint(self, name):
+        return Path(self.checkpoints) / name
+
+    @property
+    def names(self):
+        return ["topic", *(url.partition(":")[0] for url in self.databases)]
+
+    def text(self):
+        return json.dumps(asdict(self))
+
+
+def start_queries(spark, plan, *, batch, finish):
+    """One query per target; with `finish` they end when all is copied."""
+    kafka = {"kafka.bootstrap.servers": plan.servers}
+
+    def read():
+        return (
+            spark.readStream.format("barnabas")
+            .options(**kafka, subscribe=plan.source, startingOffsets="earliest")
+            .options(maxOffsetsPerTrigger=str(batch), minPartitions="2")
+            .load()
+        )
+
+    def start(writer, name):
+        writer = writer.option("checkpointLocation", str(plan.checkpoint(name)))
+        return (writer.trigger(availableNow=True) if finish else writer).start()
+
+    records = read().select("key", "value", "partition").writeStream.format("barnabas")
+    queries = [start(records.options(**kafka, topic=plan.target), "topic")]
+    for url in plan.databases:
+        columns = ("partition AS part", "offset AS at", "string(value) AS val")
+        rows = read().selectExpr(*columns).writeStream
+        name = url.partition(":")[0]
+        queries.append(start(rows.foreachBatch(DatabaseSink.at(url, TABLE)), name))
+    return queries
+
 
 def main():
-    servers, source, target, checkpoint, mode = sys.argv[1:]
+    plan = Plan(**json.loads(sys.argv[1]))
     # Four tries for a task: a lost worker must not end the query.
     spark = session("local[2,4]", config={**SHORT_LIFE, "spark.ui.enabled": "false"})
-    kafka = {"kafka.bootstrap.servers": servers}
-    read = spark.readStream.format("barnabas").options(
-        **kafka,
-        subscribe=source,
-        startingOffsets="earliest",
-        maxOffsetsPerTrigger="40",
-        minPartitions="2",
-    )
-    write = read.load().select("key", "value", "partition").writeStream.format("barnabas")
-    write = write.options(**kafka, topic=target, checkpointLocation=checkpoint)
-    if mode == "finish":
-        write = write.trigger(availableNow=True)
-    write.start().awaitTermination()
-    spark.stop()
+    start_queries(spark, plan, batch=50, finish=False)
+    spark.streams.awaitAnyTermination()
 
 
 if __name__ == "__main__":
