@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from barnabas.model.clock import Clock
 from barnabas.net.budget import ReceiveBudget
+from barnabas.net.frame_buffer import SpareBuffer
 from barnabas.net.limits import ConnectionLimits
 from barnabas.net.pending import Reply
 from barnabas.net.refusal import Refusal, RefusalLog
@@ -58,6 +59,9 @@ class Host(Protocol):
 
     @property
     def scratch(self) -> memoryview: ...
+
+    @property
+    def spare(self) -> SpareBuffer: ...
 
     def call_soon(self, callback: Callable[[], None]) -> None: ...
 

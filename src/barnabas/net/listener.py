@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from barnabas.model.clock import Clock
 from barnabas.net.budget import ReceiveBudget
 from barnabas.net.connection_ports import ConnectionSecurity, FrameHandler
+from barnabas.net.frame_buffer import SpareBuffer
 from barnabas.net.limits import ConnectionLimits
 from barnabas.net.refusal import Refusal, RefusalLog
 from barnabas.net.server_connection import SCRATCH_BYTES, ServerConnection
@@ -47,6 +48,7 @@ class Listener:
         self.budget = ReceiveBudget(self.limits.max_partial_bytes, self._on_pressure)
         self.refusals = RefusalLog(name, clock)
         self.scratch = memoryview(bytearray(SCRATCH_BYTES))
+        self.spare = SpareBuffer()
         self.connections: set[ServerConnection] = set()
         self._handler = handler
         self._per_ip: Counter[str] = Counter()

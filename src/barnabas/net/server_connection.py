@@ -162,7 +162,7 @@ class ServerConnection:
             raise ConnectionClosedError(reason, detail)
 
     def _begin_large(self, size: int, start: memoryview) -> None:
-        self._frame = FrameBuffer(size, start)
+        self._frame = FrameBuffer(size, start, self._host.spare)
         self._progress.restart(self._host.clock.monotonic_ms())
         if self._frame.allocated >= STEP_BYTES:
             self._reserve(self._frame.allocated)
@@ -182,6 +182,7 @@ class ServerConnection:
             self._frame = None
             self._saw_large = frame.size > SCRATCH_BYTES
             self._handle(frame.take())
+            frame.give_back(self._host.spare)
             if self._reserved and not self._pending:
                 self._release_reserved()
 
