@@ -5,6 +5,7 @@ when a record has none), key (binary), value (binary), headers (list<struct<key:
 value: binary>>). pyarrow is imported on first use only: most processes never need it.
 """
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from barnabas.records._columns_hot import ArrowColumns
@@ -34,35 +35,42 @@ def schema() -> "pa.Schema":
     )
 
 
-def take_arrow(decoder: FetchDecoder, max_records: int = _UNLIMITED) -> "pa.RecordBatch":
+def take_arrow(
+    decoder: FetchDecoder,
+    max_records: int = _UNLIMITED,
+    names: Collection[str] | None = None,
+) -> "pa.RecordBatch":
     """The records that follow in `decoder` as one batch; whole record batches, so it may pass
-    `max_records` by one of them."""
+    `max_records` by one of them. With `names`, only these columns are built."""
     columns = ArrowColumns()
     decoder.take_columns(columns, max_records)
-    return _record_batch(columns, decoder.topic, decoder.partition)
+    return _record_batch(columns, decoder.topic, decoder.partition, names)
 
 
-def _record_batch(columns: ArrowColumns, topic: str, partition: int) -> "pa.RecordBatch":
+def _record_batch(
+    columns: ArrowColumns, topic: str, partition: int, names: Collection[str] | None
+) -> "pa.RecordBatch":
     import pyarrow as pa
 
-    fields, count, buffers = schema(), columns.count, columns.take()
-    offset = pa.Array.from_buffers(pa.int64(), count, [None, pa.py_buffer(buffers["offset"])])
-    arrays = [
-        _repeat(pa.scalar(topic, pa.string()), count),
-        _repeat(pa.scalar(partition, pa.int32()), count),
-        offset,
-        _timestamps(fields.field("timestamp").type, buffers["timestamp"], count),
-        _binary(pa.binary(), buffers["key"]),
-        _binary(pa.binary(), buffers["value"]),
-        _headers(fields.field("headers").type, buffers, count),
-    ]
-    return pa.RecordBatch.from_arrays(arrays, schema=fields)
+    count, buffers = columns.count, columns.take()
+    fields = [field for field in schema() if names is None or field.name in names]
 
+    def build(name: str, kind: Any) -> "pa.Array":
+        match name:
+            case "topic":
+                return pa.repeat(pa.scalar(topic, kind), count)
+            case "partition":
+                return pa.repeat(pa.scalar(partition, kind), count)
+            case "offset":
+                return pa.Array.from_buffers(kind, count, [None, pa.py_buffer(buffers[name])])
+            case "timestamp":
+                return _timestamps(kind, buffers[name], count)
+            case "headers":
+                return _headers(kind, buffers, count)
+        return _binary(kind, buffers[name])
 
-def _repeat(scalar: Any, count: int) -> "pa.Array":
-    import pyarrow as pa
-
-    return pa.repeat(scalar, count)
+    arrays = [build(field.name, field.type) for field in fields]
+    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
 
 def _timestamps(kind: Any, data: bytearray, count: int) -> "pa.Array":

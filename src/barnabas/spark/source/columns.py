@@ -4,6 +4,7 @@ Fetched batches are decoded straight into Arrow buffers; here columns are picked
 of the schema asked for, and given the types Spark expects. A column nobody asked for is not built.
 """
 
+import functools
 import struct
 from collections.abc import Callable, Container, Mapping
 from typing import TYPE_CHECKING, Any
@@ -42,6 +43,8 @@ _HEAD = struct.Struct(">qi4xbxxxxhi")
 _HEAD_SIZE = 12
 _LOG_APPEND_TIME_BIT = 0x08
 _NO_TIMESTAMP_TYPE = -1
+_CONSTANTS = ("topic", "partition", "timestampType")
+_CONSTANT_ROWS = 16_384
 _ATTRIBUTES_BEFORE_V2 = 17
 
 
@@ -70,6 +73,12 @@ def check_schema(schema: StructType, decoded: Container[str] = ()) -> None:
             raise ConfigError(f"column {field.name!r} is {wanted}, not {given}")
 
 
+def decoded_names(names: list[str]) -> list[str]:
+    """The columns to be decoded for a query that asks for `names`: those that every row has its
+    own value of, and always the offset, by which a batch is cut."""
+    return [*(name for name in names if name not in (*_CONSTANTS, "offset")), "offset"]
+
+
 def spark_batch(
     fetched: "FetchedBatches",
     batch: "pa.RecordBatch",
@@ -84,8 +93,7 @@ def spark_batch(
         decoded[name] if name in decoded else _BUILDERS.get(name, _as_it_is(name))(fetched, batch)
         for name in names
     ]
-    fields = [pa.field(name, array.type) for name, array in zip(names, arrays, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+    return pa.RecordBatch.from_arrays(arrays, names=names)
 
 
 def timestamp_types(data: "memoryview") -> list[tuple[int, int]]:
@@ -111,6 +119,27 @@ def _timestamp(fetched: "FetchedBatches", batch: "pa.RecordBatch") -> "pa.Array"
     return batch.column("timestamp").cast(pa.timestamp("us", tz="UTC"))
 
 
+def _topic(fetched: "FetchedBatches", batch: "pa.RecordBatch") -> "pa.Array":
+    return _constant(fetched.partition.topic, "string", batch.num_rows)
+
+
+def _partition(fetched: "FetchedBatches", batch: "pa.RecordBatch") -> "pa.Array":
+    return _constant(fetched.partition.partition, "int32", batch.num_rows)
+
+
+def _constant(value: object, kind: str, count: int) -> "pa.Array":
+    """A column of one value: a part of an array that is made once."""
+    length = max(_CONSTANT_ROWS, 1 << (count - 1).bit_length()) if count else 1
+    return _repeated(value, kind, length).slice(0, count)
+
+
+@functools.lru_cache(maxsize=64)
+def _repeated(value: object, kind: str, length: int) -> "pa.Array":
+    import pyarrow as pa
+
+    return pa.repeat(pa.scalar(value, pa.type_for_alias(kind)), length)
+
+
 def _timestamp_type(fetched: "FetchedBatches", batch: "pa.RecordBatch") -> "pa.Array":
     import numpy as np
     import pyarrow as pa
@@ -118,7 +147,7 @@ def _timestamp_type(fetched: "FetchedBatches", batch: "pa.RecordBatch") -> "pa.A
     runs = timestamp_types(fetched.data)
     if len({kind for _, kind in runs}) <= 1:
         kind = runs[0][1] if runs else 0
-        return pa.repeat(pa.scalar(kind, pa.int32()), batch.num_rows)
+        return _constant(kind, "int32", batch.num_rows)
     lasts = np.array([last for last, _ in runs], dtype=np.int64)
     kinds = np.array([kind for _, kind in runs], dtype=np.int32)
     offsets = batch.column("offset").to_numpy()
@@ -143,4 +172,10 @@ def _as_it_is(name: str) -> Callable[["FetchedBatches", "pa.RecordBatch"], "pa.A
     return lambda _, batch: batch.column(name)
 
 
-_BUILDERS = {"timestamp": _timestamp, "timestampType": _timestamp_type, "headers": _headers}
+_BUILDERS = {
+    "topic": _topic,
+    "partition": _partition,
+    "timestamp": _timestamp,
+    "timestampType": _timestamp_type,
+    "headers": _headers,
+}

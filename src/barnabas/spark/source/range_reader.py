@@ -9,7 +9,8 @@ import gc
 import logging
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from pyspark.sql.types import StructType
@@ -18,9 +19,11 @@ from barnabas.clients.simple import FetchedBatches, SimpleConsumer
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError
 from barnabas.records.arrow import take_arrow
-from barnabas.spark.source.columns import spark_batch
+from barnabas.spark.formats.options import DLQ
+from barnabas.spark.source.columns import decoded_names, spark_batch
 from barnabas.spark.source.dead_letter_box import DeadLetterBox
 from barnabas.spark.source.decoded_rows import RowDecoder
+from barnabas.spark.source.fetching import Prefetch
 from barnabas.spark.source.input_partition import RangesPartition
 from barnabas.spark.source.offset_ranges import OffsetRange
 from barnabas.spark.source.options import SourceOptions
@@ -38,10 +41,11 @@ class ConsumerCache:
     def __init__(self) -> None:
         self._process = -1
         self._consumers: dict[tuple[tuple[str, str], ...], SimpleConsumer] = {}
+        self._ahead: ThreadPoolExecutor | None = None
 
     def get(self, settings: Mapping[str, str]) -> SimpleConsumer:
         if self._process != os.getpid():
-            self._process, self._consumers = os.getpid(), {}
+            self._process, self._consumers, self._ahead = os.getpid(), {}, None
             # The daemon collects garbage after every task: what the imports have made is not
             # garbage, and looking at it each time costs more than a small task does.
             gc.freeze()
@@ -50,6 +54,12 @@ class ConsumerCache:
         if consumer is None:
             consumer = self._consumers[key] = SimpleConsumer(settings)
         return consumer
+
+    def ahead(self) -> ThreadPoolExecutor:
+        """The thread that fetches ahead; after `get`."""
+        if self._ahead is None:
+            self._ahead = ThreadPoolExecutor(1, "fetch-ahead")
+        return self._ahead
 
     def drop(self, settings: Mapping[str, str]) -> None:
         """After an error nobody expected: the next task begins with new connections."""
@@ -69,7 +79,9 @@ def read_task(
     columns = schema.fieldNames()
     rows = RowDecoder.of(options.formats, schema)
     box = DeadLetterBox(options, task.index)
-    for fetched, batch in read_ranges(task.ranges, options):
+    # A dead letter has all of its record.
+    wanted = None if options.formats.on_error == DLQ else decoded_names(columns)
+    for fetched, batch in read_ranges(task.ranges, options, wanted):
         found = rows.decode(batch)
         box.add(found.letters)
         if found.batch.num_rows:
@@ -78,13 +90,13 @@ def read_task(
 
 
 def read_ranges(
-    ranges: Iterable[OffsetRange], options: SourceOptions
+    ranges: Iterable[OffsetRange], options: SourceOptions, columns: list[str] | None = None
 ) -> Iterator[tuple[FetchedBatches, "pa.RecordBatch"]]:
-    """All records of some ranges, as they came and as Arrow has them."""
+    """All records of some ranges, as they came and as Arrow has them; all columns, or some."""
     try:
         consumer = _consumers.get(options.client)
         for item in ranges:
-            yield from RangeReader(consumer, item, options).batches()
+            yield from RangeReader(consumer, item, options).batches(_consumers.ahead, columns)
     except BarnabasError:
         _consumers.drop(options.client)
         raise
@@ -105,14 +117,25 @@ class RangeReader:
         self._position = item.start
         self._patience_s = options.poll_timeout_ms / 1000
 
-    def batches(self) -> Iterator[tuple[FetchedBatches, "pa.RecordBatch"]]:
+    def batches(
+        self, ahead: Callable[[], ThreadPoolExecutor], columns: list[str] | None
+    ) -> Iterator[tuple[FetchedBatches, "pa.RecordBatch"]]:
+        fetches = Prefetch(self._fetch, ahead, self._range.end)
+        try:
+            yield from self._read(fetches, columns)
+        finally:
+            fetches.close()
+
+    def _read(
+        self, fetches: Prefetch, columns: list[str] | None
+    ) -> Iterator[tuple[FetchedBatches, "pa.RecordBatch"]]:
         deadline = time.monotonic() + self._patience_s
         while self._position < self._range.end:
-            fetched = self._fetch()
+            fetched = self._next(fetches)
             if fetched is None:
                 continue
             decoder = fetched.decoder()
-            batch = take_arrow(decoder)
+            batch = take_arrow(decoder, names=columns)
             if decoder.next_offset > self._position:
                 self._position = decoder.next_offset
                 deadline = time.monotonic() + self._patience_s
@@ -123,12 +146,13 @@ class RangeReader:
             if batch.num_rows:
                 yield fetched, batch
 
-    def _fetch(self) -> FetchedBatches | None:
+    def _fetch(self, position: int) -> FetchedBatches:
         item = self._range
+        return self._consumer.fetch(item.topic, item.partition, position, self._options.fetch_bytes)
+
+    def _next(self, fetches: Prefetch) -> FetchedBatches | None:
         try:
-            return self._consumer.fetch(
-                item.topic, item.partition, self._position, self._options.fetch_bytes
-            )
+            return fetches.get(self._position)
         except BrokerError as error:
             if error.code is not ErrorCode.OFFSET_OUT_OF_RANGE:
                 raise
