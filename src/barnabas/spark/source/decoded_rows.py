@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.types import DataType, StructType
 
 from barnabas.model.errors import BarnabasError, ConfigError
+from barnabas.model.ids import TopicPartition
 from barnabas.spark.formats.dead_letters import DeadLetter, take_letters
 from barnabas.spark.formats.decoding import Decoder
 from barnabas.spark.formats.options import DLQ, FAIL, RAW, FormatOptions
@@ -51,8 +52,8 @@ class RowDecoder:
                 decoders[field.name] = column.decoder(field.dataType)
         return cls(decoders, formats.on_error)
 
-    def decode(self, batch: "pa.RecordBatch") -> Rows:
-        """The rows of an undecoded batch."""
+    def decode(self, batch: "pa.RecordBatch", place: TopicPartition) -> Rows:
+        """The rows of an undecoded batch of one partition."""
         if not self.decoders:
             return Rows(batch, {}, [])
         columns: dict[str, Any] = {}
@@ -63,7 +64,7 @@ class RowDecoder:
             for row, reason in found.errors.items():
                 reasons.setdefault(row, f"{name} {reason}")
         if reasons and self.on_error == FAIL:
-            raise _error(batch, reasons)
+            raise _error(batch, place, reasons)
         if not reasons or self.on_error != DLQ:
             return Rows(batch, columns, [])
         return _without(batch, columns, reasons)
@@ -78,12 +79,11 @@ def _without(batch: "pa.RecordBatch", columns: dict[str, Any], reasons: dict[int
     return Rows(batch.filter(keep), kept, letters)
 
 
-def _error(batch: "pa.RecordBatch", reasons: dict[int, str]) -> DecodeError:
+def _error(batch: "pa.RecordBatch", place: TopicPartition, reasons: dict[int, str]) -> DecodeError:
     first = min(reasons)
-    row = batch.slice(first, 1)
-    place = f"{row.column('topic')[0].as_py()}-{row.column('partition')[0].as_py()}"
+    offset = batch.column("offset")[first].as_py()
     return DecodeError(
-        f"{place} at offset {row.column('offset')[0].as_py()}: {reasons[first]}. "
+        f"{place} at offset {offset}: {reasons[first]}. "
         "With on.decode.error=dlq or null the query goes on"
     )
 

@@ -82,7 +82,7 @@ def read_task(
     # A dead letter has all of its record.
     wanted = None if options.formats.on_error == DLQ else decoded_names(columns)
     for fetched, batch in read_ranges(task.ranges, options, wanted):
-        found = rows.decode(batch)
+        found = rows.decode(batch, fetched.partition)
         box.add(found.letters)
         if found.batch.num_rows:
             yield spark_batch(fetched, found.batch, columns, found.columns)
