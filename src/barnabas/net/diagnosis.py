@@ -31,13 +31,13 @@ def diagnose(address: Address, *, tls: bool) -> BarnabasError:
                 "SASL_PLAINTEXT"
             )
         return UnavailableError(f"{address} did not complete a TLS handshake")
-    if _is_zookeeper(host, port):
-        return UnavailableError(
-            f"{address} is a ZooKeeper server, not a broker (brokers usually listen on 9092)"
-        )
     if _speaks_tls(host, port):
         return AuthenticationError(
             f"{address} expects TLS: set security.protocol to SSL or SASL_SSL"
+        )
+    if _is_zookeeper(host, port):
+        return UnavailableError(
+            f"{address} is a ZooKeeper server, not a broker (brokers usually listen on 9092)"
         )
     return UnavailableError(
         f"{address} closed the connection on the first request: it is no Kafka broker, "

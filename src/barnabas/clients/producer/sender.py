@@ -28,6 +28,7 @@ from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError, Una
 from barnabas.model.ids import ZERO_UUID, TopicPartition
 from barnabas.net.client import ClientConnection
 from barnabas.runtime.lazy_timer import LazyTimer
+from barnabas.security.errors import AuthenticationError
 from barnabas.wire.message import Message
 from barnabas.wire.messages.produce import (
     PartitionProduceResponse,
@@ -38,6 +39,7 @@ from barnabas.wire.messages.produce import (
 logger = logging.getLogger(__name__)
 
 LAST_PRODUCE_BY_NAME = 12
+PRODUCER_ID = "producer id"
 IDLE_CHECK_MS = 1000
 
 
@@ -117,7 +119,7 @@ class Sender:
         if self._client.metadata_is_stale and not self._accumulator.empty:
             self._background("metadata", self._client.refresh())
         if not self._identity.ready and self.gate is None:
-            self._background("producer id", self._fetch_producer_id())
+            self._background(PRODUCER_ID, self._fetch_producer_id())
         next_ms = now + IDLE_CHECK_MS
         by_node: dict[int, list[TopicPartition]] = {}
         for batch in self._accumulator.waiting():
@@ -327,12 +329,22 @@ class Sender:
         limit = self._settings.delivery_timeout_ms
         if now < batch.created_ms + limit:
             return False
+        self._fail_unsent(batch, DeadlineError(f"{batch.partition}: not delivered within {limit} ms"))
+        return True
+
+    def _fail_unsent(self, batch: ProducerBatch, error: BarnabasError) -> None:
         self._accumulator.discard(batch)
-        error = DeadlineError(f"{batch.partition}: not delivered within {limit} ms")
         if batch.payload is None:
             build(batch, self._settings)
         self._fail(batch, error)
-        return True
+
+    def _refused(self, what: str, error: BarnabasError) -> None:
+        """Fail what waits when it would wait in vain: nobody lets this producer in."""
+        final = what == PRODUCER_ID and isinstance(error, BrokerError) and not error.retriable
+        if final or isinstance(error, AuthenticationError):
+            while batches := self._accumulator.waiting():
+                for batch in batches:
+                    self._fail_unsent(batch, error)
 
     def _stored_unheard(self, batches: list[ProducerBatch]) -> None:
         for batch in batches:
@@ -358,6 +370,7 @@ class Sender:
             await work
         except BarnabasError as error:
             logger.debug("%s: %s", what, error)
+            self._refused(what, error)
             await asyncio.sleep(self._settings.client.retry_backoff_ms / 1000)
         finally:
             self._busy.discard(what)
