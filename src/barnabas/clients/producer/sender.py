@@ -329,7 +329,8 @@ class Sender:
         limit = self._settings.delivery_timeout_ms
         if now < batch.created_ms + limit:
             return False
-        self._fail_unsent(batch, DeadlineError(f"{batch.partition}: not delivered within {limit} ms"))
+        error = DeadlineError(f"{batch.partition}: not delivered within {limit} ms")
+        self._fail_unsent(batch, error)
         return True
 
     def _fail_unsent(self, batch: ProducerBatch, error: BarnabasError) -> None:
