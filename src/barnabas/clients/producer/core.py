@@ -13,9 +13,11 @@ from barnabas.clients.producer.identity import ProducerIdentity
 from barnabas.clients.producer.sender import Sender
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.clients.producer.transaction import Transaction
-from barnabas.model.errors import ClosedError, DeadlineError, LocalError
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError, ClosedError, DeadlineError, LocalError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.model.topic_names import topic_name_problem
 from barnabas.runtime.clock import SystemClock
 
 
@@ -70,6 +72,9 @@ class ProducerCore:
 
     async def appender(self, topic: str) -> TopicAppender:
         """The appender of a topic, once its partitions are known; waits max.block.ms for that."""
+        problem = topic_name_problem(topic)
+        if problem is not None:
+            raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
         deadline_s = self._loop.time() + self.settings.max_block_ms / 1000
         partitions = await self.client.partitions(topic, deadline_s)
         return self.accumulator.topic(topic, max(partitions) + 1)

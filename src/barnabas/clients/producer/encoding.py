@@ -1,20 +1,13 @@
-"""A batch in bytes: built, stamped with its sequence, put into a request, split when too large."""
+"""A batch in bytes: built, sealed with its sequence and checksum, split when too large."""
 
 import struct
 import threading
-from collections.abc import Mapping
 
 from barnabas.clients.producer.batch import Driver, ProducerBatch
 from barnabas.clients.producer.settings import ProducerSettings
-from barnabas.model.ids import Uuid
 from barnabas.records.batch import parse_header, write_crc
 from barnabas.records.builder import BatchBuilder
 from barnabas.records.reader import iter_raw
-from barnabas.wire.messages.produce import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
 
 _PRODUCER_FIELDS = struct.Struct(">qhi")
 _PRODUCER_FIELDS_OFFSET = 43
@@ -43,28 +36,6 @@ def seal(batch: ProducerBatch) -> None:
         batch.base_sequence,
     )
     write_crc(batch.payload, 0, len(batch.payload))
-
-
-def produce_request(
-    batches: list[ProducerBatch], settings: ProducerSettings, topic_ids: Mapping[str, Uuid]
-) -> ProduceRequest:
-    """One request with one batch per partition."""
-    topics: dict[str, TopicProduceData] = {}
-    for batch in batches:
-        name = batch.partition.topic
-        topic = topics.get(name)
-        if topic is None:
-            topic = TopicProduceData(name=name, topic_id=topic_ids[name], partition_data=[])
-            topics[name] = topic
-        topic.partition_data.append(
-            PartitionProduceData(index=batch.partition.partition, records=batch.payload)
-        )
-    return ProduceRequest(
-        transactional_id=settings.transactional_id,
-        acks=settings.acks,
-        timeout_ms=settings.request_timeout_ms,
-        topic_data=list(topics.values()),
-    )
 
 
 def split(batch: ProducerBatch, settings: ProducerSettings, driver: Driver) -> list[ProducerBatch]:

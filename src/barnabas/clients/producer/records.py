@@ -10,10 +10,9 @@ from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, LocalError
 from barnabas.model.ids import TopicPartition
-from barnabas.model.topic_names import topic_name_problem
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SentRecord:
     """A record as the application gave it; interceptors see and may replace it."""
 
@@ -36,9 +35,6 @@ class RecordMaker:
         """Intercepted, serialized and checked."""
         for interceptor in self._settings.interceptors:
             record = interceptor.on_send(record)
-        problem = topic_name_problem(record.topic)
-        if problem is not None:
-            raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
         key = _serialized(self._settings.key_serializer, record.key, "key")
         value = _serialized(self._settings.value_serializer, record.value, "value")
         size = len(key or b"") + len(value or b"")

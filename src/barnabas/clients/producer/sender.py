@@ -17,15 +17,16 @@ from barnabas.clients._core.client import KafkaClient
 from barnabas.clients._core.cluster_metadata import Node
 from barnabas.clients.producer.accumulator import Accumulator
 from barnabas.clients.producer.batch import ProducerBatch
-from barnabas.clients.producer.encoding import build, produce_request, seal, split
+from barnabas.clients.producer.encoding import build, seal, split
 from barnabas.clients.producer.identity import ProducerIdentity
 from barnabas.clients.producer.producer_ids import fetch_producer_id
+from barnabas.clients.producer.requests import ProduceRequests
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.clients.producer.verdicts import LEADER_MOVED, Circumstances, Verdict, verdict
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError, UnavailableError
-from barnabas.model.ids import ZERO_UUID, TopicPartition
+from barnabas.model.ids import TopicPartition
 from barnabas.net.client import ClientConnection
 from barnabas.runtime.lazy_timer import LazyTimer
 from barnabas.security.errors import AuthenticationError
@@ -38,7 +39,6 @@ from barnabas.wire.messages.produce import (
 
 logger = logging.getLogger(__name__)
 
-LAST_PRODUCE_BY_NAME = 12
 PRODUCER_ID = "producer id"
 IDLE_CHECK_MS = 1000
 
@@ -69,6 +69,7 @@ class Sender:
         self._client = client
         self._accumulator = accumulator
         self._identity = identity
+        self._requests = ProduceRequests(settings, client.metadata)
         self._clock = clock
         self._loop = asyncio.get_running_loop()
         self._timer = LazyTimer(self._loop, self.wake)
@@ -185,15 +186,8 @@ class Sender:
     def _send(
         self, node_id: int, connection: ClientConnection, batches: list[ProducerBatch], now: int
     ) -> None:
-        topics = self._client.metadata.topics
-        ids = {batch.partition.topic: topics[batch.partition.topic].topic_id for batch in batches}
-        request = produce_request(batches, self._settings, ids)
-        version = connection.version_of(ProduceRequest)
-        if ZERO_UUID in ids.values():
-            version = min(version, LAST_PRODUCE_BY_NAME)
         last = None if self.gate is None else self.gate.last_version(ProduceRequest)
-        if last is not None:
-            version = min(version, last)
+        request, version = self._requests.make(batches, connection, last)
         for batch in batches:
             batch.attempts += 1
         try:

@@ -1,0 +1,123 @@
+"""Produce requests: which version, with which names or ids, and encoded once where it can be.
+
+A request with one batch differs from the one before it in that batch alone, as long as nothing
+about the partition's topic and connection changes. Its bytes around the batch are kept, which
+makes a record that somebody waits for cheaper to send.
+"""
+
+import struct
+from typing import ClassVar, NamedTuple
+
+from barnabas.clients._core.cluster_metadata import ClusterMetadata
+from barnabas.clients.producer.batch import ProducerBatch
+from barnabas.clients.producer.settings import ProducerSettings
+from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
+from barnabas.net.client import ClientConnection
+from barnabas.wire.message import Message
+from barnabas.wire.messages.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from barnabas.wire.primitives import Part, uvarint
+
+LAST_PRODUCE_BY_NAME = 12
+_LENGTH = struct.Struct(">i")
+
+
+class Form(NamedTuple):
+    """The bytes around the batch of a request with one batch, and what they hold for."""
+
+    connection: ClientConnection
+    topic_id: Uuid
+    last_version: int | None
+    version: int
+    head: bytearray
+    tail: bytes
+
+
+class LoneProduceRequest(Message):
+    """A ProduceRequest with one batch, in the version of its form."""
+
+    __slots__ = ("_form", "_records")
+    API_KEY: ClassVar[int] = ProduceRequest.API_KEY
+
+    def __init__(self, form: Form, records: bytearray) -> None:
+        self._form = form
+        self._records = records
+
+    def encode(self, version: int) -> list[Part]:
+        form, size = self._form, len(self._records)
+        return [form.head + _length(size, version), self._records, form.tail]
+
+
+class ProduceRequests:
+    """Makes the requests of one producer; owned by the sender's loop."""
+
+    def __init__(self, settings: ProducerSettings, metadata: ClusterMetadata) -> None:
+        self._settings = settings
+        self._metadata = metadata
+        self._forms: dict[TopicPartition, Form] = {}
+
+    def make(
+        self, batches: list[ProducerBatch], connection: ClientConnection, last_version: int | None
+    ) -> tuple[Message, int]:
+        """The request that carries the batches, one per partition, and its version."""
+        if len(batches) == 1:
+            return self._lone(batches[0], connection, last_version)
+        request = self._whole(batches)
+        return request, self._version(request, connection, last_version)
+
+    def _lone(
+        self, batch: ProducerBatch, connection: ClientConnection, last_version: int | None
+    ) -> tuple[Message, int]:
+        assert batch.payload is not None
+        form = self._forms.get(batch.partition)
+        topic_id = self._metadata.topics[batch.partition.topic].topic_id
+        if form is None or form[:3] != (connection, topic_id, last_version):
+            request = self._whole([batch])
+            version = self._version(request, connection, last_version)
+            head, tail = _around(request.encode(version), batch.payload, version)
+            form = Form(connection, topic_id, last_version, version, head, tail)
+            self._forms[batch.partition] = form
+        return LoneProduceRequest(form, batch.payload), form.version
+
+    def _version(
+        self, request: ProduceRequest, connection: ClientConnection, last_version: int | None
+    ) -> int:
+        version = connection.version_of(ProduceRequest)
+        if any(topic.topic_id == ZERO_UUID for topic in request.topic_data):
+            version = min(version, LAST_PRODUCE_BY_NAME)
+        return version if last_version is None else min(version, last_version)
+
+    def _whole(self, batches: list[ProducerBatch]) -> ProduceRequest:
+        topics: dict[str, TopicProduceData] = {}
+        for batch in batches:
+            name = batch.partition.topic
+            topic = topics.get(name)
+            if topic is None:
+                topic_id = self._metadata.topics[name].topic_id
+                topic = TopicProduceData(name=name, topic_id=topic_id, partition_data=[])
+                topics[name] = topic
+            topic.partition_data.append(
+                PartitionProduceData(index=batch.partition.partition, records=batch.payload)
+            )
+        return ProduceRequest(
+            transactional_id=self._settings.transactional_id,
+            acks=self._settings.acks,
+            timeout_ms=self._settings.request_timeout_ms,
+            topic_data=list(topics.values()),
+        )
+
+
+def _length(size: int, version: int) -> bytes:
+    """How the length of `size` bytes of records is written."""
+    return uvarint(size + 1) if version >= ProduceRequest.FLEXIBLE_FROM else _LENGTH.pack(size)
+
+
+def _around(parts: list[Part], records: bytearray, version: int) -> tuple[bytearray, bytes]:
+    """What stands before the length of the records, and what after them."""
+    place = next(index for index, part in enumerate(parts) if part is records)
+    head = bytearray().join(parts[:place])  # type: ignore[arg-type]
+    tail = b"".join(parts[place + 1 :])  # type: ignore[arg-type]
+    return head[: -len(_length(len(records), version))], tail
