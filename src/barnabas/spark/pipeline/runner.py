@@ -4,6 +4,7 @@ A stop lets the micro-batch that is under way end, within a grace, and then ends
 cut off after that is done again at the next start, from the checkpoint, and written once.
 """
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -65,7 +66,9 @@ class Runner:
 
     def _session(self) -> "SparkSession":
         pipeline = self.file.pipeline
-        # What Spark has to say about itself is for its logs, not for this terminal.
+        # What Spark has to say about itself is for its logs, not for this terminal; a mistake in
+        # an expression it would print as a page of JSON.
+        logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
         settings = {"spark.log.level": "ERROR", "spark.ui.enabled": "false", **pipeline.spark}
         return session(pipeline.master, app_name=pipeline.name, config=settings)
 

@@ -1,0 +1,200 @@
+"""Pipelines from files, run to their end, stopped, and run again from their checkpoints."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import threading
+
+import pytest
+
+from barnabas.model.errors import ConfigError, LocalError
+from barnabas.spark.pipeline.files import load
+from barnabas.spark.pipeline.registry import FAILED, FINISHED, STOPPED, Registry
+from barnabas.spark.pipeline.runner import Runner
+
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.timeout(300),
+]
+SOAK = bool(os.environ.get("BARNABAS_SOAK"))
+
+YAML = """\
+name: {name}
+bootstrap_servers: {servers}
+source:
+  topic: {name}-in
+  format: json
+  schema: user string, amount double
+steps:
+  - where: amount >= 10
+  - sql: SELECT user, sum(amount) AS total FROM input GROUP BY user
+sink:
+  topic: {name}-out
+  key: user
+  mode: update
+dead_letters:
+  topic: {name}-bad
+checkpoint: {place}/checkpoint
+trigger: {trigger}
+spark: {{master: "local[2]"}}
+"""
+
+PYTHON = """\
+from barnabas.spark.pipeline import Apply, Pipeline, Source, TableSink, Where
+
+def doubled(frame):
+    from pyspark.sql.functions import udf
+
+    twice = udf(lambda number: number * 2, "long")
+    return frame.withColumn("twice", twice("n"))
+
+pipeline = Pipeline(
+    name="{name}",
+    bootstrap_servers="{servers}",
+    source=Source("{name}-in", format="json", schema="id string, n long"),
+    steps=[Where("n > 1"), Apply(doubled)],
+    sink=TableSink("sqlite:///{place}/db", "numbers", keys=["id"]),
+    checkpoint="{place}/checkpoint",
+    trigger="available-now",
+)
+"""
+
+
+@pytest.fixture
+def make(broker, topic_name, tmp_path):
+    """A pipeline file and the topics it names."""
+
+    broker.topic(f"{topic_name}-in", partitions=2)
+
+    def write(text, suffix, **values):
+        path = tmp_path / f"pipeline{suffix}"
+        given = {"name": topic_name, "servers": broker.bootstrap_servers, "place": tmp_path}
+        path.write_text(textwrap.dedent(text).format(**given, **values))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def run(spark, tmp_path):
+    def start(path, **options):
+        runner = Runner(load(path), Registry(tmp_path / "state"), lambda _figures: None, **options)
+        return runner.run(spark)
+
+    return start
+
+
+def orders(*amounts):
+    return [json.dumps({"user": f"u{n % 3}", "amount": amount}) for n, amount in enumerate(amounts)]
+
+
+def results(broker, topic):
+    records = broker.records(topic, read_committed=True)
+    return {record.key.decode(): json.loads(record.value) for record in records}
+
+
+def test_yaml_to_its_end_and_on_from_there(broker, topic_name, tmp_path, make, run):
+    path = make(YAML, ".yaml", trigger="available-now")
+    out = broker.topic(f"{topic_name}-out")
+    broker.produce(f"{topic_name}-in", *orders(10, 20, 30, 5, 50), "no json")
+    assert run(path) == FINISHED
+    assert results(broker, out) == {
+        "u0": {"user": "u0", "total": 10.0},
+        "u1": {"user": "u1", "total": 70.0},
+        "u2": {"user": "u2", "total": 30.0},
+    }
+    assert [r.value for r in broker.records(f"{topic_name}-bad", read_committed=True)] == [
+        b"no json"
+    ]
+    status = Registry(tmp_path / "state").read(topic_name)
+    assert (status["state"], status["lag"], status["file"]) == (FINISHED, 0, str(path))
+    broker.produce(f"{topic_name}-in", *orders(1000))
+    assert run(path) == FINISHED
+    assert results(broker, out)["u0"]["total"] == 1010.0
+    assert len(broker.records(out, read_committed=True)) == 4, "a row for each change"
+
+
+def test_a_mistake_that_spark_finds_is_told_with_its_line(topic_name, tmp_path, make, run):
+    path = make(YAML.replace("amount >= 10", "amuont >= 10"), ".yaml", trigger="available-now")
+    with pytest.raises(ConfigError, match=r"pipeline\.yaml:8: steps\[0\]: .*amuont"):
+        run(path)
+    path = make(YAML, ".yaml", trigger="often")
+    with pytest.raises(ConfigError, match=r"pipeline\.yaml:17: trigger: "):
+        run(path)
+    status = Registry(tmp_path / "state").read(topic_name)
+    assert status["state"] == FAILED
+    assert "trigger" in status["error"]
+
+
+def test_a_query_that_fails_says_why(broker, topic_name, make, run):
+    path = make(YAML, ".yaml", trigger="available-now")
+    broker.produce(f"{topic_name}-in", *orders(10))
+    path.write_text(path.read_text().replace("amount >= 10", "assert_true(amount > 99) IS NULL"))
+    with pytest.raises(LocalError, match="query has failed"):
+        run(path)
+
+
+def test_a_stop_is_clean(spark, broker, topic_name, tmp_path, make):
+    path = make(YAML, ".yaml", trigger="100 milliseconds")
+    broker.topic(f"{topic_name}-out")
+    broker.produce(f"{topic_name}-in", *orders(10, 20))
+    seen, begun = [], threading.Event()
+
+    def on_progress(figures):
+        seen.append(figures)
+        if figures.rows:
+            begun.set()
+
+    runner = Runner(load(path), Registry(tmp_path / "state"), on_progress)
+    states = []
+    thread = threading.Thread(target=lambda: states.append(runner.run(spark)))
+    thread.start()
+    try:
+        assert begun.wait(200)
+    finally:
+        runner.stop.set()
+        thread.join(60)
+    assert states == [STOPPED]
+    assert Registry(tmp_path / "state").read(topic_name)["state"] == STOPPED
+    assert not [query for query in spark.streams.active if query.name == topic_name]
+
+
+def test_python_into_a_table(broker, topic_name, tmp_path, make, run):
+    path = make(PYTHON, ".py")
+    with sqlite3.connect(tmp_path / "db") as database:
+        database.execute("CREATE TABLE numbers (id TEXT PRIMARY KEY, n INT, twice INT)")
+    broker.produce(f"{topic_name}-in", *(json.dumps({"id": f"i{n}", "n": n}) for n in range(4)))
+    assert run(path) == FINISHED
+    found = sorted(database.execute("SELECT * FROM numbers"))
+    database.close()
+    assert found == [("i2", 2, 4), ("i3", 3, 6)]
+
+
+@pytest.mark.skipif(not SOAK, reason="a JVM of its own: in the long form only")
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_the_command_stops_on_signals(broker, topic_name, tmp_path, make, sent, code):
+    path = make(YAML, ".yaml", trigger="1 second")
+    out = broker.topic(f"{topic_name}-out")
+    broker.produce(f"{topic_name}-in", *orders(10, 20))
+    command = [sys.executable, "-m", "barnabas.cli.main", "pipeline", "run", str(path)]
+    environment = {**os.environ, "BARNABAS_STATE_DIR": str(tmp_path / "state")}
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+    pause = threading.Event()
+    try:
+        while process.poll() is None and len(results(broker, out)) < 2:
+            pause.wait(0.3)
+        process.send_signal(sent)
+        assert process.wait(60) == code, (tmp_path / "log").read_text()
+    finally:
+        process.kill()
+        process.wait()
+    told = (tmp_path / "log").read_text()
+    assert "rows/s  lag 0" in told
+    assert told.endswith("has stopped\n")
+    assert Registry(tmp_path / "state").read(topic_name)["state"] == STOPPED
