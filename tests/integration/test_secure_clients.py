@@ -75,9 +75,9 @@ def test_our_asyncio_clients(broker, certificates, topic):
 
     async def send():
         async with AioProducer(config) as producer:
-            return await producer.send(topic, b"v")
+            return await (await producer.send(topic, b"v"))
 
-    asyncio.run(send())
+    assert asyncio.run(send()).offset == 0
 
 
 def test_confluent_kafka(config, topic):

@@ -15,6 +15,7 @@ class WirePeer:
         self.reader = reader
         self.writer = writer
         self._correlation = 0
+        self.client_id = "peer"
 
     @classmethod
     async def connect(cls, port, host="127.0.0.1"):
@@ -26,7 +27,7 @@ class WirePeer:
 
     def send(self, request, version):
         self._correlation += 1
-        header = RequestHeader(request.API_KEY, version, self._correlation, "peer")
+        header = RequestHeader(request.API_KEY, version, self._correlation, self.client_id)
         self.writer.write(b"".join(bytes(part) for part in encode_request(header, request)))
         return self._correlation
 

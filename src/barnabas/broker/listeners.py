@@ -15,6 +15,7 @@ from barnabas.net.listener import Listener
 
 if TYPE_CHECKING:
     from barnabas.broker.access.listener_security import ListenerSecurity
+    from barnabas.net.server_connection import ServerConnection
 
 _DEFAULT_QUEUED_BYTES = 64 * 1024 * 1024
 _NEVER_MS = 2**62
@@ -75,6 +76,11 @@ class Listeners:
                 security=security,
             )
             bound.listener.start(bound.sockets)
+
+    def connections(self, name: str) -> "list[ServerConnection]":
+        """The open connections of a listener."""
+        found = [bound.listener for bound in self._bound if bound.endpoint.listener == name]
+        return [c for listener in found if listener is not None for c in listener.connections]
 
     def limit(self, limits: ConnectionLimits) -> None:
         """Put changed limits into force for connections to come."""

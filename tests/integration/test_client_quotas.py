@@ -1,0 +1,92 @@
+"""Quotas in force: who is over a limit is told to wait, and is not listened to meanwhile."""
+
+import asyncio
+
+import pytest
+from support.requests import batch, create_topic, fetch_request, produce_request
+
+from barnabas.testing import Broker
+from barnabas.testing.server import unique_name
+from barnabas.wire.messages.alter_client_quotas import (
+    AlterClientQuotasRequest,
+    EntityData,
+    EntryData,
+    OpData,
+)
+from barnabas.wire.messages.api_versions import ApiVersionsRequest
+from barnabas.wire.messages.metadata import MetadataRequest
+
+pytestmark = pytest.mark.integration
+
+LIMIT = 100_000
+BATCH = batch(b"x" * 150_000)
+
+
+@pytest.fixture(scope="module")
+def server():
+    """A rate is measured over one second, so that tests wait for one only."""
+    with Broker({"quota.window.num": 2, "message.max.bytes": 1_000_000}) as broker:
+        yield broker
+
+
+@pytest.fixture
+async def peer(server, connect):
+    """A client under a name of its own, and so with a quota of its own."""
+    connected = await connect(server)
+    connected.client_id = unique_name("client")
+    return connected
+
+
+@pytest.fixture
+async def topic(peer):
+    name = unique_name("topic")
+    await create_topic(peer, name)
+    return name
+
+
+async def set_quota(peer, **values):
+    entry = EntryData(
+        [EntityData("client-id", peer.client_id)],
+        [OpData(key, value or 0.0, value is None) for key, value in values.items()],
+    )
+    response = await peer.call(AlterClientQuotasRequest([entry]), 1)
+    assert response.entries[0].error_code == 0, response
+
+
+async def test_a_producer_over_its_limit_waits(peer, topic):
+    await set_quota(peer, producer_byte_rate=float(LIMIT))
+    before = asyncio.get_running_loop().time()
+    answer = await peer.call(produce_request(topic, BATCH), 9)
+    assert answer.responses[0].partition_responses[0].error_code == 0
+    assert 400 <= answer.throttle_time_ms <= 600  # half again as much as a second allows
+    await peer.call(MetadataRequest(topics=[]), 9)
+    waited = asyncio.get_running_loop().time() - before
+    assert waited >= answer.throttle_time_ms / 1000 - 0.05
+
+
+async def test_a_reader_over_its_limit_waits(peer, topic):
+    for _ in range(2):
+        await peer.call(produce_request(topic, BATCH), 9)
+    await set_quota(peer, consumer_byte_rate=float(LIMIT))
+    answer = await peer.call(fetch_request(topic, 0), 11)
+    assert len(answer.responses[0].partitions[0].records) >= LIMIT
+    assert answer.throttle_time_ms > 0
+
+
+async def test_others_are_not_throttled_and_a_limit_can_be_taken_away(peer, topic, server, connect):
+    await set_quota(peer, producer_byte_rate=float(LIMIT))
+    answer = await peer.call(produce_request(topic, BATCH), 9)
+    assert answer.throttle_time_ms > 0
+    other = await connect(server)
+    other.client_id = "other"
+    assert (await other.call(produce_request(topic, BATCH), 9)).throttle_time_ms == 0
+    await set_quota(peer, producer_byte_rate=None)
+    assert (await peer.call(produce_request(topic, BATCH), 9)).throttle_time_ms == 0
+
+
+async def test_an_unacknowledged_producer_is_muted_too(peer, topic):
+    await set_quota(peer, producer_byte_rate=float(LIMIT))
+    before = asyncio.get_running_loop().time()
+    peer.send(produce_request(topic, BATCH, acks=0), 9)
+    await peer.call(ApiVersionsRequest(), 0)
+    assert asyncio.get_running_loop().time() - before >= 0.3
