@@ -5,14 +5,16 @@ way out, and no answer on its way back. Only one thread runs the loop at a time,
 that belongs to the loop keeps having one owner.
 
 The loop's own thread runs it until somebody who waited was served and nothing else is to be done.
-Then it rests: the next thread that waits runs the loop for as long as it waits. When nobody has
-come for `REST_S`, or work appears that nobody waits for, the loop's own thread takes over again.
+Then it rests: a thread that brings work does at once what needs no waiting, and a thread that
+waits runs the loop for as long as it waits. When work is left that nobody waits for, or when
+nobody has come for a while, the loop's own thread takes over again.
 """
 
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from functools import partial
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 
@@ -20,9 +22,11 @@ from barnabas.clients._core.interrupts import KeptInterrupt
 from barnabas.clients._core.loop_thread import LoopThread
 from barnabas.runtime.lazy_timer import LazyTimer
 
-REST_S = 0.005
-"""A record that nobody waits for may stay behind this long, once, after one that was waited for:
-no longer than linger.ms by default. Shorter rests cost the waiting thread time."""
+REST_S = 0.002
+"""How often the resting thread looks whether work is left that nobody waits for: what has been
+sent is sent, but its answer may stay unread for so long."""
+REST_TURNS = 50
+"""After so many looks without a visitor it takes the loop back."""
 T = TypeVar("T")
 
 
@@ -92,10 +96,18 @@ class SharedLoopThread(LoopThread):
                 self._stand_by(awaited, left)
         return True
 
-    # -- the waiting thread's side -------------------------------------------------------------
+    def attend(self) -> bool:
+        """If nobody runs the loop: see at once, here, what has come up. False if somebody does."""
+        if self.resting and self._with_turn(self._resume):
+            return True
+        if self.resting:
+            self._wanted.set()
+        return False
 
-    def _visit(self, awaited: Awaited, timeout_s: float | None) -> bool:
-        """Run the loop here until `awaited` is done; False when it is not to be had."""
+    # -- the visiting thread's side ------------------------------------------------------------
+
+    def _with_turn(self, work: Callable[[], None]) -> bool:
+        """Do `work` as the one who runs the loop; False when that is not to be had."""
         self.check()
         if asyncio._get_running_loop() is not None:  # noqa: SLF001 - the public one raises
             return False
@@ -105,29 +117,33 @@ class SharedLoopThread(LoopThread):
             try:
                 if self._closed:
                     return False
-                self._run_until(awaited, timeout_s)
+                self.resting = False
+                self._visits += 1
+                work()
+            except BaseException:
+                if self.user is not None:
+                    self.user.interrupted()
+                raise
             finally:
+                self.resting = True
                 self._turn.release()
-            if not self._idle():
-                self._wanted.set()
+        return True
+
+    def _visit(self, awaited: Awaited, timeout_s: float | None) -> bool:
+        """Run the loop here until `awaited` is done; False when it runs elsewhere."""
+        if not self._with_turn(partial(self._run_until, awaited, timeout_s)):
+            return False
+        if not self._idle():
+            self._wanted.set()
         return True
 
     def _run_until(self, awaited: Awaited, timeout_s: float | None) -> None:
-        self.resting = False
-        self._visits += 1
         loop = self.loop
         awaited.notify(loop.stop)
         if timeout_s is not None:
             self._alarm.set(loop.time() + timeout_s)
-        try:
-            self._resume()
-            loop.run_forever()
-        except BaseException:
-            if self.user is not None:
-                self.user.interrupted()
-            raise
-        finally:
-            self.resting = True
+        self._resume()
+        loop.run_forever()
 
     def _stand_by(self, awaited: Awaited, timeout_s: float | None) -> None:
         """The loop runs elsewhere: wait for it, and have it rest afterwards."""
@@ -157,14 +173,21 @@ class SharedLoopThread(LoopThread):
                 self.resting = True
             if self._idle():
                 self._rest()
+        self._turn.acquire()  # for good: no visitor after the end
 
     def _rest(self) -> None:
-        """Leave the loop to those who wait, until nobody has come for a while."""
-        visits = -1
-        while visits != self._visits or self._turn.locked():
+        """Leave the loop to visitors until nobody comes, or work is left that nobody waits for."""
+        quiet = 0
+        while quiet < REST_TURNS:
             visits = self._visits
             if self._wanted.wait(REST_S):
                 return
+            if self._turn.locked():
+                quiet = 0
+            elif not self._idle():
+                return
+            else:
+                quiet = 0 if visits != self._visits else quiet + 1
 
     def _resume(self) -> None:
         if self.user is not None:

@@ -48,8 +48,8 @@ class ProducerCore:
 
     def wake(self) -> None:
         """From any thread: there may be something to send."""
-        if self._thread is not None and self._thread.resting:
-            return  # whoever runs the loop next looks first
+        if self._thread is not None and self._thread.attend():
+            return
         try:
             self._loop.call_soon_threadsafe(self.sender.wake)
         except RuntimeError:
@@ -65,7 +65,8 @@ class ProducerCore:
         return self.accumulator.empty
 
     def resumed(self) -> None:
-        self.sender.wake()
+        if self.accumulator.has_waiting:
+            self.sender.wake()
 
     def interrupted(self) -> None:
         self.sender.give_up(LocalError("a signal handler raised in the middle of sending"))

@@ -47,7 +47,7 @@ class Desk:
     def put(self):
         job = Job()
         self.open.append(job)
-        if not self._thread.resting:
+        if not self._thread.attend():
             self._thread.loop.call_soon_threadsafe(self.resumed)
         return job
 
@@ -62,8 +62,8 @@ class Desk:
         self.open.clear()
 
     def _work(self):
-        self.step()
         while self.open:
+            self.step()
             self.open.pop().finish()
 
 
@@ -113,6 +113,19 @@ def test_work_that_nobody_waits_for_is_done_by_the_loops_own_thread(thread):
     job = thread.user.put()
     until(lambda: job.done)
     assert job.thread != threading.get_ident()
+
+
+def test_who_brings_work_to_a_resting_loop_begins_it(resting):
+    begun = []
+    resting.user.resumed = lambda: begun.append(threading.get_ident())
+    resting.user.put()
+    assert begun == [threading.get_ident()]
+
+
+def test_nobody_visits_a_closed_loop(thread):
+    thread.close()
+    with pytest.raises(LocalError, match="closed"):
+        thread.wait(Job(), LIMIT_S)
 
 
 def test_a_call_needs_no_visitor(thread):
