@@ -11,6 +11,7 @@ from typing import Any
 
 from barnabas.broker.listener_keys import split_listener_keys
 from barnabas.model.config_keys.broker import BROKER_KEYS
+from barnabas.model.config_keys.security import SECURITY_PROTOCOLS
 from barnabas.model.control import Endpoint
 from barnabas.model.errors import ConfigError
 
@@ -105,4 +106,6 @@ class BrokerConfig:
         )
         if name not in protocols:
             raise ConfigError(f"{key}={text!r}: {name} is not in listener.security.protocol.map")
+        if protocols[name] not in SECURITY_PROTOCOLS:
+            raise ConfigError(f"listener.security.protocol.map: there is no {protocols[name]}")
         return Endpoint(name, host.strip("[]"), int(port), protocols[name])

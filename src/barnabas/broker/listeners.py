@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from barnabas.broker.config import BrokerConfig
 from barnabas.model.clock import Clock
 from barnabas.model.control import Endpoint
+from barnabas.model.errors import ConfigError
 from barnabas.net.bind import BACKLOG, listen_on
 from barnabas.net.connection_ports import FrameHandler
 from barnabas.net.limits import ConnectionLimits
@@ -51,6 +52,8 @@ class Listeners:
     def bind(self) -> None:
         """Take all addresses; OSError when one is taken."""
         for wanted in self._config.listeners:
+            if wanted.security_protocol != "PLAINTEXT" and wanted.listener not in self._security:
+                raise ConfigError(f"listeners: {wanted.listener} would be served in the clear")
             sockets = listen_on(
                 wanted.host,
                 wanted.port,

@@ -2,6 +2,7 @@
 
 import pytest
 
+from barnabas.broker.access.wiring import AccessSide
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.listeners import Listeners, connection_limits
 from barnabas.model.errors import ConfigError
@@ -23,7 +24,15 @@ def test_dynamic_values_win():
     assert (limits.max_connections, limits.max_connections_per_ip) == (9, 2)
 
 
-def test_a_protocol_that_is_not_served_is_refused():
-    listeners = Listeners(BrokerConfig.parse({"listeners": "SSL://localhost:0"}), VirtualClock())
-    with pytest.raises(ConfigError, match="SSL"):
-        listeners.bind()
+def test_a_secure_listener_is_never_served_in_the_clear():
+    config = BrokerConfig.parse({"listeners": "SSL://localhost:0"})
+    with pytest.raises(ConfigError, match="SSL would be served in the clear"):
+        Listeners(config, VirtualClock()).bind()
+    with pytest.raises(ConfigError, match="needs a key and a certificate"):
+        AccessSide(config, VirtualClock())
+
+
+def test_a_protocol_that_does_not_exist():
+    settings = {"listeners": "A://:1", "listener.security.protocol.map": "A:QUIC"}
+    with pytest.raises(ConfigError, match="there is no QUIC"):
+        BrokerConfig.parse(settings)
