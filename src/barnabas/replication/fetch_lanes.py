@@ -89,8 +89,8 @@ class SourceFetchers:
         if len(self._slow_fetcher) or len(self._fast.fetcher) > MANY_PARTITIONS:
             quiet = self._fast.fetcher.take_quiet(self._clock.monotonic_ms(), QUIET_MS)
             self._slow_fetcher.adopt(quiet)
-        alone = not len(self._fast.fetcher)
-        self._slow_fetcher.limits = self._patient if alone else self._limits
+        idle = not len(self._fast.fetcher) and self._slow_fetcher.all_caught_up
+        self._slow_fetcher.limits = self._patient if idle else self._limits
 
     def _give_busy(self) -> None:
         busy = self._slow_fetcher.take_busy()

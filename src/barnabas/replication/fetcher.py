@@ -105,6 +105,11 @@ class ReplicaFetcher:
     def remove(self, topic_partition: TopicPartition) -> None:
         self._followed.pop(topic_partition, None)
 
+    @property
+    def all_caught_up(self) -> bool:
+        """Whether nothing more is to be had now; a leader's throttle may hold something back."""
+        return all(item.caught_up for item in self._followed.values())
+
     def take_quiet(self, now_ms: int, quiet_ms: int) -> list[Followed]:
         """Give away the partitions that have got nothing for this long."""
         return self._take(
@@ -235,11 +240,9 @@ class ReplicaFetcher:
             followed.ready_at_ms = now_ms + self.limits.backoff_ms
 
     def _after_append(self, followed: Followed, answer: FetchedPartition, now_ms: int) -> None:
-        partition = followed.partition
-        if not len(answer.records):
-            if followed.quiet_since_ms is None:
-                followed.quiet_since_ms = now_ms
-        else:
+        partition, log = followed.partition, followed.partition.log
+        followed.caught_up = log.log_end_offset >= answer.high_watermark
+        if len(answer.records):
             followed.quiet_since_ms = None
             if self._throttle is not None:
                 self._throttle.record(partition.topic_partition, len(answer.records), now_ms)
@@ -247,8 +250,8 @@ class ReplicaFetcher:
             self._followed[partition.topic_partition] = self._followed.pop(
                 partition.topic_partition
             )
-        log = partition.log
-        followed.caught_up = log.log_end_offset >= answer.high_watermark
+        elif followed.quiet_since_ms is None:
+            followed.quiet_since_ms = now_ms
         # Records of this leader's epoch prove that its start, and so everything that earlier
         # leaders committed, has been reached.
         if log.latest_epoch == partition.leader_epoch and followed.caught_up:

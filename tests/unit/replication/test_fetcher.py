@@ -279,6 +279,13 @@ def test_a_throttled_partition_waits_its_turn():
     assert isinstance(pair.fetcher.poll(1001), FetchPlan)
 
 
+def test_a_partition_that_its_leader_holds_back_has_not_caught_up(pair):
+    pair.answer(high_watermark=5)
+    assert not pair.fetcher.all_caught_up
+    pair.answer(high_watermark=0)
+    assert pair.fetcher.all_caught_up
+
+
 def test_a_partition_that_has_all_that_is_committed_is_not_throttled():
     throttle = ReplicationThrottle(lambda topic_partition: topic_partition == TP)
     throttle.set_rate(1)
