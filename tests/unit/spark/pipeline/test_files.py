@@ -1,6 +1,7 @@
 """Pipelines in files: every mistake is told with its place."""
 
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -139,3 +140,10 @@ def test_what_is_no_pipeline_file(write, tmp_path):
         load(tmp_path / "none.yaml")
     with pytest.raises(ConfigError, match=r"\.py, \.yaml or \.yml"):
         load(write("", "p.txt"))
+
+
+def test_the_guides_pipelines(write):
+    guide = (Path(__file__).parents[4] / "docs" / "pipelines.md").read_text()
+    for suffix, mark in ((".yaml", "```yaml"), (".py", "```python")):
+        text = guide.partition(mark)[2].partition("```")[0]
+        assert load(write(text, f"guide{suffix}")).pipeline.checkpoint.startswith("./checkpoints/")
