@@ -3,25 +3,23 @@
 A JVM is dear: mark the tests with xdist_group("spark"), so that all go to one process.
 """
 
+import os
+
 import pytest
-from support.spark_copy import SHORT_LIFE
+from support.spark_cluster import cluster_session
+
+MASTER = os.environ.get("BARNABAS_SPARK_MASTER")
+"""Another master than one process: the same tests pass there."""
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory):
-    from barnabas.spark import session
-
+def spark(request, tmp_path_factory):
+    """The session of the product's own plugin, or one on BARNABAS_SPARK_MASTER."""
+    if MASTER is None:
+        yield request.getfixturevalue("kafka_spark")
+        return
     place = tmp_path_factory.mktemp("spark")
-    settings = {
-        **SHORT_LIFE,
-        "spark.ui.enabled": "false",
-        "spark.driver.memory": "1g",
-        "spark.sql.warehouse.dir": str(place / "warehouse"),
-        "spark.local.dir": str(place / "local"),
-        "spark.sql.session.timeZone": "UTC",
-    }
-    made = session("local[2]", config=settings)
-    made.sparkContext.setLogLevel("ERROR")
+    made = cluster_session(MASTER, place)
     yield made
     made.stop()
 

@@ -24,6 +24,7 @@ from barnabas.pytest_plugin.fixtures import (
     kafka_topic_factory,
 )
 from barnabas.pytest_plugin.options import pytest_addoption, pytest_configure
+from barnabas.pytest_plugin.spark_fixtures import kafka_spark, kafka_streams
 
 __all__ = [
     "async_kafka_admin",
@@ -38,6 +39,8 @@ __all__ = [
     "kafka_consumer_factory",
     "kafka_group",
     "kafka_producer",
+    "kafka_spark",
+    "kafka_streams",
     "kafka_topic",
     "kafka_topic_factory",
     "pytest_addoption",

@@ -30,9 +30,19 @@ def grouped(frame: DataFrame, node: Aggregate) -> DataFrame:
     counted = frame.where(~sf.col("_tombstone")).groupBy(*keys)
     made = counted.agg(
         *(sf.expr(text).alias(name) for name, text in node.aggregates),
+        sf.min("_timestamp").alias("_first"),
         sf.max("_timestamp").alias("_latest"),
     )
+    if window is not None and window.shape is Shape.SESSION:
+        made = made.withColumn("_window", _session_bounds(window))
     return as_result(made, node)
+
+
+def _session_bounds(window: Window) -> Any:
+    """By the session's own first and last row. Spark pushes filters on the grouping column below
+    the aggregation, where each row is a session of its own, and so loses rows of long sessions."""
+    end = sf.col("_latest") + sf.expr(f"interval {interval(window.size_ms)}")
+    return sf.struct(sf.col("_first").alias("start"), end.alias("end"))
 
 
 def window_column(window: Window) -> Any:

@@ -15,7 +15,7 @@ from pyspark.sql import functions as sf
 
 from barnabas.streams.engine.folding import columns_of, difference, last_changes
 from barnabas.streams.engine.grouping import as_result, grouped, interval
-from barnabas.streams.engine.state import MAX_DELTAS, Step
+from barnabas.streams.engine.state import Step
 from barnabas.streams.nodes import Aggregate
 from barnabas.streams.windows import Emit, Shape, Window
 
@@ -67,11 +67,8 @@ def windows_step(rows: DataFrame, node: Aggregate, step: Step) -> tuple[DataFram
     newest = fresh.agg(sf.max(sf.unix_millis("_timestamp"))).first()
     now = max((t for t in (was, newest[0] if newest else None) if t is not None), default=None)
     step.facts[TIME] = now
-    before = _open_rows(step.all_rows("rows", rows.schema), node, was)
-    if step.parts("rows") >= MAX_DELTAS:
-        step.replace("rows", before)
-    step.append("rows", on_time)
-    after = _open_rows(step.all_rows("rows", rows.schema), node, was)
+    before = _open_rows(step.rows("rows", rows.schema), node, was)
+    after = step.replace("rows", before.union(on_time))
     if node.emit is Emit.FINAL:
         return _just_closed(after, node, was, now), late
     touched = _group_keys(on_time, node).distinct().persist()

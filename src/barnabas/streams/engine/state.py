@@ -204,22 +204,11 @@ class Step:
         self._tables[table] = grown
         return after
 
-    def replace(self, table: str, rows: DataFrame) -> None:
+    def replace(self, table: str, rows: DataFrame) -> DataFrame:
         """Other rows in place of all there were."""
-        self._tables[table] = (self._store.write_part(table, f"base-{self.batch_id}", rows),)
-
-    def append(self, table: str, rows: DataFrame) -> None:
-        """More rows, beside those that are there."""
-        part = self._store.write_part(table, f"delta-{self.batch_id}", rows)
-        if part.rows:
-            self._tables[table] = (*self._tables.get(table, ()), part)
-
-    def all_rows(self, table: str, schema: StructType) -> DataFrame:
-        """Every row that was appended and is there now."""
-        return self._union(table, self._tables.get(table, ()), schema)
-
-    def parts(self, table: str) -> int:
-        return len(self._tables.get(table, ()))
+        parts = (self._store.write_part(table, f"base-{self.batch_id}", rows),)
+        self._tables[table] = parts
+        return self._union(table, parts, rows.schema)
 
     def commit(self) -> None:
         self._store.commit(Version(self.batch_id, self._tables, self.facts))

@@ -1,7 +1,7 @@
 """Joins with tables, a micro-batch at a time, on the tables' kept state.
 
 A stream with a table: while the table has no news the rows are looked up in it as it is. Where both
-have news, each side's rows of a key keep the order of their offsets, and the two orders are merged
+have news, the rows of each partition keep the order of their offsets, and these orders are merged
 by time, a change of the table before a row of the stream of the same time; a row meets the last
 change before it, or else the table as it was before the micro-batch.
 
@@ -86,6 +86,7 @@ def _in_order(looking: DataFrame, changes: DataFrame) -> DataFrame:
         "_on",
         sf.lit(1).alias("_side"),
         sf.col("_l._timestamp").alias("_time"),
+        sf.col("_l._partition").alias("_partition"),
         sf.col("_l._offset").alias("_at"),
         "_l",
         sf.lit(None).cast(kind).alias("_r"),
@@ -94,20 +95,21 @@ def _in_order(looking: DataFrame, changes: DataFrame) -> DataFrame:
             sf.col("_key").alias("_on"),
             sf.lit(0).alias("_side"),
             sf.col("_timestamp").alias("_time"),
+            sf.col("_partition"),
             sf.col("_offset").alias("_at"),
             sf.lit(None).cast(looking.schema["_l"].dataType).alias("_l"),
             sf.struct(*columns_of(changes)).alias("_r"),
         )
     )
     by_offset = (
-        Window.partitionBy("_on", "_side")
+        Window.partitionBy("_on", "_side", "_partition")
         .orderBy("_at")
         .rowsBetween(Window.unboundedPreceding, Window.currentRow)
     )
     steady = rows.withColumn("_time", sf.max("_time").over(by_offset))
     by_time = (
         Window.partitionBy("_on")
-        .orderBy("_time", "_side", "_at")
+        .orderBy("_time", "_side", "_partition", "_at")
         .rowsBetween(Window.unboundedPreceding, Window.currentRow)
     )
     last = sf.last("_r", ignorenulls=True).over(by_time)
