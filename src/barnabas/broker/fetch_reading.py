@@ -55,7 +55,12 @@ class FetchJob:
         state = request.replica_state
         self._replica_id = BrokerId(request.replica_id if state is None else state.replica_id)
         self._replica_epoch = NO_BROKER_EPOCH if state is None else state.replica_epoch
-        self._may_read = fetch_rights(ctx, follower=self._replica_id >= 0)
+        authorizer = ctx.services.authorizer
+        self._may_read = (
+            None
+            if authorizer is None
+            else fetch_rights(ctx, authorizer, follower=self._replica_id >= 0)
+        )
         self._reads: list[tuple[FetchTarget, PartitionData]] = []
         self._bytes = 0
         self._failed = False

@@ -17,7 +17,7 @@ _CLEAN_AT = 1000
 
 
 class Meter:
-    """One kind of quota; owned by the broker's loop. False while nobody has one."""
+    """One kind of quota; owned by the broker's loop. `active` once somebody has one."""
 
     def __init__(self, key: str, clock: Clock, *, samples: int, window_ms: int) -> None:
         self._key = key
@@ -26,12 +26,11 @@ class Meter:
         self._window_ms = window_ms
         self._table = QuotaTable({})
         self._rates: dict[Share, Rate] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._table)
+        self.active = False
 
     def load(self, entities: ClientEntities) -> None:
         self._table = table_of(self._key, entities.all().items())
+        self.active = bool(self._table)
 
     def limit(self, user: str, client_id: str) -> Limit | None:
         return self._table.limit(user, client_id)

@@ -9,16 +9,16 @@ from collections.abc import Callable
 from barnabas.broker.access.access import Access
 from barnabas.broker.handler import RequestContext
 from barnabas.security.acl import Operation
+from barnabas.security.authorizer import Authorizer
 
 
-def fetch_rights(ctx: RequestContext, *, follower: bool) -> Callable[[str], bool] | None:
-    """Tells of a topic's name whether it may be read; None when everything may be.
+def fetch_rights(
+    ctx: RequestContext, authorizer: Authorizer, *, follower: bool
+) -> Callable[[str], bool]:
+    """Tells of a topic's name whether it may be read.
 
     Who claims to be a follower must be a broker (CVE-2018-1288).
     """
-    authorizer = ctx.services.authorizer
-    if authorizer is None:
-        return None
     access = Access(authorizer, ctx.principal, ctx.connection.stream.peer[0])
     if not follower:
         return lambda topic: access.topic(Operation.READ, topic)

@@ -35,7 +35,7 @@ def metered(handlers: Iterable[Handler], quotas: ClientQuotas) -> list[Handler]:
 
 def _produce(serve: Handle, meter: Meter) -> Handle:
     def handle(ctx: RequestContext, request: ProduceRequest) -> Result:
-        if not meter:
+        if not meter.active:
             return serve(ctx, request)
         limit = meter.limit(ctx.principal.name, ctx.header.client_id or "")
         if limit is None:
@@ -61,7 +61,7 @@ def _produce(serve: Handle, meter: Meter) -> Handle:
 
 def _fetch(serve: Handle, meter: Meter) -> Handle:
     def handle(ctx: RequestContext, request: FetchRequest) -> Result:
-        if not meter or _is_follower(request):
+        if not meter.active or _is_follower(request):
             return serve(ctx, request)
         limit = meter.limit(ctx.principal.name, ctx.header.client_id or "")
         if limit is None:
