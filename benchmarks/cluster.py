@@ -13,10 +13,12 @@ import threading
 import time
 from collections.abc import Callable
 
+import psutil
 from confluent_kafka import Producer
 
 import barnabas
 from barnabas.model.errors import BrokerError
+from barnabas.testing.broker_process import BrokerProcess
 from barnabas.testing.cluster import Cluster
 from benchmarks.report import Report
 
@@ -24,6 +26,7 @@ RECORDS, LARGE_RECORDS = 300_000, 10_000
 FAIL_OVERS = 3
 MANY_PARTITIONS = 1000
 SESSION_MS = 2000
+IDLE_SECONDS = 10.0
 
 Writer = Callable[[Cluster, list[float], threading.Event], None]
 """Writes one record after the other and notes when each was acknowledged."""
@@ -83,6 +86,7 @@ def _many_partitions(report: Report, cluster: Cluster) -> None:
     threading.Event().wait(2.0)  # the many fall quiet
     latency = _drive("sync", cluster, "one", 500, 100)
     report.add(f"one record beside {MANY_PARTITIONS} partitions, p50", latency["p50_us"], "us")
+    report.add(f"a broker with {MANY_PARTITIONS} idle partitions", _idle(cluster), "% of a core")
     controller = cluster.admin.describe_cluster().controller
     assert controller is not None
     begin = time.perf_counter()
@@ -98,6 +102,18 @@ def _many_partitions(report: Report, cluster: Cluster) -> None:
     cluster.start(controller)
     _until(lambda: _in_sync(cluster, "many") == 3)
     report.add("the killed broker back in every in-sync set", time.perf_counter() - begin, "s")
+
+
+def _idle(cluster: Cluster) -> float:
+    """CPU time of the busiest broker while nothing happens."""
+    pids = [b.pid for b in cluster.brokers.values() if isinstance(b, BrokerProcess)]
+    pause = threading.Event()
+    pause.wait(IDLE_SECONDS)  # the last long waits begin
+    before = [sum(psutil.Process(pid).cpu_times()[:2]) for pid in pids]
+    pause.wait(IDLE_SECONDS)
+    after = [sum(psutil.Process(pid).cpu_times()[:2]) for pid in pids]
+    used: float = max(b - a for a, b in zip(before, after, strict=True))
+    return 100 * used / IDLE_SECONDS
 
 
 def _gap(cluster: Cluster, writer: Writer, fault: Callable[[Cluster, int], object]) -> float:

@@ -40,6 +40,11 @@ class BrokerProcess:
         return f"127.0.0.1:{self.port}"
 
     @property
+    def pid(self) -> int:
+        """Of the running process."""
+        return self._running_process().pid
+
+    @property
     def running(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
@@ -94,7 +99,7 @@ class BrokerProcess:
         return code
 
     def signal(self, number: signal.Signals) -> None:
-        os.kill(self._running_process().pid, number)
+        os.kill(self.pid, number)
 
     def _running_process(self) -> "subprocess.Popen[str]":
         if self._process is None:
