@@ -51,6 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         connection.settings,
         state_dir=arguments.state_dir,
         run_queries=interactive and not arguments.no_queries,
+        short_life=not interactive and not arguments.keep_running,
     ) as engine:
         printer = Printer(arguments.format, sys.stdout)
         if text is None:

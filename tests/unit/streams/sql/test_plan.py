@@ -175,10 +175,13 @@ def test_two_streams():
            WITHIN (1 MINUTE, 2 MINUTES) GRACE PERIOD 3 SECONDS
            ON p.n = c.id AND c.page <> 'x' EMIT CHANGES"""
     )
-    join = plan.node
+    assert isinstance(plan.node, Where)
+    assert plan.node.predicate == "`c__page` <> 'x'"
+    join = plan.node.parent
     assert isinstance(join, StreamJoin)
     assert (join.before_ms, join.after_ms, join.grace_ms) == (60_000, 120_000, 3000)
-    assert join.on == "l.`n` = r.`id` AND r.`page` <> 'x'"
+    assert join.left.key == "cast(`n` AS STRING)"
+    assert join.right.key == "cast(`id` AS STRING)"
     assert plan.key_texts == ("`p__n`",)
 
 
@@ -269,6 +272,11 @@ def test_star_in_a_join_has_the_aliases():
             "SELECT userid FROM pageviews p JOIN users u ON p.userid = u.userid",
             8,
             "write p.userid or u.userid",
+        ),
+        (
+            "SELECT p.n FROM pageviews p LEFT JOIN clicks c WITHIN 1 HOUR ON p.n = c.id AND n > 1",
+            80,
+            "goes by one equality",
         ),
         ("SELECT n, n FROM pageviews", 11, "two columns are called 'n'"),
         ("SELECT gender FROM users", 1, "a table needs its key"),

@@ -193,7 +193,7 @@ def one_session() -> Iterator["SparkSession"]:
     from barnabas.streams.sql.engine.spark_session import SparkHouse
 
     place = Path(tempfile.mkdtemp(prefix="barnabas-cases-"))
-    house = SparkHouse(log_file=place / "spark.log")
+    house = SparkHouse(log_file=place / "spark.log", short_life=True)
     try:
         yield house.session
     finally:

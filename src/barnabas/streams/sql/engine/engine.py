@@ -68,7 +68,7 @@ class Engine:
     """SQL on one cluster.
 
     `run_queries` False leaves the queries to others: this one only defines them. `state_dir`
-    holds their checkpoints.
+    holds their checkpoints. `short_life` is for scripts: Spark starts faster, and runs slower.
     """
 
     def __init__(
@@ -79,6 +79,7 @@ class Engine:
         spark: "SparkSession | None" = None,
         run_queries: bool = True,
         topic: str = TOPIC,
+        short_life: bool = False,
     ) -> None:
         self._settings = dict(settings)
         self._admin = Admin(self._settings)
@@ -86,7 +87,7 @@ class Engine:
         self._topics = Topics(self._admin)
         self._kafka = {f"kafka.{name}": str(value) for name, value in settings.items()}
         place = state_dir or default_state_dir(self._admin.describe_cluster().cluster_id or "")
-        self._house = SparkHouse(spark, log_file=Path(place) / "spark.log")
+        self._house = SparkHouse(spark, log_file=Path(place) / "spark.log", short_life=short_life)
         self._queries = Queries(Path(place), self._house, self._kafka)
         self._run_queries = run_queries
         self._defines_queries = False
@@ -277,6 +278,8 @@ class Engine:
         """Let every query process what is there now, those that feed others first."""
         for query in self.resume():
             query.run_available(timeout)
+            if query.running is None:
+                self._queries.release(query.definition.query_id, forget=False)
 
     def run_defined(self, timeout: float | None = None) -> None:
         """`run_available`, if this engine has defined a query."""

@@ -44,6 +44,7 @@ def readable(message: str) -> str:
     text = message.strip().split("\n")[0]
     text = re.sub(r"^\[[A-Z_.0-9]+\]\s*", "", text)
     text = re.sub(r"\s*SQLSTATE: \w+;?.*$", "", text)
+    text = re.sub(r"^Query \[.*?\] terminated with exception: ", "", text)
     unknown = re.match(r"Cannot resolve routine `([^`]+)`", text)
     if unknown:
         return f"no function {unknown[1]!r}{suggestion(unknown[1])}"

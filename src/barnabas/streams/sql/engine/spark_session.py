@@ -35,11 +35,14 @@ class SparkHouse:
         spark: "SparkSession | None" = None,
         master: str | None = None,
         log_file: Path | None = None,
+        short_life: bool = False,
     ) -> None:
         self._given = spark
         self._master = master
         self._log_file = log_file
+        self._config = {**_QUIET, **(_SHORT_LIFE if short_life else {})}
         self._session: SparkSession | None = None
+        self._ours = False
         self._lock = threading.Lock()
 
     @property
@@ -54,12 +57,15 @@ class SparkHouse:
             return self._session
 
     def _make(self) -> "SparkSession":
+        from pyspark.sql import SparkSession
+
         from barnabas.spark import register, session
 
-        given = self._given
+        given = self._given or SparkSession.getActiveSession()
         if given is None:
+            self._ours = True
             with _stderr_into(self._log_file), _own_interrupts():
-                given = session(self._master, app_name="barnabas-sql", config=_QUIET)
+                given = session(self._master, app_name="barnabas-sql", config=self._config)
             given.sparkContext.setLogLevel("ERROR")
         # Errors come to the caller; PySpark would log each a second time, as a page of JSON.
         for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
@@ -73,11 +79,13 @@ class SparkHouse:
     def close(self) -> None:
         """End Spark, if it was started here."""
         with self._lock:
-            if self._session is not None and self._given is None:
+            if self._session is not None and self._ours:
                 self._session.stop()
             self._session = None
 
 
+_SHORT_LIFE = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+"""A JVM that lives for a script has no use for the costly compiler."""
 _QUIET = {"spark.ui.enabled": "false", "spark.log.level": "ERROR"}
 
 

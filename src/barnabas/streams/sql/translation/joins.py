@@ -5,7 +5,7 @@ as `alias__column`, so that names of the two never meet.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -17,6 +17,7 @@ from barnabas.streams.nodes import (
     StreamJoin,
     StreamTableJoin,
     TableJoin,
+    Where,
 )
 from barnabas.streams.schema import quoted
 from barnabas.streams.sql.catalog.relations import Relation
@@ -138,7 +139,6 @@ class _Pair:
                 self.on,
             )
         equal = self._equality()
-        on = spark_text(self.on, self._sides().resolve)
         grace = self.within.grace_ms
         node = StreamJoin(
             _by_text(self.left, equal[0]),
@@ -146,12 +146,31 @@ class _Pair:
             self.kind,
             self._columns(),
             (LEFT, RIGHT),
-            on,
-            self.within.before_ms,
-            self.within.after_ms,
-            DEFAULT_GRACE_MS if grace is None else grace,
+            before_ms=self.within.before_ms,
+            after_ms=self.within.after_ms,
+            grace_ms=DEFAULT_GRACE_MS if grace is None else grace,
         )
-        return self._keyed(node, equal)
+        rows = self._keyed(node, equal)
+        return replace(rows, node=self._with_rest(rows, equal))
+
+    def _with_rest(self, rows: Rows, equal: tuple[exp.Expr, exp.Expr]) -> Node:
+        """What ON asks for beside the equality: of an inner join, a condition after it."""
+        rest = [
+            part
+            for part in _conjunction(self.on)
+            if part.this is not equal[0] and part.this is not equal[1]
+        ]
+        if not rest:
+            return rows.node
+        if self.kind != "inner":
+            raise at_node(
+                UnsupportedError(
+                    "an outer join of streams goes by one equality: filter the sides by streams "
+                    "of their own first"
+                ),
+                rest[0],
+            )
+        return Where(rows.node, " AND ".join(spark_text(p, rows.scope.resolve) for p in rest))
 
     def stream_table(self) -> Rows:
         if self.kind not in ("inner", "left"):

@@ -1,0 +1,42 @@
+"""`barnabas test`: the examples pass, and a case that is wrong fails with a diff.
+
+Run in this process: the command uses the Spark session that is there, and leaves it running.
+"""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from barnabas.cli.main import main
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "sql_cases"
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.timeout(600),
+]
+
+
+def test_the_examples_pass_and_a_wrong_case_fails(spark, tmp_path, capsys):
+    place = tmp_path / "cases"
+    shutil.copytree(EXAMPLES, place)
+    wrong = place / "wrong"
+    shutil.copytree(place / "hello", wrong)
+    (wrong / "expected" / "greetings.jsonl").write_text('{"value": {"greeting": "Hello, lisi"}}\n')
+    assert main(["test", str(place), "--format", "json"]) == 3
+    outcomes = {item["case"]: item for item in json.loads(capsys.readouterr().out)}
+    failed = {name: item["problems"] for name, item in outcomes.items() if not item["passed"]}
+    assert list(failed) == ["wrong"], failed
+    assert '-{"value": {"greeting": "Hello, lisi"}}' in failed["wrong"][0]
+    assert '+{"value": {"greeting": "Hello, zhangsan"}}' in failed["wrong"][0]
+    assert sorted(outcomes) == ["final_windows", "hello", "refused", "spent_by_customer", "wrong"]
+    assert spark.range(1).count() == 1
+
+
+def test_wrong_usage(tmp_path, capsys):
+    assert main(["test", str(tmp_path / "nowhere")]) == 2
+    assert main(["test", str(tmp_path)]) == 2
+    assert "no case" in capsys.readouterr().err
+    assert main(["test", str(EXAMPLES), "-k", "nothing"]) == 2

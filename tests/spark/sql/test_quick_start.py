@@ -1,0 +1,211 @@
+"""KSQL's quick start in our words: pageviews and users, joined, filtered, counted by window.
+
+One run of all queries, then looks at what each made of it. The statements are the older and the
+newer form of the guide's, side by side; only topics have other names, since tests share a broker.
+"""
+
+import json
+
+import pytest
+from support.sql_topics import committed, rows, table
+
+from barnabas import Producer
+from barnabas.streams.sql.engine.results import Message, Table
+from barnabas.streams.sql.language.errors import SqlError
+from barnabas.streams.sql.language.parser import parse_statement
+
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.timeout(600),
+]
+
+STATEMENTS = """
+CREATE STREAM pageviews_original (viewtime BIGINT, userid VARCHAR, pageid VARCHAR)
+  WITH (kafka_topic='qs_pageviews', value_format='DELIMITED', timestamp='viewtime', partitions=2);
+
+CREATE TABLE users_original (registertime BIGINT, gender VARCHAR, regionid VARCHAR, userid VARCHAR)
+  WITH (kafka_topic='qs_users', value_format='JSON', key='userid', partitions=2);
+
+CREATE STREAM pageviews_enriched WITH (kafka_topic='qs_enriched', value_format='JSON') AS
+  SELECT users_original.userid AS userid, pageid, regionid, gender
+  FROM pageviews_original
+  LEFT JOIN users_original ON pageviews_original.userid = users_original.userid
+  EMIT CHANGES;
+
+CREATE STREAM pageviews_female WITH (kafka_topic='qs_female') AS
+  SELECT * FROM pageviews_enriched WHERE gender = 'FEMALE';
+
+CREATE STREAM pageviews_female_like_89
+  WITH (kafka_topic='qs_enriched_r8_r9', value_format='DELIMITED') AS
+  SELECT * FROM pageviews_female WHERE regionid LIKE '%_8' OR regionid LIKE '%_9';
+
+CREATE TABLE pageviews_regions WITH (kafka_topic='qs_regions') AS
+  SELECT gender, regionid, COUNT(*) AS numusers
+  FROM pageviews_enriched
+  WINDOW TUMBLING (SIZE 30 SECONDS)
+  GROUP BY gender, regionid
+  HAVING COUNT(*) > 1
+  EMIT CHANGES;
+"""
+
+USERS = [
+    ("User_1", "FEMALE", "Region_8"),
+    ("User_2", "MALE", "Region_1"),
+    ("User_3", "FEMALE", "Region_1"),
+]
+VIEWS = [
+    (1_000, "User_1", "Page_1"),
+    (2_000, "User_2", "Page_2"),
+    (3_000, "User_1", "Page_3"),
+    (4_000, "User_4", "Page_4"),
+    (31_000, "User_3", "Page_5"),
+    (32_000, "User_1", "Page_6"),
+    (59_999, "User_1", "Page_7"),
+]
+
+
+@pytest.fixture(scope="module")
+def servers(broker):
+    return broker.bootstrap_servers
+
+
+@pytest.fixture(scope="module")
+def engine(engine_factory, servers):
+    """The quick start, after its queries have run over all of the input."""
+    engine = engine_factory("quick-start")
+    with pytest.raises(SqlError, match="no topic 'nowhere'"):
+        engine.run("CREATE STREAM s (a INT) WITH (kafka_topic='nowhere')")
+    results = engine.run(STATEMENTS)
+    assert all(isinstance(result, Message) for result in results)
+    with Producer(bootstrap_servers=servers) as producer:
+        for name, gender, region in USERS:
+            user = {"registertime": 1, "gender": gender, "regionid": region, "userid": name}
+            producer.send("qs_users", json.dumps(user).encode(), key=name.encode(), timestamp=1)
+        for time, user, page in VIEWS:
+            value = f"{time},{user},{page}".encode()
+            producer.send("qs_pageviews", value, key=user.encode(), timestamp=time)
+    engine.run_available()
+    return engine
+
+
+def test_enriched(engine, servers):
+    found = rows(servers, "qs_enriched")
+    assert sorted((key, value["pageid"], value.get("gender")) for key, value in found) == [
+        ("User_1", "Page_1", "FEMALE"),
+        ("User_1", "Page_3", "FEMALE"),
+        ("User_1", "Page_6", "FEMALE"),
+        ("User_1", "Page_7", "FEMALE"),
+        ("User_2", "Page_2", "MALE"),
+        ("User_3", "Page_5", "FEMALE"),
+        ("User_4", "Page_4", None),
+    ]
+    times = {record.timestamp for record in committed(servers, "qs_enriched")}
+    assert times == {time for time, _, _ in VIEWS}
+
+
+def test_filters(engine, servers):
+    assert len(rows(servers, "qs_female")) == 5
+    found = sorted(record.value.decode() for record in committed(servers, "qs_enriched_r8_r9"))
+    assert found == [f"User_1,Page_{n},Region_8,FEMALE" for n in (1, 3, 6, 7)]
+
+
+def test_windows(engine, servers):
+    found = table(servers, "qs_regions").values()
+    assert sorted((r["WINDOWSTART"], r["regionid"], r["gender"], r["numusers"]) for r in found) == [
+        (0, "Region_8", "FEMALE", 2),
+        (30_000, "Region_8", "FEMALE", 2),
+    ]
+
+
+def test_bounded_select(engine):
+    (result,) = engine.run(
+        """SELECT u.userid, UCASE(gender) AS g, COUNT(*) AS views, MAX(p.ROWTIME) AS last
+           FROM pageviews_original p JOIN users_original u ON p.userid = u.userid
+           GROUP BY u.userid, gender ORDER BY views DESC, u.userid LIMIT 2"""
+    )
+    assert isinstance(result, Table)
+    assert list(result.rows) == [
+        {"userid": "User_1", "g": "FEMALE", "views": 4, "last": 59_999},
+        {"userid": "User_2", "g": "MALE", "views": 1, "last": 2_000},
+    ]
+
+
+def test_push_select_to_its_limit(engine):
+    statement = parse_statement(
+        "SELECT pageid, LEN(pageid) AS n FROM pageviews_enriched WHERE gender = 'MALE' "
+        "EMIT CHANGES LIMIT 1;"
+    )
+    result = engine.execute(statement)
+    assert result.columns == ["pageid", "n"]
+    assert list(result.rows) == [{"pageid": "Page_2", "n": 6}]
+
+
+def test_looking_around(engine):
+    streams, tables, queries = engine.run("SHOW STREAMS; SHOW TABLES; SHOW QUERIES;")
+    assert [row["name"] for row in tables.rows] == ["pageviews_regions", "users_original"]
+    assert len(streams.rows) == 4
+    assert [row["windowed"] for row in tables.rows] == [True, False]
+    assert {row["status"] for row in queries.rows} == {"STOPPED"}
+    (topics,) = engine.run("SHOW TOPICS")
+    assert {"topic": "qs_pageviews", "partitions": 2, "replicas": 1} in topics.rows
+    (described,) = engine.run("DESCRIBE pageviews_regions")
+    assert [(row["column"], row["type"]) for row in described.rows] == [
+        ("gender", "STRING"),
+        ("regionid", "STRING"),
+        ("numusers", "BIGINT"),
+        ("WINDOWSTART", "BIGINT"),
+        ("WINDOWEND", "BIGINT"),
+    ]
+    (extended,) = engine.run("DESCRIBE pageviews_enriched EXTENDED")
+    facts = {row["property"]: row["value"] for row in extended.rows}
+    assert len(facts["read_by"]) == 2
+    assert len(facts["written_by"]) == 1
+
+
+def test_print(engine):
+    (result,) = engine.run("PRINT 'qs_users' FROM BEGINNING LIMIT 3")
+    assert sorted(row["key"] for row in result.rows) == ["User_1", "User_2", "User_3"]
+
+
+def test_explain(engine):
+    (result,) = engine.run("EXPLAIN SELECT pageid FROM pageviews_enriched EMIT CHANGES")
+    assert "stream qs_enriched" in result.text
+    query_id = engine.run("SHOW QUERIES")[0].rows[0]["query"]
+    (result,) = engine.run(f"EXPLAIN {query_id}")
+    assert "join with table" in result.text
+
+
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("DROP STREAM pageviews_enriched", "is in use: TERMINATE"),
+        ("DROP TABLE pageviews_female", "is a STREAM"),
+        ("CREATE STREAM pageviews_female AS SELECT * FROM pageviews_enriched", "OR REPLACE"),
+        ("SELECT nofunction(pageid) FROM pageviews_enriched EMIT CHANGES", "no function"),
+        ("SELECT pageid + FROM pageviews_enriched", "missing|Unexpected"),
+        ("TERMINATE nothing", "no query 'nothing'"),
+        ("SET 'auto.offset.reste'='earliest'", "did you mean"),
+        ("CREATE STREAM s AS SELECT RANDOM() AS r, pageid FROM pageviews_enriched", "replayed"),
+    ],
+)
+def test_refusals(engine, statement, reason):
+    with pytest.raises(SqlError, match=reason):
+        engine.run(statement)
+
+
+def test_if_not_exists(engine):
+    (result,) = engine.run("CREATE TABLE IF NOT EXISTS users_original (a INT PRIMARY KEY)")
+    assert "exists already" in result.text
+
+
+def test_a_second_shell_sees_everything(engine, engine_factory):
+    other = engine_factory("quick-start")
+    assert other.catalog.queries == []
+    assert other.run("SHOW QUERIES") == engine.run("SHOW QUERIES")
+    other.run("CREATE STREAM made_elsewhere (a INT) WITH (kafka_topic='qs_else', partitions=1)")
+    names = [row["name"] for row in engine.run("SHOW STREAMS")[0].rows]
+    assert "made_elsewhere" in names
+    engine.run("DROP STREAM made_elsewhere DELETE TOPIC")
+    assert other.run("SHOW STREAMS") == engine.run("SHOW STREAMS")
+    assert "qs_else" not in engine.topic_names()

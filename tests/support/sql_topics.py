@@ -1,0 +1,37 @@
+"""What SQL wrote, read by a plain consumer: no Spark between the test and the records."""
+
+import json
+
+from barnabas import SimpleConsumer
+
+
+def committed(servers, topic):
+    """All committed records of a topic, partition by partition."""
+    found = []
+    with SimpleConsumer(bootstrap_servers=servers, isolation_level="read_committed") as consumer:
+        for partition in consumer.partitions(topic):
+            position = consumer.earliest_offset(topic, partition)
+            end = consumer.latest_offset(topic, partition)
+            while position < end:
+                records, following = consumer.fetch(topic, partition, position).decode()
+                found.extend(records)
+                position = max(following, position)
+    return found
+
+
+def text(data):
+    return None if data is None else data.decode()
+
+
+def rows(servers, topic):
+    """(key, value) of each record; values as JSON."""
+    return [
+        (text(record.key), None if record.value is None else json.loads(record.value))
+        for record in committed(servers, topic)
+    ]
+
+
+def table(servers, topic):
+    """The newest value of each key, deleted ones left out."""
+    newest = dict(rows(servers, topic))
+    return {key: value for key, value in newest.items() if value is not None}
