@@ -69,13 +69,12 @@ def run(broker: Broker, spark: Any, place: Path) -> int:
             "CREATE TABLE counts (user TEXT, minute TEXT, count INT, PRIMARY KEY (user, minute))"
         )
     begin, sent = time.perf_counter(), Sent()
-    queries = start_pipeline(spark, broker.bootstrap_servers, database, place)
+    query = start_pipeline(spark, broker.bootstrap_servers, database, place)
     writer = threading.Thread(target=produce, args=(broker.bootstrap_servers, sent))
     writer.start()
-    follow(database, queries, writer)
-    for query in queries:
-        query.processAllAvailable()
-        query.stop()
+    follow(database, query, writer)
+    query.processAllAvailable()
+    query.stop()
     show_last(database)
     print(f"{EVENTS} events through the pipeline in {time.perf_counter() - begin:.0f} s")
     return compare(broker, database, sent)
@@ -84,27 +83,29 @@ def run(broker: Broker, spark: Any, place: Path) -> int:
 # -- the pipeline ------------------------------------------------------------------------------
 
 
-def start_pipeline(spark: Any, address: str, database: Path, place: Path) -> list[Any]:
-    """Two queries over one topic: the counts, and what cannot be counted."""
+def start_pipeline(spark: Any, address: str, database: Path, place: Path) -> Any:
+    """One query: decode, count, write; what does not decode the source itself sets aside."""
     from pyspark.sql import functions as f
 
     kafka = {"kafka.bootstrap.servers": address}
-    source = spark.readStream.format("barnabas").options(**kafka, subscribe=EVENTS_TOPIC)
-    event = f.from_json(f.col("value").cast("string"), "user string, kind string, at timestamp")
-    events = source.option("startingOffsets", "earliest").load().withColumn("event", event)
-    sound = (
-        f.col("event.user").isNotNull()
-        & f.col("event.at").isNotNull()
-        & f.col("event.kind").isin(*KINDS)
+    events = (
+        spark.readStream.format("barnabas")
+        .options(**kafka, subscribe=EVENTS_TOPIC, startingOffsets="earliest")
+        .option("value.format", "json")
+        .option("value.schema", "user string, kind string, at timestamp")
+        .option("on.decode.error", "dlq")
+        .option("dlq.topic", BROKEN_TOPIC)
+        .load()
     )
+    minute = f.date_format(f.window("at", "1 minute").start, "HH:mm").alias("minute")
     counts = (
-        events.where(sound)
-        .select("event.*")
+        events.select("value.*")
+        .where(f.col("kind").isin(*KINDS))
         .withWatermark("at", "1 hour")
-        .groupBy("user", f.date_format(f.window("at", "1 minute").start, "HH:mm").alias("minute"))
+        .groupBy("user", minute)
         .count()
     )
-    table = DatabaseSink(lambda: sqlite3.connect(database), "counts", keys=["user", "minute"])
+    table = DatabaseSink.at(f"sqlite:///{database}", "counts", keys=["user", "minute"])
 
     def write_counts(frame: Any, batch_id: int) -> None:
         frame.persist()
@@ -116,12 +117,7 @@ def start_pipeline(spark: Any, address: str, database: Path, place: Path) -> lis
         frame.unpersist()
 
     counting = counts.writeStream.outputMode("update").foreachBatch(write_counts)
-    broken = events.where(~f.coalesce(sound, f.lit(False))).select("key", "value")
-    setting_aside = broken.writeStream.format("barnabas").options(**kafka, topic=BROKEN_TOPIC)
-    return [
-        counting.option("checkpointLocation", str(place / "counting")).start(),
-        setting_aside.option("checkpointLocation", str(place / "broken")).start(),
-    ]
+    return counting.option("checkpointLocation", str(place / "counting")).start()
 
 
 @contextlib.contextmanager
@@ -164,7 +160,7 @@ def produce(address: str, sent: Sent) -> None:
         for number in range(EVENTS):
             user, second = dice.choice(USERS), number * MINUTES * 60 // EVENTS
             if number % BROKEN_EVERY == BROKEN_EVERY - 1:
-                value = dice.choice([b"not json", b"{}", b'{"user":"eve","kind":"nudge"}'])
+                value = dice.choice([b"not json", b'{"user":', b'{"at":"yesterday"}'])
                 sent.broken.append(value)
             else:
                 value = event(user, dice.choice(KINDS), second).encode()
@@ -186,14 +182,13 @@ def clock(second: int) -> str:
 # -- the terminal ------------------------------------------------------------------------------
 
 
-def follow(database: Path, queries: list[Any], writer: threading.Thread) -> None:
+def follow(database: Path, query: Any, writer: threading.Thread) -> None:
     """Show the table as it grows, until the producer is done and its events are counted."""
     lines, give_up = 0, time.monotonic() + GIVE_UP_SECONDS
     wanted = EVENTS - EVENTS // BROKEN_EVERY
     while writer.is_alive() or read_table(database).total() < wanted:
-        for query in queries:
-            if query.exception() is not None:
-                raise SystemExit(f"the pipeline has failed: {query.exception()}")
+        if query.exception() is not None:
+            raise SystemExit(f"the pipeline has failed: {query.exception()}")
         if time.monotonic() > give_up:
             raise SystemExit("the pipeline did not finish in time")
         if sys.stdout.isatty():
