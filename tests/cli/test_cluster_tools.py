@@ -5,9 +5,20 @@ import threading
 import uuid
 
 import pytest
+from support.known_everywhere import wait_everywhere
 from support.throttles import set_rate, throttled_replicas
 
 from barnabas.admin import ConfigResource
+from barnabas.model.error_codes import ErrorCode
+from barnabas.net.blocking_client import BlockingConnection
+from barnabas.net.connection_options import Address, ConnectionOptions
+from barnabas.wire.messages.alter_client_quotas import (
+    AlterClientQuotasRequest,
+    EntityData,
+    EntryData,
+    OpData,
+)
+from barnabas.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
 
 pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("cluster")]
 
@@ -17,7 +28,7 @@ def topic(cluster):
     """A topic with two replicas of one partition."""
     name = f"moved-{uuid.uuid4().hex[:8]}"
     cluster.admin.create_topic(name, 1, 2)
-    return name
+    return wait_everywhere(cluster, name)
 
 
 def replicas(cluster, topic):
@@ -71,7 +82,7 @@ def throttled(cluster):
     """A topic that was born throttled: of a change all brokers hear only a moment later."""
     name = f"throttled-{uuid.uuid4().hex[:8]}"
     cluster.admin.create_topic(name, 1, 2, configs=throttled_replicas())
-    yield name
+    yield wait_everywhere(cluster, name)
     set_rate(cluster, None)
 
 
@@ -130,6 +141,27 @@ def test_preferred_election(cli, cluster, topic):
     assert (ran.code, ran.out) == (0, f"Valid replica already elected for partitions {topic}-0\n")
     assert cli(*tool, "--election-type", "preferred").code == 2
     assert cli(*tool, "--election-type", "other", "--all-topic-partitions").code == 2
+
+
+def test_any_broker_answers_what_javas_tools_ask_of_any(cluster, topic):
+    """Followers know the producers of their own log; quotas are not for the controller alone."""
+    entity = EntityData(entity_type="ip", entity_name="10.255.0.1")
+    limit = OpData(key="connection_creation_rate", value=9, remove=False)
+    quotas = AlterClientQuotasRequest(entries=[EntryData([entity], [limit])], validate_only=True)
+    producers = DescribeProducersRequest([TopicRequest(topic, [0])])
+    held = replicas(cluster, topic)
+    for node in cluster.admin.describe_cluster().brokers:
+        address = Address(node.host, node.port)
+        connection = BlockingConnection.open(address, ConnectionOptions())
+        try:
+            changed = connection.send(quotas, timeout_s=30)
+            described = connection.send(producers, timeout_s=30)
+        finally:
+            connection.close()
+        assert [item.error_code for item in changed.entries] == [0]
+        (answer,) = described.topics[0].partitions
+        code = 0 if node.id in held else ErrorCode.NOT_LEADER_OR_FOLLOWER
+        assert answer.error_code == code, node
 
 
 def test_the_doctor_sees_every_broker(cli, cluster):

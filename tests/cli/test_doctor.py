@@ -3,11 +3,10 @@
 import contextlib
 import json
 import socket
-import ssl
-import subprocess
 import threading
 
 import pytest
+from support.secure_broker import Certificates, client_config, secure_broker
 
 from barnabas.testing import Broker
 
@@ -77,31 +76,74 @@ def test_zookeeper_by_mistake(cli):
     assert "9092" in found["fix"]
 
 
-def test_tls_against_plain(cli, tmp_path):
-    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
-    subject = ["-subj", "/CN=localhost", "-days", "1", "-nodes", "-newkey", "rsa:2048"]
-    files = ["-keyout", key, "-out", certificate]
-    subprocess.run(["openssl", "req", "-x509", *subject, *files], check=True, capture_output=True)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory):
+    return Certificates(tmp_path_factory.mktemp("doctor"))
 
-    def tls(peer):
-        wrapped = context.wrap_socket(peer, server_side=True, do_handshake_on_connect=False)
-        with wrapped, contextlib.suppress(ssl.SSLError):
-            wrapped.do_handshake()
-            wrapped.recv(1)
 
-    with served_by(tls) as address:
-        found = trouble(cli("doctor", "-b", address, "--format", "json"))
-    assert found["check"] == "tls"
+@pytest.fixture(scope="module")
+def secure(certificates):
+    with secure_broker(certificates) as broker:
+        yield broker
+
+
+@pytest.fixture
+def at(cli, secure, certificates):
+    """The doctor at a listener of the secure broker, with the right settings but for changes."""
+
+    def look(listener, mechanism=None, **changes):
+        config = client_config(secure, certificates, listener, mechanism)
+        config |= {name.replace("_", "."): value for name, value in changes.items()}
+        servers = config.pop("bootstrap.servers")
+        options = [word for pair in config.items() for word in ("-X", "=".join(pair))]
+        return cli("doctor", "-b", servers, *options, "--format", "json")
+
+    return look
+
+
+@pytest.mark.parametrize(
+    ("listener", "mechanism"), [("SSL", None), ("SASL_PLAINTEXT", "PLAIN"), ("SASL_SSL", "PLAIN")]
+)
+def test_secure_listeners_are_well(at, listener, mechanism):
+    ran = at(listener, mechanism)
+    assert (ran.code, json.loads(ran.out)["ok"]) == (0, True), ran.out
+
+
+def test_plain_against_tls(at):
+    found = trouble(at("SSL", security_protocol="PLAINTEXT"))
+    assert (found["check"], found["detail"]) == ("tls", "the port speaks TLS, we spoke plain")
     assert "security.protocol=SSL" in found["fix"]
 
 
-def test_plain_against_tls(cli, broker):
-    ran = cli("doctor", "-X", "security.protocol=SSL", servers=broker.bootstrap_servers)
-    assert ran.code == 3
-    assert "the TLS handshake failed" in ran.out
-    assert "set security.protocol=PLAINTEXT" in ran.out
+def test_tls_against_plain(at):
+    found = trouble(at("PLAINTEXT", security_protocol="SSL"))
+    assert (found["check"], found["detail"]) == ("tls", "the port speaks plain, we spoke TLS")
+    assert "security.protocol=PLAINTEXT" in found["fix"]
+
+
+def test_an_unknown_authority(at, certificates):
+    found = trouble(at("SSL", ssl_ca_location=certificates.other_ca))
+    assert found["detail"] == "the broker's certificate is not accepted"
+    assert "ssl.ca.location" in found["fix"]
+
+
+def test_a_listener_that_wants_a_certificate(at):
+    found = trouble(at("MUTUAL"))
+    assert found["check"] == "tls"
+    assert "ssl.keystore.location" in found["fix"]
+
+
+def test_no_login_where_one_is_wanted(at):
+    found = trouble(at("SASL_PLAINTEXT", security_protocol="PLAINTEXT"))
+    assert found["check"] == "sasl"
+    assert "it takes" in found["detail"]
+    assert "SCRAM-SHA-256" in found["detail"]
+    assert "security.protocol=SASL_PLAINTEXT" in found["fix"]
+
+
+def test_a_wrong_password(at):
+    found = trouble(at("SASL_PLAINTEXT", "PLAIN", sasl_password="wrong"))
+    assert (found["check"], found["detail"]) == ("sasl", "the broker refused the login")
 
 
 def test_a_broker_that_wants_a_login(cli, broker):

@@ -8,6 +8,7 @@ import threading
 import uuid
 
 import pytest
+from support.known_everywhere import wait_everywhere
 
 from barnabas.admin import NewTopic
 from barnabas.model.ids import TopicPartition
@@ -59,6 +60,7 @@ def topic(cluster):
     def make(name, *values, partitions=1, key=None):
         remove(cluster, name)
         cluster.topic(name, partitions=partitions)
+        wait_everywhere(cluster, name)
         cluster.produce(name, *values, key=key)
         return name
 
@@ -118,6 +120,7 @@ def test_create_describe_and_delete(guide, cluster):
         f"--replication-factor 2 --topic {PATENT}"
     )
     assert (ran.code, ran.out) == (0, f"Created topic {PATENT}.\n"), ran.err
+    wait_everywhere(cluster, PATENT)
 
     line = f"{BIN}/kafka-topics.sh --zookeeper hadoopdatanode1:2181 --describe --topic {PATENT}"
     ran = guide(line)
@@ -134,7 +137,10 @@ def test_create_describe_and_delete(guide, cluster):
     # The guide has a single dash before `topic`.
     line = f"{BIN}/kafka-topics.sh --zookeeper hadoopdatanode1:2181 --delete -topic {PATENT}"
     assert guide(line)[:2] == (0, "")
-    assert PATENT not in [item.name for item in cluster.admin.list_topics()]
+    names = eventually(
+        lambda: [item.name for item in cluster.admin.list_topics()], lambda x: PATENT not in x
+    )
+    assert PATENT not in names
 
 
 @pytest.mark.parametrize(("when", "offset"), [("-1", 3), ("-2", 1)])

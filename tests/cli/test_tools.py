@@ -86,7 +86,7 @@ def test_export_and_import_of_offsets(cli, broker, five, tmp_path):
     ran = cli(*apache, "--reset-offsets", "--topic", f"{five}:0", "--to-offset", "3", "--execute")
     assert ran.code == 0, ran.err
     ran = cli(*apache, "--reset-offsets", "--all-topics", "--export")
-    assert ran.out == f"{five},0,3\n"
+    assert ran.out == f"{five},0,3\n\n"
     path = tmp_path / "offsets.csv"
     path.write_text(f"{five},0,1\n")
     ran = cli(*apache, "--reset-offsets", "--from-file", path, "--execute")

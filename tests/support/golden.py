@@ -42,7 +42,8 @@ def stable(text):
 
 
 def compare(name, ran):
-    text = stable(f"exit code {ran.code}\n{ran.out}")
+    """With a run of a command line, or with a text made of several."""
+    text = stable(ran if isinstance(ran, str) else f"exit code {ran.code}\n{ran.out}")
     if name.removesuffix(".table") in UNALIGNED:
         text = re.sub(" {2,}", "  ", text).replace("\n  ", "\n")
     path = GOLDEN / name

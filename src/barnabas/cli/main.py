@@ -1,7 +1,8 @@
 """The `barnabas` command: finds the module of the subcommand and runs it.
 
 Only the module that is called gets imported, so `--help` and errors come at once. A subcommand is
-a module with `add_arguments(parser)`, `run(arguments) -> int` and an `EXAMPLE` for its help.
+a module with `add_arguments(parser)`, `run(arguments) -> int` and an `EXAMPLE` for its help;
+Apache's have an `ERROR_PREFIX` where Apache's tool has words of its own before an error.
 
 Exit codes: 0 done, 1 the operation failed, 2 wrong usage, 3 a check failed, 130 Ctrl-C.
 """
@@ -34,9 +35,9 @@ def guarded(name: str, work: Callable[[], int]) -> int:
     try:
         return work()
     except ConfigError as error:
-        return _say(name, error, USAGE)
+        return _say(f"{name}: ", error, USAGE)
     except BarnabasError as error:
-        return _say(name, error, FAILED)
+        return _say(f"{name}: ", error, FAILED)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -54,7 +55,14 @@ def _run(command: Command, name: str, arguments: list[str]) -> int:
 
         arguments = long_flags(parser, arguments)
     _set_up_logging()
-    return int(module.run(parser.parse_args(arguments)))
+    parsed = parser.parse_args(arguments)
+    prefix = getattr(module, "ERROR_PREFIX", None)
+    try:
+        return int(module.run(parsed))
+    except BarnabasError as error:
+        if prefix is None or isinstance(error, ConfigError):
+            raise
+        return _say(prefix, error, FAILED)
 
 
 def make_parser(module: Any, name: str) -> argparse.ArgumentParser:
@@ -140,10 +148,10 @@ def _print_version() -> int:
     return DONE
 
 
-def _say(name: str, error: BarnabasError, code: int) -> int:
+def _say(prefix: str, error: BarnabasError, code: int) -> int:
     sys.stdout.flush()
     notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
-    sys.stderr.write(f"{name}: {error}{notes}\n")
+    sys.stderr.write(f"{prefix}{error}{notes}\n")
     return code
 
 

@@ -1,6 +1,8 @@
 """kafka-acls and `acls` over an authorizer's rules in memory."""
 
 import contextlib
+import io
+import sys
 
 import pytest
 
@@ -45,14 +47,13 @@ def test_add_list_and_remove(rules, capsys):
     assert apache("--add", *topic) == 0
     entry = "(principal=User:alice, host=*, operation=READ, permissionType=ALLOW)"
     resource = "ResourcePattern(resourceType=TOPIC, name=orders, patternType=LITERAL)"
-    assert capsys.readouterr().out == (
-        f"Adding ACLs for resource `{resource}`: \n \t{entry} \n"
-        f"Current ACLs for resource `{resource}`: \n \t{entry} \n\n"
-    )
+    assert capsys.readouterr().out == f"Adding ACLs for resource `{resource}`: \n \t{entry}\n\n"
     assert apache("--list", "--topic", "other") == 0
     assert capsys.readouterr().out == ""
     assert apache("--list", "--principal", "User:alice") == 0
-    assert entry in capsys.readouterr().out
+    assert capsys.readouterr().out == (
+        f"ACLs for principal `User:alice`\nCurrent ACLs for resource `{resource}`:\n\t{entry}\n\n"
+    )
     assert apache("--remove", *topic, "--force") == 0
     assert rules.bindings == []
 
@@ -67,8 +68,46 @@ def test_what_producers_and_consumers_need(rules):
     assert found == {("TOPIC", "READ"), ("TOPIC", "DESCRIBE"), ("GROUP", "READ")}
 
 
-def test_a_rule_without_a_principal(rules):
+def test_rules_that_are_not_whole(rules, capsys, monkeypatch):
+    who = ("--allow-principal", "User:bob")
     assert apache("--add", "--topic", "orders") == 2
+    assert "--allow-principal, --deny-principal" in capsys.readouterr().err
+    assert apache("--add", *who, "--operation", "Read") == 2
+    assert "You must provide at least one resource" in capsys.readouterr().err
+    assert apache("--add", *who, "--operation", "ClusterAction", "--topic", "orders") == 2
+    assert apache("--remove", "--force") == 2
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
+    assert apache("--remove", "--topic", "orders") == 2
+    assert "needs --force" in capsys.readouterr().err
+    assert rules.bindings == []
+
+
+def test_everything_about_a_resource_goes(rules):
+    who = ("--allow-principal", "User:bob")
+    assert apache("--add", *who, "--producer", "--topic", "orders", "--topic", "other") == 0
+    assert apache("--remove", "--topic", "orders", "--force") == 0
+    assert {binding.pattern.name for binding in rules.bindings} == {"other"}
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(("answer", "code", "left"), [("y\n", 0, 0), ("n\n", 1, 1)])
+def test_removal_asks(rules, capsys, monkeypatch, answer, code, left):
+    rule = ("--deny-principal", "User:eve", "--operation", "Write", "--topic", "orders")
+    apache("--add", *rule)
+    capsys.readouterr()
+    monkeypatch.setattr(sys, "stdin", Terminal(answer))
+    assert apache("--remove", *rule) == code
+    assert len(rules.bindings) == left
+    assert capsys.readouterr().out == (
+        "Are you sure you want to remove ACLs: \n"
+        " \t(principal=User:eve, host=*, operation=WRITE, permissionType=DENY)\n"
+        " from resource filter `ResourcePattern(resourceType=TOPIC, name=orders, "
+        "patternType=LITERAL)`? (y/n)\n"
+    )
 
 
 def test_the_noun(rules, capsys):

@@ -38,7 +38,7 @@ def handle_describe_producers(
 def _describe(ctx: RequestContext, place: TopicPartition) -> PartitionResponse:
     partition = ctx.services.replicas.partition(place)
     log = ctx.services.logs.get(place)
-    if partition is None or log is None or not partition.is_leader:
+    if partition is None or log is None:  # any replica answers, for its own log
         code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         if ctx.services.metadata.partition(place) is not None:
             code = ErrorCode.NOT_LEADER_OR_FOLLOWER

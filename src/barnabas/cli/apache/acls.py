@@ -7,8 +7,8 @@ from itertools import groupby, product
 from typing import TYPE_CHECKING
 
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
-from barnabas.cli.framework.exit_codes import DONE, FAILED
-from barnabas.model.errors import ConfigError
+from barnabas.cli.framework.exit_codes import DONE
+from barnabas.model.errors import ConfigError, LocalError
 
 if TYPE_CHECKING:
     from barnabas.admin import AclBinding, AclFilter, Admin, Operation, ResourcePattern
@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 EXAMPLE = """
 barnabas kafka-acls --bootstrap-server localhost:9092 --add --allow-principal User:alice \\
     --operation Read --topic orders --group billing
+barnabas kafka-acls --bootstrap-server localhost:9092 --list --topic orders
 """
+ERROR_PREFIX = "Error while executing ACL command: "
+NO_RESOURCE = (
+    "You must provide at least one resource: --topic <topic> or --cluster or --group <group> or "
+    "--delegation-token <Delegation Token ID>"
+)
 _RESOURCES = {
     "topic": "TOPIC",
     "group": "GROUP",
@@ -54,23 +60,69 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     with connection_of(arguments).admin() as admin:
         if arguments.list:
-            _print(_matching(admin, arguments))
+            _list(admin, arguments)
             return DONE
-        rules = list(_rules(arguments))
-        if not rules:
-            raise ConfigError("a rule needs a resource and --allow-principal or --deny-principal")
-        if arguments.add:
-            errors = admin.create_acls(rules).errors
-            for resource, bindings in _by_resource(rules):
-                say(f"Adding ACLs for resource `{_shown(resource)}`: ")
-                for binding in bindings:
-                    say(f" \t{_entry(binding)} ")
-            for rule, error in errors.items():
-                sys.stderr.write(f"Error while adding {_entry(rule)}: {error}\n")
-        else:
-            errors = admin.delete_acls([_exact(rule) for rule in rules]).errors  # type: ignore[assignment]
-        _print(_matching(admin, arguments))
-    return FAILED if errors else DONE
+        return _add(admin, arguments) if arguments.add else _remove(admin, arguments)
+
+
+def _list(admin: "Admin", arguments: argparse.Namespace) -> None:
+    found = _matching(admin, arguments)
+    if not arguments.principal:
+        _print(found)
+    for principal in arguments.principal:
+        say(f"ACLs for principal `{principal}`")
+        _print([binding for binding in found if binding.entry.principal == principal])
+
+
+def _add(admin: "Admin", arguments: argparse.Namespace) -> int:
+    if not arguments.allow_principal and not arguments.deny_principal:
+        raise ConfigError(
+            "You must specify one of: --allow-principal, --deny-principal when trying to add ACLs."
+        )
+    rules = list(_rules(arguments))
+    if not rules:
+        raise ConfigError(NO_RESOURCE)
+    for rule in rules:
+        problem = rule.problem()
+        if problem is not None:
+            raise ConfigError(problem)
+    for resource, bindings in _by_resource(rules):
+        say(f"Adding ACLs for resource `{_shown(resource)}`: \n {_entries(bindings)}\n")
+    admin.create_acls(rules).check()
+    return DONE
+
+
+def _remove(admin: "Admin", arguments: argparse.Namespace) -> int:
+    """Rules that match to the letter; without a principal everything about the resources."""
+    from barnabas.admin import AclFilter
+
+    resources = [resource for resource, _ in _resources(arguments)]
+    if not resources:
+        raise ConfigError(NO_RESOURCE)
+    rules = list(_rules(arguments))
+    if not rules:
+        for resource in resources:
+            _ask(arguments, f"delete all ACLs for resource filter `{_shown(resource)}`")
+        filters = [AclFilter(item.type, item.name, item.pattern) for item in resources]
+        admin.delete_acls(filters).check()
+        return DONE
+    for resource, bindings in _by_resource(rules):
+        where = f"from resource filter `{_shown(resource)}`"
+        _ask(arguments, f"remove ACLs: \n {_entries(bindings)}\n {where}")
+    admin.delete_acls([_exact(rule) for rule in rules]).check()
+    return DONE
+
+
+def _ask(arguments: argparse.Namespace, what: str) -> None:
+    """LocalError unless somebody says yes, or --force was given."""
+    if arguments.force:
+        return
+    if not sys.stdin.isatty():
+        raise ConfigError("without a terminal to ask on, --remove needs --force")
+    say(f"Are you sure you want to {what}? (y/n)")
+    sys.stdout.flush()
+    if sys.stdin.readline().strip().lower() != "y":
+        raise LocalError("nothing was removed")
 
 
 def _rules(arguments: argparse.Namespace) -> Iterable["AclBinding"]:
@@ -113,8 +165,6 @@ def _matching(admin: "Admin", arguments: argparse.Namespace) -> list["AclBinding
         AclFilter(resource.type, resource.name, pattern) for resource, _ in _resources(arguments)
     ] or [AclFilter()]
     found = [binding for wanted in filters for binding in admin.describe_acls(wanted)]
-    if arguments.principal:
-        found = [b for b in found if b.entry.principal in arguments.principal]
     return list(dict.fromkeys(found))
 
 
@@ -136,17 +186,22 @@ def _exact(binding: "AclBinding") -> "AclFilter":
 def _by_resource(
     bindings: Iterable["AclBinding"],
 ) -> Iterable[tuple["ResourcePattern", list["AclBinding"]]]:
-    ordered = sorted(bindings, key=lambda b: (b.pattern.type.value, b.pattern.name))
+    def place(binding: "AclBinding") -> tuple[int, str, int]:
+        pattern = binding.pattern
+        return pattern.type.value, pattern.name, pattern.pattern.value
+
+    ordered = sorted(bindings, key=place)
     for resource, group in groupby(ordered, key=lambda binding: binding.pattern):
         yield resource, list(group)
 
 
 def _print(bindings: Iterable["AclBinding"]) -> None:
     for resource, group in _by_resource(bindings):
-        say(f"Current ACLs for resource `{_shown(resource)}`: ")
-        for binding in group:
-            say(f" \t{_entry(binding)} ")
-        say("")
+        say(f"Current ACLs for resource `{_shown(resource)}`:\n{_entries(group)}\n")
+
+
+def _entries(bindings: Iterable["AclBinding"]) -> str:
+    return "\n".join(f"\t{_entry(binding)}" for binding in bindings)
 
 
 def _shown(resource: "ResourcePattern") -> str:

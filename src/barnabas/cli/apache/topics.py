@@ -6,15 +6,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
+from barnabas.cli.apache.java_order import hash_map_order
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.settings import key_values
-from barnabas.cli.nouns.topics import set_configs
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ConfigError, LocalError
 
 if TYPE_CHECKING:
     from barnabas.admin import Admin, PartitionDescription, TopicDescription
 
+ERROR_PREFIX = "Error while executing topic command : "
 EXAMPLE = """
 barnabas kafka-topics --bootstrap-server localhost:9092 --create --topic orders --partitions 3
 barnabas kafka-topics --zookeeper localhost:2181 --list
@@ -132,7 +133,7 @@ def _describe(admin: "Admin", arguments: argparse.Namespace) -> None:
 def _describe_topic(
     admin: "Admin", topic: "TopicDescription", arguments: argparse.Namespace
 ) -> None:
-    configs = ",".join(f"{e.name}={e.value}" for e in set_configs(admin, topic.name))
+    configs = _configs(admin, topic.name)
     partly = _partition_filter(admin, topic, arguments)
     if arguments.topics_with_overrides and not configs:
         return
@@ -147,6 +148,16 @@ def _describe_topic(
     for item in topic.partitions:
         if partly is None or partly(item):
             say(_partition_line(topic.name, item))
+
+
+def _configs(admin: "Admin", topic: str) -> str:
+    """What differs from Kafka's defaults, by the topic's own settings or the broker's."""
+    from barnabas.admin import ConfigResource
+
+    resource = ConfigResource.topic(topic)
+    entries = admin.describe_configs([resource])[resource]
+    ordered = (entries[name] for name in hash_map_order(entries))
+    return ",".join(f"{e.name}={e.value}" for e in ordered if not e.is_default)
 
 
 def _partition_filter(

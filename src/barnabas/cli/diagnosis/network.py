@@ -12,11 +12,46 @@ from barnabas.cli.diagnosis.findings import Finding, fine, trouble
 from barnabas.model.errors import BarnabasError, UnavailableError
 from barnabas.net.blocking_client import BlockingConnection
 from barnabas.net.connection_options import Address, ConnectionOptions, connect_problem
+from barnabas.security.errors import AuthenticationError
 from barnabas.wire.messages.metadata import MetadataRequest, MetadataResponse
 from barnabas.wire.messages.sasl_handshake import SaslHandshakeRequest
 
 CONNECT_SECONDS = 3.0
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+MISTAKES = (
+    (
+        "ZooKeeper",
+        "protocol",
+        "this is ZooKeeper, not a broker",
+        "use a broker's address, usually port 9092: -b {host}:9092",
+    ),
+    (
+        "expects TLS",
+        "tls",
+        "the port speaks TLS, we spoke plain",
+        "set security.protocol=SSL (or SASL_SSL), and ssl.ca.location if the CA is private",
+    ),
+    (
+        "listener without TLS",
+        "tls",
+        "the port speaks plain, we spoke TLS",
+        "set security.protocol=PLAINTEXT (or SASL_PLAINTEXT), or use the TLS port",
+    ),
+    (
+        "certificate of",
+        "tls",
+        "the broker's certificate is not accepted",
+        "set ssl.ca.location to the authority that signed it, and use a name that it is for",
+    ),
+    (
+        "TLS",
+        "tls",
+        "the TLS handshake failed",
+        "check that this is the TLS port, and ssl.keystore.location if the broker wants a "
+        "certificate",
+    ),
+)
+"""What the error says, the check, what is wrong, and what to do about it; the first one counts."""
 
 
 class Route:
@@ -73,7 +108,7 @@ class Route:
         try:
             connection = BlockingConnection.open(address, self._options)
         except BarnabasError as error:
-            return _no_kafka(address, str(error))
+            return _no_kafka(address, error)
         try:
             self.metadata = connection.send(MetadataRequest(topics=None), timeout_s=CONNECT_SECONDS)
         except UnavailableError:
@@ -118,16 +153,15 @@ class Route:
             connection.close()
 
 
-def _no_kafka(address: Address, cause: str) -> Finding:
-    if "ZooKeeper" in cause:
-        fix = f"use a broker's address, usually port 9092: -b {address.host}:9092"
-        return trouble("protocol", address, "this is ZooKeeper, not a broker", cause, fix)
-    if "expects TLS" in cause:
-        fix = "set security.protocol=SSL (or SASL_SSL), and ssl.ca.location if the CA is private"
-        return trouble("tls", address, "the port speaks TLS, we spoke plain", cause, fix)
-    if "TLS handshake" in cause or "SSL" in cause or "certificate" in cause.lower():
-        fix = "set security.protocol=PLAINTEXT, or use the TLS port; check ssl.ca.location"
-        return trouble("tls", address, "the TLS handshake failed", cause, fix)
+def _no_kafka(address: Address, error: BarnabasError) -> Finding:
+    """Which of the usual mistakes it is, by what the connection found out."""
+    cause = str(error)
+    for words, check, detail, fix in MISTAKES:
+        if words in cause:
+            return trouble(check, address, detail, cause, fix.format(host=address.host))
+    if isinstance(error, AuthenticationError):
+        fix = "check sasl.mechanism, sasl.username and sasl.password"
+        return trouble("sasl", address, "the broker refused the login", cause, fix)
     fix = "check host and port: something else listens there"
     return trouble("protocol", address, "no Kafka broker answered", cause, fix)
 

@@ -4,6 +4,7 @@ import argparse
 import re
 from typing import TYPE_CHECKING
 
+from barnabas.cli.apache.configs.messages import completed
 from barnabas.cli.apache.configs.quotas import alter_quotas, describe_quotas
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
 from barnabas.cli.framework.exit_codes import DONE
@@ -182,7 +183,4 @@ def _alter(admin: "Admin", arguments: argparse.Namespace, kind: str, name: str |
     changes: list[ConfigChange] = [ConfigChange(key, value) for key, value in added.items()]
     changes += [ConfigChange(key, None, AlterOperation.DELETE) for key in deleted]
     admin.alter_configs({resource: changes}).check()
-    if name:
-        say(f"Completed updating config for {kind.removesuffix('s')} {name}.")
-    else:
-        say(f"Completed updating default config for {kind} in the cluster.")
+    say(completed(kind, name))

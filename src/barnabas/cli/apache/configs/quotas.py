@@ -1,11 +1,13 @@
 """The part of kafka-configs about users, clients and addresses: quotas and SCRAM credentials."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from barnabas.cli.apache.configs.messages import completed
 from barnabas.cli.apache.flags import say
 from barnabas.model.errors import BarnabasError, ConfigError
+from barnabas.security.quotas import CLIENT_QUOTAS, IP_QUOTAS
 
 if TYPE_CHECKING:
     from barnabas.admin import Admin, QuotaEntity, ScramPassword
@@ -17,7 +19,8 @@ _ITERATIONS = 4096
 
 def describe_quotas(admin: "Admin", entities: Entities) -> None:
     """Quotas that match, then SCRAM credentials of users."""
-    for entity, values in admin.describe_client_quotas(_matching(entities)).items():
+    wanted = _entity(entities)
+    for entity, values in admin.describe_client_quotas(wanted, strict=True).items():
         quotas = ", ".join(f"{key}={value}" for key, value in values.items())
         say(f"Quota configs for {_label(entity)} are {quotas}")
     users = [name for kind, name in entities if kind == "users"]
@@ -42,6 +45,7 @@ def alter_quotas(
     admin: "Admin", entities: Entities, added: dict[str, str], deleted: list[str]
 ) -> None:
     """Set and remove quotas and SCRAM credentials."""
+    _check_names(entities, [*added, *deleted])
     scram = {key: value for key, value in added.items() if _SCRAM.fullmatch(key)}
     gone = [key for key in deleted if _SCRAM.fullmatch(key)]
     if scram or gone:
@@ -51,10 +55,8 @@ def alter_quotas(
         if key not in scram:
             changes[key] = _number(key, value)
     if changes:
-        admin.alter_client_quotas({_matching(entities): changes}).check()
-    for kind, name in entities:
-        shown = f"{kind.removesuffix('s')} {name}" if name else f"default {kind.removesuffix('s')}"
-        say(f"Completed updating config for {shown}.")
+        admin.alter_client_quotas({_entity(entities): changes}).check()
+    say(completed(*entities[0]))
 
 
 def _alter_scram(
@@ -84,21 +86,39 @@ def _password(user: str, mechanism: str, text: str) -> "ScramPassword":
     )
 
 
-def _matching(entities: Entities) -> "QuotaEntity":
+def _check_names(entities: Entities, names: Iterable[str]) -> None:
+    kinds = {kind for kind, _ in entities}
+    scram = kinds == {"users"}
+    known = IP_QUOTAS if "ips" in kinds else CLIENT_QUOTAS
+    unknown = [n for n in names if n not in known and not (scram and _SCRAM.fullmatch(n))]
+    if unknown:
+        what = "quota and SCRAM credential configs" if scram else "quota configs"
+        raise ConfigError(
+            f"Only {what} can be added for '{entities[0][0]}' using --bootstrap-server. "
+            f"Unexpected config names: Set({', '.join(unknown)})"
+        )
+
+
+def _entity(entities: Entities) -> "QuotaEntity":
+    """No name stands for all of a kind, an empty one for its default."""
     from barnabas.admin import QuotaEntity
+    from barnabas.admin.access.quotas import ANY, DEFAULT
 
     fields = {"users": "user", "clients": "client_id", "ips": "ip"}
-    return QuotaEntity(**{fields[kind]: name for kind, name in entities if name is not None})
+    named = {fields[kind]: ANY if name is None else name or DEFAULT for kind, name in entities}
+    return QuotaEntity(**named)
 
 
 def _label(entity: "QuotaEntity") -> str:
+    from barnabas.admin.access.quotas import DEFAULT
+
     parts = (
         ("user-principal", entity.user),
         ("client-id", entity.client_id),
         ("ip", entity.ip),
     )
     return ", ".join(
-        f"{kind} '{name}'" if name else f"the default {kind}"
+        f"the default {kind}" if name == DEFAULT else f"{kind} '{name}'"
         for kind, name in parts
         if name is not None
     )

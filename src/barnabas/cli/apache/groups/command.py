@@ -15,6 +15,7 @@ from barnabas.model.errors import ConfigError
 if TYPE_CHECKING:
     from barnabas.admin import Admin, GroupDescription
 
+ERROR_PREFIX = "Error: Executing consumer group command failed due to "
 EXAMPLE = """
 barnabas kafka-consumer-groups --bootstrap-server localhost:9092 --describe --group billing
 barnabas kafka-consumer-groups --bootstrap-server localhost:9092 --group billing \\
@@ -107,7 +108,7 @@ def _list(admin: "Admin", arguments: argparse.Namespace) -> int:
         for group in groups:
             say(group.group_id)
         return DONE
-    column = tables.width((group.group_id for group in groups), 25)
+    column = tables.width(group.group_id for group in groups) + 10
     heads, cells = ["GROUP"], [[group.group_id] for group in groups]
     if arguments.type != _UNSET:
         heads.append("TYPE")
@@ -134,7 +135,7 @@ def _describe(admin: "Admin", arguments: argparse.Namespace) -> int:
     if arguments.members:
         tables.print_members(groups, verbose=arguments.verbose)
     elif arguments.state != _UNSET:
-        tables.print_states(groups)
+        tables.print_states(groups, verbose=arguments.verbose)
     else:
         for group in groups:
             lags = lags_of(admin, group)

@@ -128,6 +128,7 @@ def _export(plans: list[tuple[str, list[PlannedOffset]]]) -> None:
         for item in plan:
             line = f"{item.place.topic},{item.place.partition},{item.new}"
             say(f'"{group}",{line}' if several else line)
+    say("")
 
 
 def _complain(group: str, errors: dict[TopicPartition, BarnabasError]) -> None:

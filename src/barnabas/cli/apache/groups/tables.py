@@ -68,8 +68,7 @@ def print_members(groups: Iterable["GroupDescription"], *, verbose: bool) -> Non
 
 
 def _details(group: "GroupDescription", member: "MemberDescription") -> str:
-    epoch = MISSING if member.member_epoch is None else str(member.member_epoch)
-    target_epoch = MISSING if group.assignment_epoch is None else str(group.assignment_epoch)
+    epoch, target_epoch = _epoch(member.member_epoch), _epoch(group.assignment_epoch)
     target = member.target_assignment
     targets = MISSING if target is None else assigned(target)
     return f"{epoch:<15} {assigned(member.assignment):<20} {target_epoch:<15} {targets:<20}"
@@ -83,15 +82,24 @@ def assigned(places: Iterable[TopicPartition]) -> str:
     return ";".join(f"{topic}:{','.join(n)}" for topic, n in topics.items()) or MISSING
 
 
-def print_states(groups: Iterable["GroupDescription"]) -> None:
+def print_states(groups: Iterable["GroupDescription"], *, verbose: bool = False) -> None:
     for group in groups:
         node = group.coordinator
         where = MISSING if node is None else f"{node.host}:{node.port}  ({node.id})"
-        line = f"{{:<{width([group.group_id])}}} {{:<{max(25, len(where))}}} {{:<20}} {{:<20}} {{}}"
+        line = f"{{:<{width([group.group_id])}}} {{:<{max(25, len(where))}}} {{:<20}} {{:<20}} "
+        heads = ["GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE"]
+        cells = [group.group_id, where, group.assignor or MISSING, str(group.state)]
+        if verbose:
+            line += "{:<15} {:<25} "
+            heads += ["GROUP-EPOCH", "TARGET-ASSIGNMENT-EPOCH"]
+            cells += [_epoch(group.group_epoch), _epoch(group.assignment_epoch)]
         say("")
-        say(line.format("GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "#MEMBERS"))
-        strategy = group.assignor or MISSING
-        say(line.format(group.group_id, where, strategy, str(group.state), len(group.members)))
+        say(line.format(*heads) + "#MEMBERS")
+        say(line.format(*cells) + str(len(group.members)))
+
+
+def _epoch(number: int | None) -> str:
+    return MISSING if number is None else str(number)
 
 
 def print_reset(rows: Sequence[tuple[str, TopicPartition, int]]) -> None:

@@ -17,6 +17,7 @@ from barnabas.model.ids import TopicPartition
 if TYPE_CHECKING:
     from barnabas.admin import Admin, OffsetSpec
 
+ERROR_PREFIX = "Error occurred: "
 EXAMPLE = "barnabas kafka-get-offsets --bootstrap-server localhost:9092 --topic orders --time -2"
 _TIMES = {
     "latest": -1,
@@ -52,8 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
             sys.stderr.write(f"Skip getting offsets for topic-partition {place}: {name}\n")
             continue
         offset = results[place].offset
-        shown = "" if offset is None else offset
-        say(f"{place.topic}:{place.partition}:{shown}")
+        if offset is None:  # no record of that kind, as in an empty partition
+            continue
+        say(f"{place.topic}:{place.partition}:{offset}")
     return DONE
 
 

@@ -28,6 +28,7 @@ from barnabas.model.ids import TopicPartition
 if TYPE_CHECKING:
     from barnabas.admin import Admin
 
+ERROR_PREFIX = "Error: "
 EXAMPLE = """
 barnabas kafka-reassign-partitions --bootstrap-server localhost:9092 --generate \\
     --topics-to-move-json-file topics.json --broker-list 1,2,3

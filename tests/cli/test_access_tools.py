@@ -1,0 +1,119 @@
+"""Access rules, quotas and SCRAM users on the command line, before a broker that enforces them."""
+
+import pytest
+from support.golden import compare
+from support.secure_broker import AUTHORIZER
+
+from barnabas.admin import QuotaEntity, ScramMechanism
+from barnabas.testing import Broker
+
+pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("golden")]
+
+
+@pytest.fixture
+def world():
+    settings = {"authorizer.class.name": AUTHORIZER, "super.users": "User:ANONYMOUS"}
+    with Broker(settings) as broker:
+        broker.topic("orders")
+        yield broker
+
+
+@pytest.fixture
+def script(cli, world):
+    """Runs command lines of one tool, and puts what they print below each other."""
+
+    def run(tool, *lines):
+        done = []
+        for line in lines:
+            ran = cli(tool, "--bootstrap-server", world.bootstrap_servers, *line.split())
+            done.append(f"$ {tool} {line}\nexit code {ran.code}\n{ran.out}{ran.err}")
+        return "\n".join(done)
+
+    return run
+
+
+def test_acls_as_apaches_tool_prints_them(script, world):
+    text = script(
+        "kafka-acls",
+        "--list",
+        "--add --allow-principal User:alice --operation Read --operation Describe --topic orders",
+        "--add --allow-principal User:bob --consumer --topic orders --group billing",
+        "--add --allow-principal User:bob --producer --idempotent --topic orders "
+        "--transactional-id tx",
+        "--add --deny-principal User:eve --deny-host 10.0.0.1 --operation All --cluster",
+        "--add --allow-principal User:carol --operation Write --topic audit- "
+        "--resource-pattern-type prefixed",
+        "--add --allow-principal User:alice --operation ClusterAction --topic orders",
+        "--list --topic orders",
+        "--list --principal User:bob",
+        "--list",
+        "--remove --allow-principal User:alice --operation Read --topic orders --force",
+        "--remove --topic orders",
+        "--remove --topic orders --force",
+        "--list --topic orders",
+    )
+    compare("kafka-acls.txt", text)
+    assert {binding.entry.principal for binding in world.admin.describe_acls()} == {
+        "User:bob",
+        "User:carol",
+        "User:eve",
+    }
+
+
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_the_noun(cli, world, form):
+    servers = world.bootstrap_servers
+    rule = ("--resource", "topic:orders", "--principal", "User:alice", "--operation", "read")
+    ran = [
+        cli("acls", "add", *rule, "--format", form, servers=servers),
+        cli("acls", "add", "--resource", "group:*", "--principal", "User:bob", servers=servers),
+        cli("acls", "list", "--format", form, servers=servers),
+        cli("acls", "remove", *rule, "--dry-run", "--format", form, servers=servers),
+        cli("acls", "remove", *rule, "--yes", "--format", form, servers=servers),
+    ]
+    assert [item.code for item in ran] == [0] * 5, [item.err for item in ran]
+    compare(f"acls.{form}", "\n".join(item.out for item in ran))
+    (left,) = world.admin.describe_acls()
+    assert left.entry.principal == "User:bob"
+
+
+def test_a_right_that_is_missing_is_named(cli):
+    """The rule is in force: whoever is not a super user may do nothing without one."""
+    with Broker({"authorizer.class.name": AUTHORIZER, "super.users": "User:root"}) as strict:
+        ran = cli("topics", "create", "new", servers=strict.bootstrap_servers)
+        assert ran.code == 1
+        assert "TOPIC_AUTHORIZATION_FAILED" in ran.out + ran.err
+
+
+def test_quotas_and_users_as_apaches_tool_prints_them(script, world):
+    scram = "SCRAM-SHA-256=[iterations=8192,password=alice-secret]"
+    text = script(
+        "kafka-configs",
+        "--alter --entity-type users --entity-name alice "
+        "--add-config producer_byte_rate=1024,consumer_byte_rate=2048",
+        "--alter --entity-type clients --entity-default --add-config request_percentage=50",
+        "--alter --user alice --client app --add-config producer_byte_rate=512",
+        "--alter --ip 127.0.0.9 --add-config connection_creation_rate=20",
+        "--describe --user alice",
+        "--describe --entity-type users",
+        "--describe --entity-type clients",
+        "--describe --entity-type users --entity-type clients",
+        "--describe --entity-type ips",
+        f"--alter --user alice --add-config {scram}",
+        "--describe --user alice",
+        "--alter --user alice --delete-config SCRAM-SHA-256,producer_byte_rate",
+        "--describe --user alice",
+        "--alter --user alice --add-config nonsense=1",
+        "--alter --user alice --delete-config SCRAM-SHA-256",
+    )
+    compare("kafka-configs-access.txt", text)
+    assert world.admin.describe_client_quotas(QuotaEntity(user="alice"), strict=True) == {
+        QuotaEntity(user="alice"): {"consumer_byte_rate": 2048.0}
+    }
+    assert not world.admin.describe_scram_users().ok
+
+
+def test_the_iterations_and_the_mechanism_are_kept(script, world):
+    script("kafka-configs", "--alter --user dora --add-config SCRAM-SHA-512=[password=s]")
+    (found,) = world.admin.describe_scram_users(["dora"]).check()["dora"]
+    assert (found.mechanism, found.iterations) == (ScramMechanism.SCRAM_SHA_512, 4096)
