@@ -23,14 +23,17 @@ def test_the_examples_pass_and_a_wrong_case_fails(spark, tmp_path, capsys):
     place = tmp_path / "cases"
     shutil.copytree(EXAMPLES, place)
     wrong = place / "wrong"
-    shutil.copytree(place / "hello", wrong)
-    (wrong / "expected" / "greetings.jsonl").write_text('{"value": {"greeting": "Hello, lisi"}}\n')
+    (wrong / "expected").mkdir(parents=True)
+    (wrong / "case.sql").write_text(
+        "CREATE STREAM s (n INT) WITH (partitions=1); INSERT INTO s VALUES (1);"
+    )
+    (wrong / "expected" / "s.jsonl").write_text('{"value": {"n": 2}}\n')
     assert main(["test", str(place), "--format", "json"]) == 3
     outcomes = {item["case"]: item for item in json.loads(capsys.readouterr().out)}
     failed = {name: item["problems"] for name, item in outcomes.items() if not item["passed"]}
     assert list(failed) == ["wrong"], failed
-    assert '-{"value": {"greeting": "Hello, lisi"}}' in failed["wrong"][0]
-    assert '+{"value": {"greeting": "Hello, zhangsan"}}' in failed["wrong"][0]
+    assert '-{"value": {"n": 2}}' in failed["wrong"][0]
+    assert '+{"value": {"n": 1}}' in failed["wrong"][0]
     assert sorted(outcomes) == ["final_windows", "hello", "refused", "spent_by_customer", "wrong"]
     assert spark.range(1).count() == 1
 
