@@ -9,7 +9,6 @@ machine hits nobody alone. The CPU figures hold on a busy machine too.
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -57,8 +56,7 @@ def run(report: Report) -> None:
 
 def _synchronous(report: Report, server: BrokerProcess) -> None:
     rounds = [
-        _drive("confluent_driver", "sync", server, "sync", SYNC_COUNT, 100)[0]
-        for _ in range(ROUNDS)
+        _drive("confluent_driver", "sync", server, "sync", SYNC_COUNT, 100) for _ in range(ROUNDS)
     ]
     p50, p99 = (min(figures[name] for figures in rounds) for name in ("p50_us", "p99_us"))
     report.add("synchronous produce p50", p50, "us", goal="< 200")
@@ -96,11 +94,12 @@ def _beside_the_machine(report: Report, server: BrokerProcess) -> dict[str, floa
 def _round(server: BrokerProcess, mode: str, driver: str, turn: int, best: Best) -> None:
     topic = f"large-{turn}-{DRIVERS[driver]}"
     before = server.cpu_seconds()
-    figures, driver_cpu = _drive(DRIVERS[driver], mode, server, topic, LARGE_COUNT, LARGE)
+    figures = _drive(DRIVERS[driver], mode, server, topic, LARGE_COUNT, LARGE)
+    moved = figures["count"] * LARGE
     best.take(
-        figures["count"] * LARGE / figures["seconds"],
+        moved / figures["seconds"],
         (server.cpu_seconds() - before) / GIGABYTES,
-        driver_cpu / GIGABYTES,
+        figures["cpu_seconds"] / (moved / 1e9),
     )
 
 
@@ -121,7 +120,7 @@ def _throughput(
     size, count = load
     for mode in MODES:
         before = server.cpu_seconds()
-        figures, _ = _drive("confluent_driver", mode, server, f"load-{size}", count, size)
+        figures = _drive("confluent_driver", mode, server, f"load-{size}", count, size)
         cpu = server.cpu_seconds() - before
         rate = figures["count"] / figures["seconds"]
         ratio = rate * size / machine[mode]
@@ -134,10 +133,8 @@ def _throughput(
 
 def _drive(
     driver: str, mode: str, server: BrokerProcess, topic: str, count: int, size: int
-) -> tuple[dict[str, float], float]:
-    """The driver's figures, and the CPU seconds of its process."""
+) -> dict[str, float]:
     command = [sys.executable, "-m", f"benchmarks.{driver}", mode, server.address, topic]
-    before = _children_cpu()
     done = subprocess.run(
         [*command, str(count), str(size)],
         stdout=subprocess.PIPE,
@@ -146,9 +143,4 @@ def _drive(
         timeout=600,
     )
     result: dict[str, float] = json.loads(done.stdout)
-    return result, _children_cpu() - before
-
-
-def _children_cpu() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    return result

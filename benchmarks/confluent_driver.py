@@ -36,7 +36,7 @@ def produce(address: str, topic: str, count: int, size: int) -> dict[str, float]
     value = bytes(size)
     producer.produce(topic, value)
     producer.flush(10)
-    begin = time.perf_counter()
+    begin, cpu = time.perf_counter(), time.process_time()
     for _ in range(count - 1):
         while True:
             try:
@@ -45,20 +45,24 @@ def produce(address: str, topic: str, count: int, size: int) -> dict[str, float]
             except BufferError:
                 producer.poll(0.01)
     producer.flush(120)
-    return {"seconds": time.perf_counter() - begin, "count": count - 1}
+    return {
+        "seconds": time.perf_counter() - begin,
+        "cpu_seconds": time.process_time() - cpu,
+        "count": count - 1,
+    }
 
 
 def consume(address: str, topic: str, count: int, size: int) -> dict[str, float]:
     consumer = Consumer({"bootstrap.servers": address, **CONSUMER_CONFIG})
     consumer.assign([TopicPartition(topic, 0, 0)])
     first = consumer.consume(1, timeout=10)
-    begin = time.perf_counter()
+    begin, cpu = time.perf_counter(), time.process_time()
     seen = len(first)
     while seen < count:
         seen += len(consumer.consume(10_000, timeout=1))
-    elapsed = time.perf_counter() - begin
+    elapsed, cpu = time.perf_counter() - begin, time.process_time() - cpu
     consumer.close()
-    return {"seconds": elapsed, "count": seen - len(first)}
+    return {"seconds": elapsed, "cpu_seconds": cpu, "count": seen - len(first)}
 
 
 def sync(address: str, topic: str, count: int, size: int) -> dict[str, float]:

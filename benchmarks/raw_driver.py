@@ -89,14 +89,18 @@ def produce(address: str, topic: str, count: int, size: int) -> Figures:
     data = TopicProduceData(topic, partition_data=[PartitionProduceData(0, bytes(batch))])
     frame = frame_of(ProduceRequest(None, -1, 30_000, [data]), PRODUCE_VERSION)
     requests = -(-count // per_batch)
-    begin = time.perf_counter()
+    begin, cpu = time.perf_counter(), time.process_time()
     for number in range(requests):
         if number >= IN_FLIGHT:
             _check_stored(peer)
         peer.send(frame)
     for _ in range(min(IN_FLIGHT, requests)):
         _check_stored(peer)
-    return {"seconds": time.perf_counter() - begin, "count": requests * per_batch}
+    return {
+        "seconds": time.perf_counter() - begin,
+        "cpu_seconds": time.process_time() - cpu,
+        "count": requests * per_batch,
+    }
 
 
 def _check_stored(peer: Peer) -> None:
@@ -111,14 +115,18 @@ def _check_stored(peer: Peer) -> None:
 def consume(address: str, topic: str, count: int, size: int) -> Figures:
     peer = Peer(address)
     first = 0
-    seen, begin = 0, 0.0
+    seen, begin, cpu = 0, 0.0, 0.0
     for end in _fetched(peer, topic):
         if not seen:  # the first answer pays for what is set up once, as in the other drivers
-            begin, first = time.perf_counter(), end
+            begin, cpu, first = time.perf_counter(), time.process_time(), end
         seen = end
         if seen >= count:
             break
-    return {"seconds": time.perf_counter() - begin, "count": seen - first}
+    return {
+        "seconds": time.perf_counter() - begin,
+        "cpu_seconds": time.process_time() - cpu,
+        "count": seen - first,
+    }
 
 
 def _fetched(peer: Peer, topic: str) -> Iterator[int]:
