@@ -1,5 +1,6 @@
 """A broker with every kind of listener, users of every mechanism, and certificates for all."""
 
+import datetime
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,6 +15,9 @@ LISTENERS = {
     "SSL": "SSL",
     "SASL_SSL": "SASL_SSL",
     "MUTUAL": "SSL",
+    "EXPIRED": "SSL",
+    "ELSEWHERE": "SSL",
+    "SCRAM_ONLY": "SASL_PLAINTEXT",
 }
 USERS = {
     "PLAIN": ("alice", "alice-secret"),
@@ -34,6 +38,9 @@ class Certificates:
         self.other_ca = self._write("other-ca.pem", stranger.cert_pem)
         self.broker = self._write_key("broker.pem", authority.issue_cert("127.0.0.1", "localhost"))
         self.elsewhere = self._write_key("elsewhere.pem", authority.issue_cert("example.org"))
+        past = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)
+        expired = authority.issue_cert("127.0.0.1", not_after=past)
+        self.expired = self._write_key("expired.pem", expired)
         alice = authority.issue_cert(
             "alice@example.org", common_name="alice", organization_name="Acme"
         )
@@ -69,6 +76,9 @@ def secure_settings(certificates: Certificates) -> dict[str, object]:
         "ssl.keystore.location": certificates.broker,
         "ssl.truststore.location": certificates.ca,
         "listener.name.mutual.ssl.client.auth": "required",
+        "listener.name.expired.ssl.keystore.location": certificates.expired,
+        "listener.name.elsewhere.ssl.keystore.location": certificates.elsewhere,
+        "listener.name.scram_only.sasl.enabled.mechanisms": "SCRAM-SHA-512",
     }
 
 

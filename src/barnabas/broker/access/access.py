@@ -1,5 +1,6 @@
 """What the sender of one request may do, in the words of the guards."""
 
+import logging
 from collections.abc import Iterable
 
 from barnabas.security.acl import (
@@ -11,6 +12,8 @@ from barnabas.security.acl import (
 )
 from barnabas.security.authorizer import Authorizer
 from barnabas.security.principal import Principal
+
+_logger = logging.getLogger("barnabas.authorizer")
 
 
 class Access:
@@ -24,7 +27,12 @@ class Access:
         self._host = host
 
     def may(self, operation: Operation, resource: Resource) -> bool:
-        return self._authorizer.authorize(self._principal, self._host, operation, resource)
+        allowed = self._authorizer.authorize(self._principal, self._host, operation, resource)
+        if not allowed:
+            line = "%s from %s may not %s %s %r"
+            words = (operation.label, resource.type.label, resource.name)
+            _logger.debug(line, self._principal, self._host, *words)
+        return allowed
 
     def cluster(self, operation: Operation) -> bool:
         return self.may(operation, CLUSTER)

@@ -38,7 +38,8 @@ def binding_of(creation: AclCreation) -> AclBinding:
         ),
     )
     problem = binding.problem()
-    if problem is None and ("/" in creation.resource_name or creation.resource_name in (".", "..")):
+    name = creation.resource_name
+    if problem is None and ("/" in name or name in (".", "..") or not name.isprintable()):
         problem = "the resource name cannot be kept in the metadata tree"
     if problem is not None:
         raise ValueError(problem)

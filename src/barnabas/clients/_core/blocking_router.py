@@ -80,11 +80,23 @@ class BlockingRouter:
         request = MetadataRequest(
             topics=[MetadataRequestTopic(name=topic)], allow_auto_topic_creation=False
         )
+        connection = self.any_connection()
         try:
-            self.metadata.apply(self.any_connection().send(request))
+            self.metadata.apply(connection.send(request))
         except UnavailableError:
+            self._check_login(connection.address)
             # The connection may have died with its broker; the next one tried is another.
             self.metadata.apply(self.any_connection().send(request))
+
+    def _check_login(self, address: Address) -> None:
+        """Until there was an answer, a lost connection may mean that a login is wanted."""
+        if self.metadata.brokers or self._options.connection.login is not None:
+            return
+        from barnabas.clients._core.sasl_probe import login_wanted_blocking
+
+        wanted = login_wanted_blocking(address, self._options.connection)
+        if wanted is not None:
+            raise wanted
 
     def forget_leader(self, partition: TopicPartition) -> None:
         """After an answer that says the leader moved: look it up before the next try."""

@@ -121,7 +121,7 @@ class KafkaClient:
     async def send_to_any(self, request: Message, *, timeout_s: float | None = None) -> Any:
         """One request to whichever broker answers, connected ones first."""
         connection = await self.any_connection()
-        return await connection.send(request, timeout_s=timeout_s)
+        return await self._first_answer(connection, request, timeout_s)
 
     async def send_to_controller(self, request: Message, *, timeout_s: float | None = None) -> Any:
         """One request to the controller that metadata names."""
@@ -250,13 +250,31 @@ class KafkaClient:
             else [MetadataRequestTopic(name=name) for name in sorted(names)],
             allow_auto_topic_creation=self._auto_create and names is not None,
         )
-        response: MetadataResponse = await connection.send(request)
+        response: MetadataResponse = await self._first_answer(connection, request, None)
         if not response.brokers:
             raise UnavailableError(f"{connection.address} knows no brokers yet")
         self.metadata.apply(response)
+        self._pool.refused = None
         if self.refusal(self.interests or ()) is not None:
             self.on_refused()
         self._refreshed_at_s = monotonic()
+
+    async def _first_answer(
+        self, connection: ClientConnection, request: Message, timeout_s: float | None
+    ) -> Any:
+        """Until brokers are known, a lost connection may mean that a login is wanted."""
+        try:
+            return await connection.send(request, timeout_s=timeout_s)
+        except UnavailableError:
+            if self.metadata.brokers or self.options.connection.login is not None:
+                raise
+            from barnabas.clients._core.sasl_probe import login_wanted
+
+            wanted = await login_wanted(connection.address, self.options.connection)
+            if wanted is None:
+                raise
+            self._pool.refuse(wanted)
+            raise wanted from None
 
     def _refresh_ended(self, task: "asyncio.Task[None]") -> None:
         if self._refreshing is task:

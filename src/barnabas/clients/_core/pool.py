@@ -28,7 +28,7 @@ class ConnectionPool:
         self._backoffs: dict[Address, Backoff] = {}
         self._closed = False
         self.refused: AuthenticationError | None = None
-        """Why the cluster does not let this client in, until a connection is made."""
+        """Why the cluster does not let this client in; whoever gets an answer clears it."""
         self.on_refused: Callable[[], None] = lambda: None
 
     def connected(self, address: Address, purpose: str = "") -> ClientConnection | None:
@@ -51,6 +51,11 @@ class ConnectionPool:
             task.add_done_callback(lambda done: self._opened(key, done))
         # Shielded: one caller's time-out must not take the connection from the others.
         return await asyncio.shield(task)
+
+    def refuse(self, error: AuthenticationError) -> None:
+        """The cluster does not let this client in."""
+        self.refused = error
+        self.on_refused()
 
     def close_idle(self, now_s: float) -> None:
         """Close what was not used for connections.max.idle.ms."""
@@ -82,10 +87,8 @@ class ConnectionPool:
             pause = self._backoff(address).next_s()
             self._resting[address] = (loop.time() + pause, error)
             if isinstance(error, AuthenticationError):
-                self.refused = error
-                self.on_refused()
+                self.refuse(error)
             raise
-        self.refused = None
         self._resting.pop(address, None)
         self._backoffs.pop(address, None)
         return connection
