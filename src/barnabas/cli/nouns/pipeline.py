@@ -89,7 +89,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
     line = ProgressLine(file.pipeline.name, arguments.quiet)
     runner = Runner(file, Registry(arguments.state_dir), line.show, line.say)
-    received = _stop_on_signals(runner.stop)
+    received = stop_on_signals(runner.stop)
     line.say(f"{file.pipeline.name}: starting Spark ...")
     try:
         state = runner.run()
@@ -113,7 +113,7 @@ def _changed(file: Any, arguments: argparse.Namespace) -> Any:
     return replace(file, pipeline=replace(file.pipeline, **changes))
 
 
-def _stop_on_signals(stop: threading.Event) -> list[int]:
+def stop_on_signals(stop: threading.Event) -> list[int]:
     """SIGTERM and Ctrl-C ask for a clean stop; a second one of them ends at once."""
     received: list[int] = []
 

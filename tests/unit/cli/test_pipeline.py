@@ -1,0 +1,101 @@
+"""`barnabas pipeline`: what needs no Spark."""
+
+import json
+import signal
+import sys
+import threading
+
+import pytest
+
+from barnabas.cli.main import main
+from barnabas.cli.nouns import pipeline
+from barnabas.spark.pipeline.progress import Figures
+from barnabas.spark.pipeline.registry import RUNNING, STOPPED, Registry
+
+YAML = """\
+name: p
+source: {topic: in}
+sink: {topic: out, format: raw}
+checkpoint: /tmp/c
+"""
+
+
+@pytest.fixture
+def state(tmp_path, monkeypatch):
+    monkeypatch.setenv("BARNABAS_STATE_DIR", str(tmp_path / "state"))
+    return Registry()
+
+
+def test_check_reads_the_file_and_runs_nothing(tmp_path, capsys):
+    path = tmp_path / "p.yaml"
+    path.write_text(YAML)
+    assert main(["pipeline", "run", str(path), "--check"]) == 0
+    assert "pipeline 'p' is well-formed" in capsys.readouterr().out
+    path.write_text(YAML.replace("topic: out", "topics: out"))
+    assert main(["pipeline", "run", str(path), "--check"]) == 2
+    assert f"{path}:3: sink.topics: is no key here" in capsys.readouterr().err
+
+
+def test_list_and_status(state, capsys):
+    assert main(["pipeline", "list", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+    figures = Figures(3, 10, 99.5, 0, 101).document()
+    with state.running("a"):
+        state.write("a", {"name": "a", "state": STOPPED, "error": None, **figures})
+        state.write("b", {"name": "b", "state": RUNNING})
+    assert main(["pipelines", "list"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[0].split() == [
+        "NAME", "STATE", "BATCH", "ROWS-PER-SECOND", "LAG", "BATCH-MS", "UPDATED",
+    ]  # fmt: skip
+    assert [line.split()[:2] for line in told[1:]] == [["a", "stopped"], ["b", "died"]]
+    assert main(["pipeline", "status", "a"]) == 0
+    assert "rows_per_second: 99.5" in capsys.readouterr().out
+    assert main(["pipeline", "status", "b", "--format", "json"]) == 1
+    assert json.loads(capsys.readouterr().out)["state"] == "died"
+    assert main(["pipeline", "status", "c"]) == 1
+    assert "no pipeline 'c' has run here" in capsys.readouterr().err
+
+
+def test_without_a_terminal_lines_come_now_and_then(capsys):
+    line = pipeline.ProgressLine("p", quiet=False)
+    for batch in range(3):
+        line.show(Figures(batch, 1, 1.0, None, 5))
+    line.end()
+    told = capsys.readouterr().err.splitlines()
+    assert [text.split("  ")[1] for text in told] == ["batch 0", "batch 2"]
+
+
+def test_on_a_terminal_one_line_is_drawn_again(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    line = pipeline.ProgressLine("p", quiet=False)
+    for batch in range(2):
+        line.show(Figures(batch, 1, 1.0, 4, 5))
+    line.say("bye")
+    told = capsys.readouterr().err
+    assert told.split("\r\x1b[K")[1:] == [
+        "p  batch 0  1 rows/s  lag 4  5 ms",
+        "p  batch 1  1 rows/s  lag 4  5 ms\nbye\n",
+    ]
+
+
+def test_quiet_is_quiet(capsys):
+    line = pipeline.ProgressLine("p", quiet=True)
+    line.say("hello")
+    line.show(Figures(0, 1, 1.0, 4, 5))
+    line.end()
+    assert capsys.readouterr().err == ""
+
+
+def test_the_first_signal_asks_the_second_ends():
+    kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        stop = threading.Event()
+        received = pipeline.stop_on_signals(stop)
+        signal.raise_signal(signal.SIGTERM)
+        assert stop.is_set()
+        assert received == [signal.SIGTERM]
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
