@@ -30,6 +30,7 @@ NewRecord = (
 )
 
 NO_PRODUCER_ID = -1
+_LOG_APPEND_TIME = TimestampType.LOG_APPEND_TIME  # once: members are slow to look up
 
 
 class BatchBuilder:
@@ -100,7 +101,7 @@ class BatchBuilder:
         return self.appender.size
 
     def build(self) -> bytearray:
-        """The finished batch; the builder is spent."""
+        """The finished batch; the builder is spent, unless it gets another appender."""
         batch = self.build_unsealed()
         write_crc(batch, 0, len(batch))
         return batch
@@ -110,7 +111,7 @@ class BatchBuilder:
         appender = self.appender
         count, first, last = appender.count, appender.base_timestamp, appender.max_timestamp
         batch = appender.take()
-        if self.codec != Codec.NONE:
+        if self.codec:
             with memoryview(batch) as view:
                 packed = compress(self.codec, view[HEADER_SIZE:], self.level)
             batch = bytearray(HEADER_SIZE + len(packed))
@@ -136,7 +137,7 @@ class BatchBuilder:
 
     def _attributes(self) -> int:
         attributes = int(self.codec)
-        if self.timestamp_type == TimestampType.LOG_APPEND_TIME:
+        if self.timestamp_type == _LOG_APPEND_TIME:
             attributes |= TIMESTAMP_TYPE_MASK
         if self.transactional:
             attributes |= TRANSACTIONAL_MASK

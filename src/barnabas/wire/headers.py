@@ -24,6 +24,9 @@ _CORRELATION = Struct(">i")
 _SIZE = Struct(">i")
 _NEVER = 1 << 15
 _NO_TAGS = 0
+# As plain numbers: looking up an enum's member costs more than the rest of a header.
+_CONTROLLED_SHUTDOWN = int(ApiKey.CONTROLLED_SHUTDOWN)
+_API_VERSIONS = int(ApiKey.API_VERSIONS)
 
 
 class RequestHeader:
@@ -60,16 +63,15 @@ def is_flexible(api_key: int, version: int) -> bool:
 
 def request_header_version(api_key: int, version: int) -> int:
     """0, 1 or 2."""
-    if api_key == ApiKey.CONTROLLED_SHUTDOWN and version == 0:
-        return 0
-    return 2 if is_flexible(api_key, version) else 1
+    if version >= FLEXIBLE_FROM.get(api_key, _NEVER):
+        return 2
+    return 0 if api_key == _CONTROLLED_SHUTDOWN and version == 0 else 1
 
 
 def response_header_version(api_key: int, version: int) -> int:
     """0 or 1."""
-    if api_key == ApiKey.API_VERSIONS:
-        return 0
-    return 1 if is_flexible(api_key, version) else 0
+    flexible = version >= FLEXIBLE_FROM.get(api_key, _NEVER)
+    return 1 if flexible and api_key != _API_VERSIONS else 0
 
 
 def decode_request_header(view: memoryview) -> tuple[RequestHeader, int]:
@@ -106,7 +108,7 @@ def decode_response_header(view: memoryview, api_key: int, version: int) -> tupl
         (correlation_id,) = _CORRELATION.unpack_from(view)
         pos = _CORRELATION.size
         if response_header_version(api_key, version):
-            pos = skip_tags(view, pos, len(view))
+            pos = pos + 1 if view[pos] == _NO_TAGS else skip_tags(view, pos, len(view))
     except (error, IndexError) as problem:
         raise ProtocolError(f"response header: {problem}") from problem
     return correlation_id, pos

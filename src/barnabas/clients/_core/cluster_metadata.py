@@ -26,10 +26,10 @@ class Node:
     host: str
     port: int
     rack: str | None = None
+    address: Address = field(init=False, compare=False, repr=False)
 
-    @property
-    def address(self) -> Address:
-        return Address(self.host, self.port)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "address", Address(self.host, self.port))
 
 
 @dataclass(frozen=True, slots=True)

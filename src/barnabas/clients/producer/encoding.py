@@ -13,14 +13,18 @@ _PRODUCER_FIELDS = struct.Struct(">qhi")
 _PRODUCER_FIELDS_OFFSET = 43
 
 
-def build(batch: ProducerBatch, settings: ProducerSettings) -> None:
-    """Close the batch's records into `payload`; its size and count are known from then on."""
-    builder = BatchBuilder(
+def builder_of(settings: ProducerSettings) -> BatchBuilder:
+    """One builder for all batches of a producer."""
+    return BatchBuilder(
         codec=settings.codec,
         level=settings.codec_level,
         transactional=settings.transactional_id is not None,
-        appender=batch.appender,
     )
+
+
+def build(batch: ProducerBatch, builder: BatchBuilder) -> None:
+    """Close the batch's records into `payload`; its size and count are known from then on."""
+    builder.appender = batch.appender
     batch.count = batch.appender.count
     batch.payload = builder.build_unsealed()
 
@@ -38,7 +42,7 @@ def seal(batch: ProducerBatch) -> None:
     write_crc(batch.payload, 0, len(batch.payload))
 
 
-def split(batch: ProducerBatch, settings: ProducerSettings, driver: Driver) -> list[ProducerBatch]:
+def split(batch: ProducerBatch, builder: BatchBuilder, driver: Driver) -> list[ProducerBatch]:
     """The records of a batch that was too large, in batches of half its records."""
     assert batch.payload is not None
     header = parse_header(batch.payload)
@@ -49,7 +53,7 @@ def split(batch: ProducerBatch, settings: ProducerSettings, driver: Driver) -> l
         part = ProducerBatch(batch.partition, 0, batch.created_ms, threading.Lock(), driver)
         for record in piece:
             part.appender.append(record.timestamp, record.key, record.value, record.headers)
-        build(part, settings)
+        build(part, builder)
         part.urgent = True
         parts.append(part)
     batch.split_into([(0, parts[0]), (middle, parts[1])])

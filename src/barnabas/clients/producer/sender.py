@@ -17,7 +17,7 @@ from barnabas.clients._core.client import KafkaClient
 from barnabas.clients._core.cluster_metadata import Node
 from barnabas.clients.producer.accumulator import Accumulator
 from barnabas.clients.producer.batch import ProducerBatch
-from barnabas.clients.producer.encoding import build, seal, split
+from barnabas.clients.producer.encoding import build, builder_of, seal, split
 from barnabas.clients.producer.identity import ProducerIdentity
 from barnabas.clients.producer.producer_ids import fetch_producer_id
 from barnabas.clients.producer.requests import ProduceRequests
@@ -69,6 +69,7 @@ class Sender:
         self._client = client
         self._accumulator = accumulator
         self._identity = identity
+        self._builder = builder_of(settings)
         self._requests = ProduceRequests(settings, client.metadata)
         self._clock = clock
         self._loop = asyncio.get_running_loop()
@@ -172,7 +173,7 @@ class Sender:
         for place in places:
             batch = self._accumulator.drain(place)
             if batch.payload is None:
-                build(batch, self._settings)
+                build(batch, self._builder)
             assert batch.payload is not None
             if batches and size + len(batch.payload) > self._settings.max_request_size:
                 self._accumulator.requeue(batch)
@@ -305,7 +306,7 @@ class Sender:
         if self._identity.idempotent:
             # The halves take new sequences; the whole one's is a hole unless the epoch moves.
             self._bump_epoch()
-        self._accumulator.replace(batch, split(batch, self._settings, self._accumulator.driver))
+        self._accumulator.replace(batch, split(batch, self._builder, self._accumulator.driver))
 
     def _fail(self, batch: ProducerBatch, error: BarnabasError) -> None:
         if self._identity.idempotent and batch.has_sequence and self.gate is None:
@@ -330,7 +331,7 @@ class Sender:
     def _fail_unsent(self, batch: ProducerBatch, error: BarnabasError) -> None:
         self._accumulator.discard(batch)
         if batch.payload is None:
-            build(batch, self._settings)
+            build(batch, self._builder)
         self._fail(batch, error)
 
     def _refused(self, what: str, error: BarnabasError) -> None:

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from barnabas.clients.producer.batch import ProducerBatch
-from barnabas.clients.producer.encoding import build, seal, split
+from barnabas.clients.producer.encoding import build, builder_of, seal, split
 from barnabas.clients.producer.verdicts import Circumstances, Verdict, verdict
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
@@ -47,20 +47,20 @@ def about(**changes):
 )
 def test_rules(settings_of, code, changes, expected):
     answered = batch()
-    build(answered, settings_of())
+    build(answered, builder_of(settings_of()))
     assert verdict(answered, code, about(**changes)) is expected
 
 
 def test_a_single_record_too_large_cannot_be_split(settings_of):
     answered = batch(1)
-    build(answered, settings_of())
+    build(answered, builder_of(settings_of()))
     assert verdict(answered, ErrorCode.MESSAGE_TOO_LARGE, about()) is Verdict.FAILED
 
 
 @pytest.mark.parametrize("codec", ["none", "zstd"])
 def test_sealing_leaves_a_valid_batch(settings_of, codec):
     built = batch()
-    build(built, settings_of(compression_type=codec))
+    build(built, builder_of(settings_of(compression_type=codec)))
     built.producer_id, built.producer_epoch, built.base_sequence = 9, 2, 77
     seal(built)
     header = parse_header(built.payload)
@@ -70,9 +70,10 @@ def test_sealing_leaves_a_valid_batch(settings_of, codec):
 
 def test_a_split_keeps_every_record_in_order(settings_of):
     whole = batch(5)
-    build(whole, settings_of(compression_type="gzip"))
+    builder = builder_of(settings_of(compression_type="gzip"))
+    build(whole, builder)
     before = [item[1:] for item in iter_raw(whole.payload, 0, parse_header(whole.payload))]
-    parts = split(whole, settings_of(compression_type="gzip"), None)
+    parts = split(whole, builder, None)
     after = []
     for part in parts:
         after += [item[1:] for item in iter_raw(part.payload, 0, parse_header(part.payload))]
