@@ -5,6 +5,7 @@ from support.cluster_workload import leaders, replicas_differ, wait_until
 
 from barnabas.model.errors import LocalError
 from barnabas.testing import Cluster
+from barnabas.testing.topic_news import wait_until_known
 
 pytestmark = pytest.mark.integration
 
@@ -12,6 +13,9 @@ pytestmark = pytest.mark.integration
 def test_three_brokers_in_one_process():
     with Cluster(3, zookeeper=False) as cluster:
         topic = cluster.topic("orders", partitions=3)
+        addresses = [broker.address for broker in cluster.brokers.values()]
+        assert [wait_until_known(address, topic, 0) for address in addresses] == [True] * 3
+        assert not wait_until_known(addresses[0], "never made", 0)
         cluster.produce(topic, *(b"%d" % n for n in range(100)))
         wait_until(lambda: all(len(p.isr) == 3 for p in leaders(cluster, topic).values()))
         assert cluster.stop(1) == 0

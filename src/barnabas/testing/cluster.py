@@ -17,7 +17,8 @@ from typing import Self
 from barnabas.model.errors import LocalError
 from barnabas.testing.broker_process import START_SECONDS, BrokerProcess
 from barnabas.testing.broker_threads import BrokerInThread, BrokerLoop
-from barnabas.testing.server import KafkaServer
+from barnabas.testing.server import PRODUCE_SECONDS, KafkaServer
+from barnabas.testing.topic_news import wait_until_known
 from barnabas.zk.zookeeper_server import ServerConfig, ZooKeeperServer
 
 CLUSTER_DEFAULTS: dict[str, object] = {
@@ -137,6 +138,12 @@ class Cluster(KafkaServer):
         self._loop.close()
         if self._temporary:
             shutil.rmtree(self.data_dir, ignore_errors=True)
+
+    def _wait_for(self, topic: str, partitions: int) -> None:
+        super()._wait_for(topic, partitions)
+        for broker in self.brokers.values():
+            if broker.running:
+                wait_until_known(broker.address, topic, PRODUCE_SECONDS)
 
     # -- what may happen to a broker -----------------------------------------------------------
 
