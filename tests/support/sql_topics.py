@@ -3,10 +3,12 @@
 import json
 
 from barnabas import SimpleConsumer
+from barnabas.streams.sql.engine.settling import wait_settled
 
 
 def committed(servers, topic):
-    """All committed records of a topic, partition by partition."""
+    """All committed records of a topic, partition by partition, when no transaction is open."""
+    wait_settled({"bootstrap.servers": servers}, topic, timeout=90)
     found = []
     with SimpleConsumer(bootstrap_servers=servers, isolation_level="read_committed") as consumer:
         for partition in consumer.partitions(topic):

@@ -67,7 +67,10 @@ TABLES = ("st_sessions", "st_spent", "st_lived_in")
 
 @pytest.fixture(scope="module")
 def runs(engine_factory, broker):
-    """What the topics had after a run, and after another one with changes before it."""
+    """What the topics had after a run, and after another one with changes before it.
+
+    Before the second run all queries but three are terminated.
+    """
     servers = broker.bootstrap_servers
     engine = engine_factory("statements")
     assert all(isinstance(result, Message) for result in engine.run(STATEMENTS))
@@ -75,6 +78,9 @@ def runs(engine_factory, broker):
     for more in ("", CHANGES):
         engine.run(more)
         engine.run_available()
+        for query in engine.catalog.queries:
+            if query.target not in ("by_customer", "spent", "lived_in"):
+                engine.run(f"TERMINATE {query.query_id}")
         found.append(
             {
                 **{topic: rows(servers, topic) for topic in STREAMS},
@@ -133,7 +139,7 @@ def test_queries_go_on_from_where_they_stood(runs):
     assert second["st_spent"]["bob"]["total"] == 5.0
     assert second["st_spent"]["ann"] == runs[0]["st_spent"]["ann"]
     assert second["st_by_customer"][4:] == [("bob", {"item": "tea", "clock": "01:12"})]
-    assert len(second["st_everything"]) == 5
+    assert second["st_everything"] == runs[0]["st_everything"]
 
 
 def test_terminate_and_drop(engine_factory):
