@@ -273,7 +273,6 @@ class Broker:
         cluster: ClusterSide,
     ) -> Services:
         loop = asyncio.get_running_loop()
-        dice = random.Random()
         producer_ids = ProducerIds(tree, identity.broker_id)
         produce_purgatory = Purgatory(loop.call_later)
         coordinators = Coordinators(
@@ -306,10 +305,7 @@ class Broker:
             producer_ids=producer_ids,
             produce_purgatory=produce_purgatory,
             fetch_purgatory=Purgatory(loop.call_later),
-            fetch_sessions=FetchSessionCache(
-                lambda: dice.randrange(1, 2**31),
-                max_slots=self.config["max.incremental.fetch.session.cache.slots"],
-            ),
+            fetch_sessions=self._make_fetch_sessions(),
             api_versions=ApiVersionsAnswers(HANDLERS, features_of(self.config.values)),
             answers_own_address=self.config.advertised_listeners is None,
             coordinators=coordinators,
@@ -327,6 +323,11 @@ class Broker:
             )
         )
         return services
+
+    def _make_fetch_sessions(self) -> FetchSessionCache:
+        dice = random.Random()
+        slots = self.config["max.incremental.fetch.session.cache.slots"]
+        return FetchSessionCache(lambda: dice.randrange(1, 2**31), max_slots=slots)
 
     # --- running ---------------------------------------------------------------------------
 
