@@ -113,3 +113,67 @@ def test_files_that_are_no_logs(cli, tmp_path):
     assert "not a file of a log directory" in ran.err
     ran = cli("dump-log", tmp_path / ("0" * 20 + ".log"))
     assert "there is no such file" in ran.err
+
+
+def damaged(log_dir, tmp_path, suffix, change):
+    """A copy of the partition whose index was changed."""
+    name = "0" * 20
+    for ending in (".log", ".index", ".timeindex"):
+        (tmp_path / f"{name}{ending}").write_bytes(
+            (log_dir / "tx-0" / f"{name}{ending}").read_bytes()
+        )
+    path = tmp_path / f"{name}{suffix}"
+    path.write_bytes(change(path.read_bytes()))
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".index", ".timeindex"])
+def test_a_sound_index(cli, log_dir, suffix):
+    path = log_dir / "tx-0" / ("0" * 20 + suffix)
+    ran = cli("kafka-dump-log", "--files", path, "--index-sanity-check")
+    assert (ran.code, ran.lines) == (0, [f"Dumping {path}", f"{path} passed sanity check."])
+    ran = cli("kafka-dump-log", "--files", path, "--verify-index-only")
+    assert (ran.code, ran.lines) == (0, [f"Dumping {path}"])
+    assert len(cli("kafka-dump-log", "--files", path).lines) > 1
+
+
+def test_an_index_of_an_odd_size(cli, log_dir, tmp_path):
+    path = damaged(log_dir, tmp_path, ".index", lambda data: data + b"x")
+    ran = cli("kafka-dump-log", "--files", path, "--index-sanity-check")
+    assert ran.code == 3
+    assert "is no multiple of 8" in ran.out
+
+
+def test_an_index_out_of_order(cli, log_dir, tmp_path):
+    path = damaged(log_dir, tmp_path, ".timeindex", lambda data: data + bytes(8) + data[-4:])
+    ran = cli("kafka-dump-log", "--files", path, "--index-sanity-check")
+    assert ran.code == 3
+    assert "out of order" in ran.out
+
+
+def test_an_index_that_the_segment_contradicts(cli, log_dir, tmp_path):
+    def moved(data):
+        return data[:3] + bytes([data[3] + 7]) + data[4:]
+
+    path = damaged(log_dir, tmp_path, ".index", moved)
+    ran = cli("kafka-dump-log", "--files", path, "--verify-index-only")
+    assert ran.code == 3
+    assert ran.lines[1] == f"Mismatches in :{path}"
+    assert ran.lines[2].startswith("  Index offset: ")
+
+
+def test_decoders(cli, log_dir):
+    tool = ("kafka-dump-log", "--files", log_dir / "tx-0" / ("0" * 20 + ".log"), "--print-data-log")
+    ran = cli(*tool, "--value-decoder-class", "org.apache.kafka.tools.api.StringDecoder")
+    assert ran.code == 0, ran.err
+    assert cli(*tool, "--key-decoder-class", "com.example.Odd").code == 2
+    assert cli(*tool, "--value-decoder-class", "kafka.serializer.LongDecoder").code == 2
+    ran = cli(*tool, "--max-message-size", "1")
+    assert (ran.code, "--max-message-size has no effect" in ran.err) == (0, True)
+
+
+def test_without_metadata(cli, log_dir):
+    tool = ("kafka-dump-log", "--files", log_dir / "tx-0" / ("0" * 20 + ".log"), "--print-data-log")
+    lines = cli(*tool, "--skip-record-metadata").lines
+    assert lines[3] == " key: k payload: a"
+    assert lines[5] == ""

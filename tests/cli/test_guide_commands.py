@@ -236,7 +236,7 @@ CONSOLE = f"{BIN}/kafka-console-consumer.sh --bootstrap-server hadoopdatanode1:9
 
 def test_consume_from_the_beginning(guide, topic):
     topic("log-collect", *"abc")
-    ran = guide(f"{CONSOLE} --from-beginning --topic log-collect", "--timeout-ms", 3000)
+    ran = guide(f"{CONSOLE} --from-beginning --topic log-collect", "--max-messages", 3)
     assert (ran.code, ran.out) == (0, "a\nb\nc\n")
     assert "Processed a total of 3 messages" in ran.err
 
@@ -252,7 +252,7 @@ def test_consume_ten_with_keys(guide, topic):
 
 def test_consume_partition_and_offset(guide, topic):
     topic("log-collect", *"abcd")
-    ran = guide(f"{CONSOLE} --partition 0 --offset 2 --topic log-collect", "--timeout-ms", 1500)
+    ran = guide(f"{CONSOLE} --partition 0 --offset 2 --topic log-collect", "--max-messages", 2)
     assert ran.out == "c\nd\n"
 
 

@@ -5,7 +5,10 @@ import json
 import pytest
 
 from barnabas import SimpleConsumer
+from barnabas.admin import LATEST
+from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
+from barnabas.model.java_hash import coordinator_partition
 
 pytestmark = pytest.mark.integration
 
@@ -225,3 +228,57 @@ def test_reassignment_is_proposed(cli, broker, five, tmp_path):
     assert ran.lines[0] == "Current partition replica assignment"
     proposed = json.loads(ran.lines[-1])
     assert [item["replicas"] for item in proposed["partitions"]] == [[broker_id]] * 2
+
+
+def test_what_has_no_effect_is_said(cli, broker, five):
+    servers = ("--bootstrap-server", broker.bootstrap_servers)
+    ran = cli("kafka-get-offsets", *servers, "--topic", five, "--offsets", "1")
+    assert ran.lines == [f"{five}:0:5", f"{five}:1:0"]
+    assert "WARNING: --offsets has no effect" in ran.err
+    ran = cli("kafka-get-offsets", *servers, "--topic", five, "--time", "max-timestamp")
+    (line,) = ran.lines  # an empty partition has no such record
+    assert line.startswith(f"{five}:0:")
+    limit = ("--partition-size-limit-per-response", "10")
+    ran = cli("kafka-topics", *servers, "--describe", "--topic", five, *limit)
+    assert "has no effect" in ran.err
+    ran = cli("kafka-console-producer", *servers, "--topic", five, "--reader", "com.example.Odd")
+    assert (ran.code, "is not known" in ran.err) == (2, True)
+
+
+def test_events_of_the_console_consumer(cli, broker, five):
+    ran = cli(
+        *("kafka-console-consumer", "--bootstrap-server", broker.bootstrap_servers),
+        *("--topic", five, "--partition", "0", "--from-beginning", "--max-messages", "5"),
+        "--enable-systest-events",
+    )
+    assert ran.lines == [*"abcde", "shutdown_complete"]
+
+
+def test_a_time_limit_for_groups(cli, broker):
+    tool = ("kafka-consumer-groups", "--bootstrap-server", broker.bootstrap_servers, "--list")
+    broker.fail("LIST_GROUPS", ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, times=None)
+    try:
+        ran = cli(*tool, "--timeout", "300")
+    finally:
+        broker.heal()
+    assert (ran.code, ran.out) == (1, "")
+
+
+def test_formatters_of_the_internal_topics(cli, broker, five):
+    group, commit = f"g-{five}", {TopicPartition(five, 0): 3}
+    broker.admin.alter_group_offsets(group, commit).check()
+    partitions = len(broker.admin.describe_topic("__consumer_offsets").partitions)
+    place = TopicPartition("__consumer_offsets", coordinator_partition(group, partitions))
+    ran = cli(
+        *("kafka-console-consumer", "--bootstrap-server", broker.bootstrap_servers),
+        *("--topic", place.topic, "--partition", place.partition, "--from-beginning"),
+        *("--max-messages", broker.admin.list_offsets({place: LATEST})[place].offset),
+        *("--timeout-ms", "60000"),
+        *("--formatter", "org.apache.kafka.tools.consumer.OffsetsMessageFormatter"),
+    )
+    documents = [json.loads(line) for line in ran.lines]
+    (mine,) = [item for item in documents if item["key"]["data"]["group"] == group]
+    data = {"group": group, "topic": five, "partition": 0}
+    assert mine["key"] == {"type": 1, "data": data}
+    assert mine["value"]["version"] == 3
+    assert set(mine["value"]["data"]) == {"offset", "leaderEpoch", "metadata", "commitTimestamp"}

@@ -7,7 +7,7 @@ command lines written before brokers answered such questions themselves.
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.settings import BOOTSTRAP, key_values, read_properties
@@ -83,8 +83,20 @@ def known_settings(settings: dict[str, str]) -> dict[str, str]:
     return {key: value for key, value in settings.items() if not key.endswith(java)}
 
 
-def fail(text: str) -> ConfigError:
-    return ConfigError(text)
+def say_without_effect(arguments: argparse.Namespace, reasons: Mapping[str, str]) -> None:
+    """Tell of flags that were given, are accepted for old scripts' sake, and do nothing."""
+    for flag, reason in reasons.items():
+        if getattr(arguments, flag.lstrip("-").replace("-", "_")) is not None:
+            sys.stderr.write(f"WARNING: {flag} has no effect: {reason}\n")
+
+
+def class_word(name: str) -> str:
+    """The last part of a Java class's name.
+
+    >>> class_word("kafka.tools.ConsoleProducer$LineMessageReader")
+    'LineMessageReader'
+    """
+    return name.replace("$", ".").rpartition(".")[2]
 
 
 def say(text: str) -> None:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
+from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say, say_without_effect
 from barnabas.cli.apache.java_order import hash_map_order
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.settings import key_values
@@ -58,6 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
         "delete": _delete,
     }
     chosen = next(name for name in actions if getattr(arguments, name))
+    paging = "--partition-size-limit-per-response"
+    say_without_effect(arguments, {paging: "topics are not described page by page"})
     with connection_of(arguments).admin() as admin:
         actions[chosen](admin, arguments)
     return DONE

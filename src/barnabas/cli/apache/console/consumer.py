@@ -63,7 +63,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("read_uncommitted", "read_committed"),
     )
     parser.add_argument("--skip-message-on-error", action="store_true")
-    parser.add_argument("--enable-systest-events", action="store_true")
+    parser.add_argument(
+        "--enable-systest-events", action="store_true", help="say shutdown_complete at the end"
+    )
     parser.add_argument("--version", action="store_true")
     add_client_properties(parser, "consumer")
     add_bootstrap_options(parser, zookeeper=True)
@@ -81,6 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
         count, code = _print(source.records(), formatter, arguments)
     sys.stdout.flush()
     sys.stderr.write(f"Processed a total of {count} messages\n")
+    if arguments.enable_systest_events:
+        say("shutdown_complete")
     return code
 
 

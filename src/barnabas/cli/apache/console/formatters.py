@@ -2,13 +2,23 @@
 
 import argparse
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
 from barnabas.cli.apache.console.message_formatter import MessageFormatter
+from barnabas.cli.apache.console.message_json import data_of
 from barnabas.cli.framework.settings import key_values, read_properties
 from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.records.record import Record
+from barnabas.wire.coordinator_records import (
+    maybe_decode_offsets_record,
+    maybe_decode_transaction_record,
+    version_of,
+)
+from barnabas.wire.message import Message
+
+Decode = Callable[[bytes, bytes | None], tuple[Message, Message | None] | None]
 
 
 class Formatter(Protocol):
@@ -30,8 +40,6 @@ class OffsetsMessageFormatter:
     """`__consumer_offsets`: committed offsets, a line of JSON each."""
 
     def render(self, record: Record) -> bytes:
-        from barnabas.wire.coordinator_records import maybe_decode_offsets_record
-
         return _decoded(record, maybe_decode_offsets_record, "OffsetCommitKey")
 
 
@@ -39,8 +47,6 @@ class GroupMetadataMessageFormatter:
     """`__consumer_offsets`: the groups themselves."""
 
     def render(self, record: Record) -> bytes:
-        from barnabas.wire.coordinator_records import maybe_decode_offsets_record
-
         return _decoded(record, maybe_decode_offsets_record, "GroupMetadataKey")
 
 
@@ -48,8 +54,6 @@ class TransactionLogMessageFormatter:
     """`__transaction_state`."""
 
     def render(self, record: Record) -> bytes:
-        from barnabas.wire.coordinator_records import maybe_decode_transaction_record
-
         return _decoded(record, maybe_decode_transaction_record, "TransactionLogKey")
 
 
@@ -79,30 +83,22 @@ def formatter_of(arguments: argparse.Namespace) -> Formatter:
     return plain[name]()
 
 
-def _decoded(record: Record, decode: object, wanted: str) -> bytes:
-    """A line for records of the wanted kind, nothing for others."""
+def _decoded(record: Record, decode: Decode, wanted: str) -> bytes:
+    """A line for records of the wanted kind, nothing for others.
+
+    Apache's formatters put no line end after a record; nobody could read two of them.
+    """
+    key = record.key or b""
     try:
-        found = decode(record.key or b"", record.value)  # type: ignore[operator]
+        found = decode(key, record.value)
     except BarnabasError as error:
         raise ValueError(str(error)) from error
     if found is None or type(found[0]).__name__ != wanted:
         return b""
-    line = {"key": plain_message(found[0]), "value": plain_message(found[1])}
-    return json.dumps(line, default=str).encode() + b"\n"
-
-
-def plain_message(message: object) -> object:
-    """A message as plain values, its fields by Kafka's names."""
-    if message is None or isinstance(message, str | int | float | bool):
-        return message
-    if isinstance(message, bytes | memoryview):
-        return bytes(message).hex()
-    if isinstance(message, list):
-        return [plain_message(item) for item in message]
-    names = getattr(type(message), "__slots__", ())
-    return {_camel(name): plain_message(getattr(message, name)) for name in names}
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
+    kind = version_of(key)
+    value = None
+    if record.value is not None and found[1] is not None:
+        version = version_of(record.value)
+        value = {"version": version, "data": data_of(found[1], version)}
+    line = {"key": {"type": kind, "data": data_of(found[0], kind)}, "value": value}
+    return json.dumps(line, separators=(",", ":")).encode() + b"\n"

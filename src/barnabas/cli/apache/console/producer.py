@@ -9,7 +9,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from barnabas.cli.apache.flags import add_bootstrap_options, add_client_properties, connection_of
+from barnabas.cli.apache.flags import (
+    add_bootstrap_options,
+    add_client_properties,
+    class_word,
+    connection_of,
+)
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.settings import key_values, read_properties
 from barnabas.cli.reading.record_format import unescape
@@ -19,6 +24,7 @@ EXAMPLE = """
 barnabas kafka-console-producer --bootstrap-server localhost:9092 --topic orders \\
     --property parse.key=true --property key.separator=:
 """
+LINE_READER = "LineMessageReader"
 _DEFAULTS = {
     "parse.key": "false",
     "key.separator": "\t",
@@ -54,7 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-partition-memory-bytes", type=int)
     parser.add_argument("--metadata-expiry-ms", type=int)
     parser.add_argument("--socket-buffer-size", type=int)
-    parser.add_argument("--line-reader", "--reader", help="a class name; only the default is known")
+    parser.add_argument(
+        "--line-reader", "--reader", default=LINE_READER, help="a class; only the default is known"
+    )
     parser.add_argument("--reader-config", metavar="FILE")
     parser.add_argument(
         "--property",
@@ -86,6 +94,8 @@ _OPTIONS = {
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if class_word(arguments.line_reader) != LINE_READER:
+        raise ConfigError(f"reader {arguments.line_reader!r} is not known; there is {LINE_READER}")
     properties = dict(_DEFAULTS)
     if arguments.reader_config is not None:
         from pathlib import Path

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
 from barnabas.cli.apache.groups import tables
 from barnabas.cli.apache.groups.offsets import delete_offsets, reset_offsets
+from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import DONE, FAILED
 from barnabas.cli.group_verbs.lag import lags_of
 from barnabas.model.errors import ConfigError
@@ -47,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--state", nargs="?", const="", default=_UNSET)
     parser.add_argument("--type", nargs="?", const="", default=_UNSET)
-    parser.add_argument("--timeout", type=int, default=5000, help="milliseconds")
+    parser.add_argument("--timeout", type=int, help="milliseconds for the whole (30000)")
     _reset_arguments(parser)
     add_bootstrap_options(parser, zookeeper=True)
 
@@ -84,7 +85,11 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = next(name for name in actions if getattr(arguments, name))
     if chosen != "list" and not arguments.group and not arguments.all_groups:
         raise ConfigError(f"--{chosen.replace('_', '-')} needs --group or --all-groups")
-    with connection_of(arguments).admin() as admin:
+    connection = connection_of(arguments)
+    if arguments.timeout is not None:
+        limit = {"default.api.timeout.ms": str(arguments.timeout)}
+        connection = Connection({**connection.settings, **limit})
+    with connection.admin() as admin:
         return actions[chosen](admin, arguments)
 
 

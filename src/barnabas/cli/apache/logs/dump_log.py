@@ -3,14 +3,16 @@
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from barnabas.cli.apache.console.formatters import plain_message
-from barnabas.cli.apache.flags import say
+from barnabas.cli.apache.console.message_json import data_of
+from barnabas.cli.apache.flags import class_word, say, say_without_effect
 from barnabas.cli.framework.exit_codes import CHECK_FAILED, DONE
+from barnabas.cli.logs.index_check import insanity, mismatches
 from barnabas.cli.logs.log_files import base_offset, control_of, entries_of, kind_of
-from barnabas.model.errors import BarnabasError
+from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.records.raw_record import RawRecord
 from barnabas.wire.coordinator_records import (
     maybe_decode_offsets_record,
@@ -26,30 +28,45 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--print-data-log", action="store_true")
     parser.add_argument("--deep-iteration", action="store_true")
     parser.add_argument("--skip-record-metadata", action="store_true")
-    parser.add_argument("--verify-index-only", action="store_true")
-    parser.add_argument("--index-sanity-check", action="store_true")
-    parser.add_argument("--max-message-size", type=int, default=5 * 1024 * 1024)
+    parser.add_argument("--verify-index-only", action="store_true", help="compare with the log")
+    parser.add_argument("--index-sanity-check", action="store_true", help="size and order only")
+    parser.add_argument("--max-message-size", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--max-bytes", type=int, default=sys.maxsize)
-    parser.add_argument("--value-decoder-class", help=argparse.SUPPRESS)
-    parser.add_argument("--key-decoder-class", help=argparse.SUPPRESS)
+    parser.add_argument("--value-decoder-class", default="StringDecoder", metavar="CLASS")
+    parser.add_argument("--key-decoder-class", default="StringDecoder", metavar="CLASS")
     parser.add_argument("--offsets-decoder", action="store_true")
     parser.add_argument("--transaction-log-decoder", action="store_true")
 
 
 def run(arguments: argparse.Namespace) -> int:
+    decoder(arguments.key_decoder_class)
+    decoder(arguments.value_decoder_class)
+    say_without_effect(arguments, {"--max-message-size": "batches of any size are read"})
     sound = True
     for name in arguments.files.split(","):
         path = Path(name)
         say(f"Dumping {path}")
-        kind = kind_of(path)
-        if kind == "segment":
-            sound = _segment(path, arguments) and sound
-        elif not (arguments.index_sanity_check or arguments.verify_index_only):
-            for entry in entries_of(path):
-                say(_LINES[kind](entry))
-        else:
-            say(f"{path} passed sanity check.")
+        dump = _segment if kind_of(path) == "segment" else _other
+        sound = dump(path, arguments) and sound
     return DONE if sound else CHECK_FAILED
+
+
+def _other(path: Path, arguments: argparse.Namespace) -> bool:
+    """An index, a snapshot or a checkpoint; whether it is sound."""
+    if arguments.index_sanity_check:
+        problem = insanity(path)
+        say(f"{path} passed sanity check." if problem is None else f"{path}: {problem}")
+        return problem is None
+    if not arguments.verify_index_only:
+        for entry in entries_of(path):
+            say(_LINES[kind_of(path)](entry))
+    wrong = list(mismatches(path))
+    if wrong:
+        say(f"Mismatches in :{path}")
+    for kind, said, found in wrong:
+        shown = "none" if found is None else found
+        say(f"  Index {kind}: {said}, log {kind}: {shown}")
+    return not wrong
 
 
 def _segment(path: Path, arguments: argparse.Namespace) -> bool:
@@ -92,21 +109,24 @@ def _record(
 ) -> str:
     sequence = batch["base_sequence"] + index if batch["base_sequence"] >= 0 else -1
     names = ",".join(name for name, _ in record.headers)
-    line = "|"
+    line = ""
     if not arguments.skip_record_metadata:
-        line += (
-            f" offset: {record.offset} {batch['timestamp_type']}: {record.timestamp} "
+        line = (
+            f"| offset: {record.offset} {batch['timestamp_type']}: {record.timestamp} "
             f"keySize: {_size(record.key)} valueSize: {_size(record.value)} "
             f"sequence: {sequence} headerKeys: [{names}]"
         )
     if batch["control"]:
         kind, epoch = control_of(record)
+        if arguments.skip_record_metadata:
+            return line
         return f"{line} endTxnMarker: {kind} coordinatorEpoch: {epoch}"
     if arguments.offsets_decoder or arguments.transaction_log_decoder:
         return line + _decoded(record, offsets=arguments.offsets_decoder)
     if arguments.print_data_log:
-        line += "" if record.key is None else f" key: {_text(record.key)}"
-        line += "" if record.value is None else f" payload: {_text(record.value)}"
+        key, value = decoder(arguments.key_decoder_class), decoder(arguments.value_decoder_class)
+        line += "" if record.key is None else f" key: {key(record.key)}"
+        line += "" if record.value is None else f" payload: {value(record.value)}"
     return line
 
 
@@ -119,11 +139,13 @@ def _decoded(record: RawRecord, *, offsets: bool) -> str:
         return f" error: {error}"
     if found is None:
         return " key: unknown"
-    key = {"type": str(version_of(record.key or b"")), "data": plain_message(found[0])}
+    kind = version_of(record.key or b"")
+    key = {"type": str(kind), "data": data_of(found[0], kind)}
     line = f" key: {json.dumps(key, separators=(',', ':'))}"
-    if record.value is None:
+    if record.value is None or found[1] is None:
         return f"{line} payload: <DELETE>"
-    value = {"version": str(version_of(record.value)), "data": plain_message(found[1])}
+    version = version_of(record.value)
+    value = {"version": str(version), "data": data_of(found[1], version)}
     return f"{line} payload: {json.dumps(value, separators=(',', ':'))}"
 
 
@@ -164,6 +186,31 @@ def _size(data: bytes | None) -> int:
 
 def _text(data: bytes) -> str:
     return data.decode(errors="replace")
+
+
+def _number(size: int) -> Callable[[bytes], str]:
+    def read(data: bytes) -> str:
+        if len(data) != size:
+            raise ConfigError(f"a number of {size} bytes was expected, not {len(data)} bytes")
+        return str(int.from_bytes(data, "big", signed=True))
+
+    return read
+
+
+_DECODERS: dict[str, Callable[[bytes], str]] = {
+    "StringDecoder": _text,
+    "DefaultDecoder": _text,
+    "IntegerDecoder": _number(4),
+    "LongDecoder": _number(8),
+}
+
+
+def decoder(name: str) -> Callable[[bytes], str]:
+    """What stands in for one of Kafka's decoders; ConfigError for any other class."""
+    found = _DECODERS.get(class_word(name))
+    if found is None:
+        raise ConfigError(f"decoder {name!r} is not known; there are {', '.join(_DECODERS)}")
+    return found
 
 
 def _word(value: bool) -> str:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
+from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say, say_without_effect
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.model.errors import BrokerError, ConfigError, LocalError
 from barnabas.model.ids import TopicPartition
@@ -34,13 +34,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--partitions", help="such as 0,2")
     parser.add_argument("--topic-partitions", help="such as orders:0-3,other:1")
     parser.add_argument("--time", default="latest")
-    parser.add_argument("--offsets", type=int, default=1, help=argparse.SUPPRESS)
-    parser.add_argument("--max-wait-ms", type=int, default=1000, help=argparse.SUPPRESS)
+    parser.add_argument("--offsets", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--max-wait-ms", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--exclude-internal-topics", action="store_true")
     add_bootstrap_options(parser, broker_list=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
+    say_without_effect(arguments, dict.fromkeys(("--offsets", "--max-wait-ms"), "Kafka gave it up"))
     spec = _spec(arguments.time)
     wanted = _filter(arguments)
     with connection_of(arguments).admin() as admin:
