@@ -6,14 +6,17 @@ that belongs to the loop keeps having one owner.
 
 The loop's own thread runs it until somebody who waited was served and nothing else is to be done.
 Then it rests: a thread that brings work does at once what needs no waiting, and a thread that
-waits runs the loop for as long as it waits. When work is left that nobody waits for, or when
-nobody has come for a while, the loop's own thread takes over again.
+waits runs the loop for as long as it waits; when it leaves and others wait, one of them goes on.
+When work is left that nobody waits for, or when nobody has come for a while, the loop's own
+thread takes over again: it also looks from time to time, should a call have gone astray.
 """
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import partial
 from time import monotonic
 from typing import Any, Protocol, TypeVar
@@ -65,7 +68,9 @@ class SharedLoopThread(LoopThread):
         self.user: LoopUser | None = None
         self._turn = threading.Lock()  # held by the thread that runs the loop
         self._wanted = threading.Event()  # the loop's own thread is
-        self._visits = 0  # how often a waiting thread ran the loop
+        self._at_home = False  # the loop runs in its own thread
+        self._visits = 0  # how often another thread ran the loop
+        self._standing: deque[threading.Event] = deque()  # threads that wait and do not run it
         self._calls: set[Future[Any]] = set()
         super().__init__(name)
         self._alarm = LazyTimer(self.loop, self.loop.stop)
@@ -134,7 +139,7 @@ class SharedLoopThread(LoopThread):
         if not self._with_turn(partial(self._run_until, awaited, timeout_s)):
             return False
         if not self._idle():
-            self._wanted.set()
+            self._pass_on()
         return True
 
     def _run_until(self, awaited: Awaited, timeout_s: float | None) -> None:
@@ -146,17 +151,28 @@ class SharedLoopThread(LoopThread):
         loop.run_forever()
 
     def _stand_by(self, awaited: Awaited, timeout_s: float | None) -> None:
-        """The loop runs elsewhere: wait for it, and have it rest afterwards."""
-        served = threading.Event()
+        """The loop runs elsewhere: wait until it has done its work, or stands still."""
+        called = threading.Event()
 
         def serve() -> None:
-            served.set()
-            self.loop.stop()
+            called.set()
+            if self._at_home:
+                self.loop.stop()  # so that it rests
 
         awaited.notify(serve)
+        self._standing.append(called)
         if self.resting:
+            self._pass_on()
+        called.wait(timeout_s)
+        with suppress(ValueError):
+            self._standing.remove(called)
+
+    def _pass_on(self) -> None:
+        """Work is left: let somebody run the loop who waits for it, or its own thread."""
+        try:
+            self._standing.popleft().set()
+        except IndexError:
             self._wanted.set()
-        served.wait(timeout_s)
 
     def _stop_soon(self) -> None:
         self.loop.call_soon_threadsafe(self.loop.stop)
@@ -168,8 +184,10 @@ class SharedLoopThread(LoopThread):
             with self._turn:
                 self._wanted.clear()
                 self.resting = False
+                self._at_home = True
                 self._resume()
                 self.loop.run_forever()
+                self._at_home = False
                 self.resting = True
             if self._idle():
                 self._rest()
