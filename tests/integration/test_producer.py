@@ -204,6 +204,23 @@ def test_many_threads_may_send(broker, producer_of, topic_name):
         assert mine == [b"%d-%d" % (number, n) for n in range(500)]
 
 
+def test_threads_that_wait_for_each_record_keep_their_order(producer_of, topic_name):
+    producer = producer_of(linger_ms=0)
+    offsets = {}
+
+    def work(number):
+        sent = (producer.send(topic_name, b"%d" % number, partition=0) for _ in range(50))
+        offsets[number] = [future.result(30).offset for future in sent]
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(found == sorted(found) for found in offsets.values())
+    assert sorted(offset for found in offsets.values() for offset in found) == list(range(200))
+
+
 def test_bad_configuration_fails_at_construction():
     with pytest.raises(ConfigError, match="missing required configuration"):
         Producer()
