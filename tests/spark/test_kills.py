@@ -16,8 +16,9 @@ from pathlib import Path
 
 import psutil
 import pytest
+from pyspark.errors import StreamingQueryException
 from support.postgres import postgres_server
-from support.spark_copy import CREATE_TABLE, IN_ORDER, TABLE, Plan, start_queries
+from support.spark_copy import CREATE_TABLE, IN_ORDER, TABLE, Plan, start_query
 
 from barnabas.spark.sink.database import connection_to
 
@@ -27,6 +28,7 @@ ROUNDS = 20 if SOAK else 3
 PARTITIONS = 2
 RECORDS_PER_ROUND = 1000
 FINISH_SECONDS = 240
+TRIES = 5
 pytestmark = [
     pytest.mark.faults,
     pytest.mark.xdist_group("spark"),
@@ -126,14 +128,16 @@ def test_kills(spark, broker, topic_name, tmp_path, databases):
             broker.produce(source, *values, partition=partition)
         before, program = copied(), Program(plan, log)
         try:
-            while program.running and copied() == before:
+            while copied() == before:
+                if not program.running:  # Spark gives a Python process ten seconds to start
+                    program.kill()
+                    program = Program(plan, log)
                 pause.wait(0.2)
             pause.wait(dice.random())
             workers += program.kill_a_worker(dice)
             pause.wait(0.3 + dice.random())
         finally:
             program.kill()
-        assert copied() > before, f"nothing was copied in round {number}: {tail(log)}"
         forgotten += sum(forget_last_commit(plan.checkpoint(name)) for name in plan.names)
     assert workers, "a run without a killed worker proves little"
     finish(spark, plan)
@@ -146,9 +150,19 @@ def test_kills(spark, broker, topic_name, tmp_path, databases):
 
 
 def finish(spark, plan):
-    for query in start_queries(spark, plan, batch=5000, finish=True):
-        assert query.awaitTermination(FINISH_SECONDS)
-        assert query.exception() is None
+    """One after the other: a busy machine may not start several Python processes in the ten
+    seconds that Spark gives each, and what failed to start is started again."""
+    for name in plan.names:
+        for _ in range(TRIES):
+            query = start_query(spark, plan, name, batch=5000, finish=True)
+            try:
+                assert query.awaitTermination(FINISH_SECONDS)
+                break
+            except StreamingQueryException as error:
+                if "failed to connect back" not in str(error):
+                    raise
+        else:
+            raise AssertionError(f"{name} could not be started")
 
 
 def values_of(broker, topic, partition):
@@ -168,7 +182,3 @@ def check_table(broker, source, url):
         found = [(at, value) for part, at, value in rows if part == partition]
         assert [value for _, value in found] == wanted, url
         assert [at for at, _ in found] == list(range(len(wanted))), url
-
-
-def tail(log):
-    return log.read_text(errors="replace")[-3000:]

@@ -43,37 +43,33 @@ class Plan:
         return json.dumps(asdict(self))
 
 
-def start_queries(spark, plan, *, batch, finish):
-    """One query per target; with `finish` they end when all is copied."""
+def start_query(spark, plan, name, *, batch, finish):
+    """The query for one target; with `finish` it ends when all is copied."""
     kafka = {"kafka.bootstrap.servers": plan.servers}
-
-    def read():
-        return (
-            spark.readStream.format("barnabas")
-            .options(**kafka, subscribe=plan.source, startingOffsets="earliest")
-            .options(maxOffsetsPerTrigger=str(batch), minPartitions="2")
-            .load()
-        )
-
-    def start(writer, name):
-        writer = writer.option("checkpointLocation", str(plan.checkpoint(name)))
-        return (writer.trigger(availableNow=True) if finish else writer).start()
-
-    records = read().select("key", "value", "partition").writeStream.format("barnabas")
-    queries = [start(records.options(**kafka, topic=plan.target), "topic")]
-    for url in plan.databases:
+    rows = (
+        spark.readStream.format("barnabas")
+        .options(**kafka, subscribe=plan.source, startingOffsets="earliest")
+        .options(maxOffsetsPerTrigger=str(batch), minPartitions="2")
+        .load()
+    )
+    if name == "topic":
+        records = rows.select("key", "value", "partition").writeStream.format("barnabas")
+        writer = records.options(**kafka, topic=plan.target)
+    else:
+        [url] = [url for url in plan.databases if url.startswith(name)]
         columns = ("partition AS part", "offset AS at", "string(value) AS val")
-        rows = read().selectExpr(*columns).writeStream
-        name = url.partition(":")[0]
-        queries.append(start(rows.foreachBatch(DatabaseSink.at(url, TABLE)), name))
-    return queries
+        sink = DatabaseSink.at(url, TABLE)
+        writer = rows.selectExpr(*columns).writeStream.foreachBatch(sink)
+    writer = writer.option("checkpointLocation", str(plan.checkpoint(name)))
+    return (writer.trigger(availableNow=True) if finish else writer).start()
 
 
 def main():
     plan = Plan(**json.loads(sys.argv[1]))
     # Four tries for a task: a lost worker must not end the query.
     spark = session("local[2,4]", config={**SHORT_LIFE, "spark.ui.enabled": "false"})
-    start_queries(spark, plan, batch=50, finish=False)
+    for name in plan.names:
+        start_query(spark, plan, name, batch=50, finish=False)
     spark.streams.awaitAnyTermination()
 
 
