@@ -3,6 +3,8 @@
 The expected texts are in golden/; UPDATE_GOLDEN=1 writes them anew after a wanted change.
 """
 
+import re
+
 import pytest
 from support.golden import compare
 
@@ -15,12 +17,14 @@ START_MS = 1_700_000_000_000
 
 
 @pytest.fixture(scope="module")
-def world():
+def world(tmp_path_factory):
     """A broker with two topics, a group and a transactional id that are always the same."""
-    with Broker() as broker:
+    with Broker(data_dir=tmp_path_factory.mktemp("barnabas-golden")) as broker:
         broker.topic("orders", partitions=2, config={"retention.ms": -1})
         broker.topic("empty")
-        with Producer({"bootstrap.servers": broker.bootstrap_servers, "linger.ms": 50}) as producer:
+        with Producer(
+            {"bootstrap.servers": broker.bootstrap_servers, "linger.ms": 60_000}
+        ) as producer:
             for number in range(5):
                 value = None if number == 4 else f"v{number}".encode()
                 key, headers = f"k{number}".encode(), [("h", b"1")] if number == 0 else []
@@ -40,6 +44,7 @@ COMMANDS = {
     "topics-create": ["topics", "create", "new", "--dry-run", "-p", "2"],
     "topics-create-twice": ["topics", "create", "orders", "--dry-run"],
     "topics-alter": ["topics", "alter", "orders", "-c", "retention.ms=-1", "--dry-run"],
+    "topics-copy": ["topics", "copy", "orders", "copied", "--dry-run"],
     "topics-delete": ["topics", "delete", "orders", "absent", "--dry-run"],
     "configs-describe": ["configs", "describe", "topic", "orders"],
     "configs-alter": ["configs", "alter", "topic", "orders", "--set", "segment.ms=x", "--dry-run"],
@@ -98,6 +103,40 @@ def test_apache_command(cli, world, name):
     command, *rest = APACHE[name]
     ran = cli(command, "--bootstrap-server", world.bootstrap_servers, *rest)
     compare(f"{name}.txt", ran)
+
+
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_restore(cli, world, form):
+    lines = cli("topics", "dump", "orders", servers=world.bootstrap_servers).out
+    restore = ("topics", "restore", "again", "--dry-run", "--format", form)
+    ran = cli(*restore, servers=world.bootstrap_servers, stdin=lines.encode())
+    compare(f"topics-restore.{form}", ran)
+
+
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_segment(cli, world, form):
+    segment = world.data_dir / "orders-0" / ("0" * 20 + ".log")
+    compare(f"dump-log.{form}", cli("dump-log", segment, "--records", "--format", form))
+
+
+@pytest.mark.parametrize("form", ["table", "json"])
+@pytest.mark.parametrize("verb", ["produce", "consume"])
+def test_figures(cli, broker, topic_name, verb, form):
+    """What is measured is never the same: the columns and the keys are."""
+    broker.topic(topic_name)
+    broker.produce(topic_name, "a")
+    words = (
+        "perf",
+        verb,
+        topic_name,
+        "--format",
+        form,
+        *(("-n", "9") if verb == "produce" else ()),
+    )
+    ran = cli(*words, servers=broker.bootstrap_servers)
+    assert ran.code == 0, ran.err
+    text = re.sub(r"(?<!\w)\d+(\.\d+)?(?!\w)", "N", ran.out)
+    compare(f"perf-{verb}.{form}", re.sub(" +", " ", text))
 
 
 @pytest.mark.parametrize("form", ["yaml", "tsv"])

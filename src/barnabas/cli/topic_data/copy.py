@@ -5,15 +5,20 @@ it is not there. What is in the source when the copy begins is copied, unless `-
 """
 
 import argparse
-import sys
 import threading
 import time
 
 from barnabas.cli.framework.confirm import add_dry_run_option
-from barnabas.cli.framework.connection import Connection, add_connection_options
+from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import DONE
-from barnabas.cli.framework.options import add_isolation_option, add_progress_options
+from barnabas.cli.framework.options import (
+    add_common_options,
+    add_isolation_option,
+    add_progress_options,
+)
+from barnabas.cli.framework.outcomes import OK
 from barnabas.cli.framework.progress import Progress
+from barnabas.cli.framework.render import show
 from barnabas.cli.framework.settings import BOOTSTRAP, key_values
 from barnabas.cli.reading.filters import RecordFilter, add_filter_options
 from barnabas.cli.reading.span_reader import read_spans
@@ -43,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_dry_run_option(parser)
     add_filter_options(parser)
     add_progress_options(parser)
-    add_connection_options(parser)
+    add_common_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -54,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigError("source and target are the same topic")
     total = sum(span.size for span in spans.values())
     if arguments.dry_run:
-        sys.stderr.write(f"would copy up to {total} records to {arguments.target}\n")
+        _show(arguments, header["topic"], total, "PLANNED")
         return DONE
     ensure_topic(target, arguments.target, header, arguments.replication_factor)
     wanted = RecordFilter.of(arguments)
@@ -70,8 +75,14 @@ def run(arguments: argparse.Namespace) -> int:
                 _send(writer, arguments, record)
             progress.advance(len(records))
             pace.after(len(kept))
-    sys.stderr.write(f"copied {writer.delivered} records to {arguments.target}\n")
+    _show(arguments, header["topic"], writer.delivered, OK)
     return DONE
+
+
+def _show(arguments: argparse.Namespace, source: str, records: int, status: str) -> None:
+    """`records` is how many were copied, or for a plan how many there are at most."""
+    row = {"source": source, "target": arguments.target, "records": records, "status": status}
+    show(arguments, [row], tuple(row))
 
 
 def target_of(source: Connection, arguments: argparse.Namespace) -> Connection:

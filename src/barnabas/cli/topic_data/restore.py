@@ -6,16 +6,17 @@ assigns its own.
 
 import argparse
 import json
-import sys
 from collections.abc import Iterator
 from typing import IO, Any
 
 from barnabas.cli.framework.confirm import add_dry_run_option
-from barnabas.cli.framework.connection import Connection, add_connection_options
+from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.files import STDIO, open_input
-from barnabas.cli.framework.options import add_progress_options
+from barnabas.cli.framework.options import add_common_options, add_progress_options
+from barnabas.cli.framework.outcomes import OK
 from barnabas.cli.framework.progress import Progress
+from barnabas.cli.framework.render import show
 from barnabas.cli.reading.record_json import decode_bytes, headers_of
 from barnabas.cli.topic_data.bulk_writer import BulkWriter
 from barnabas.model.error_codes import ErrorCode
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-r", "--replication-factor", type=int, default=-1)
     add_dry_run_option(parser)
     add_progress_options(parser)
-    add_connection_options(parser)
+    add_common_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -44,13 +45,17 @@ def run(arguments: argparse.Namespace) -> int:
             raise LocalError("the dump does not name its topic: say which to write to")
         rest = documents if first is None else _chain(first, documents)
         if arguments.dry_run:
-            count = sum(1 for _ in rest)
-            sys.stderr.write(f"would restore {count} records to {topic}\n")
+            _show(arguments, topic, sum(1 for _ in rest), "PLANNED")
             return DONE
         ensure_topic(connection, topic, header or {}, arguments.replication_factor)
         count = _restore(connection, topic, rest, arguments)
-    sys.stderr.write(f"restored {count} records to {topic}\n")
+    _show(arguments, topic, count, OK)
     return DONE
+
+
+def _show(arguments: argparse.Namespace, topic: str, records: int, status: str) -> None:
+    row = {"topic": topic, "records": records, "status": status}
+    show(arguments, [row], tuple(row))
 
 
 def ensure_topic(
