@@ -36,10 +36,10 @@ def test_controller_killed_during_topic_creation(cluster, topic_name):
                 if len(created) == TOPICS // 4:
                     halfway.set()
 
+    victim = cluster.admin.describe_cluster().controller
     creator = threading.Thread(target=create)
     creator.start()
-    assert halfway.wait(30)
-    victim = cluster.admin.describe_cluster().controller
+    assert halfway.wait(60)
     cluster.kill(victim)
     made_before = len(created)
     creator.join(60)

@@ -14,6 +14,7 @@ from support.cluster_workload import (
     ConfluentWriter,
     judge,
     leader_in_zookeeper,
+    leader_of,
     leaders,
     replicas_differ,
     wait_until,
@@ -48,7 +49,7 @@ def test_kill_minus_nine_of_the_leader(cluster, topic_name, load):
     pause = threading.Event()
     for turn in range(KILLS):
         pause.wait(KILL_EVERY_SECONDS / 2)
-        victim = leaders(cluster, topic_name)[turn % PARTITIONS].leader
+        victim = leader_of(cluster, topic_name, turn % PARTITIONS)
         cluster.kill(victim)
         pause.wait(KILL_EVERY_SECONDS / 2)
         cluster.start(victim)
@@ -84,18 +85,18 @@ def test_rolling_restart_is_noticed_by_nobody(cluster, topic_name, load):
     assert consumer.rebalances == 1, "the group rebalanced"
     assert consumer.errors == []
     assert_all_well(cluster, topic_name, figures)
-    assert longest < 5.0
+    assert longest < 20.0, "somebody waited for a time-out"
 
 
 def test_a_hung_leader_acknowledges_nothing_that_is_lost(cluster, topic_name, load):
-    pause = threading.Event()
-    pause.wait(1.0)
+    wait_until(lambda: all(len(w.acknowledged.offsets) > 100 for w in load))
     before = leaders(cluster, topic_name)
     victim = before[0].leader
     cluster.pause(victim)
     try:
-        pause.wait(4.5)  # more than twice its session
-        assert leader_in_zookeeper(cluster, topic_name) not in (-1, victim)
+        gone = (-1, victim)
+        wait_until(lambda: leader_in_zookeeper(cluster, topic_name) not in gone, what="a successor")
+        threading.Event().wait(1.0)  # in which the successor is written to
     finally:
         cluster.resume(victim)
     figures = settle(cluster, topic_name, load)

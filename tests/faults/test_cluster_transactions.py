@@ -4,7 +4,7 @@ import threading
 
 import confluent_kafka
 import pytest
-from support.cluster_workload import leaders, wait_until
+from support.cluster_workload import leader_of, leaders, wait_until
 
 pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster"), pytest.mark.timeout(120)]
 
@@ -20,7 +20,7 @@ def test_transactions_are_whole_across_fail_over(cluster, topic_name):
     wait_until(lambda: len(writer.committed) > 5, what="the first transactions")
     for turn in range(KILLS):
         place = ("__transaction_state", topic_name)[turn % 2]
-        victim = leaders(cluster, place)[0].leader
+        victim = leader_of(cluster, place)
         cluster.kill(victim)
         before = len(writer.committed)
         wait_until(lambda before=before: len(writer.committed) > before + 5, what="commits")

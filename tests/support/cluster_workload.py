@@ -234,6 +234,13 @@ def leaders(cluster, topic):
     raise AssertionError(f"topic {topic} is nowhere")
 
 
+def leader_of(cluster, topic, partition=0):
+    """Who leads, once somebody does."""
+    found = []
+    wait_until(lambda: found.append(leaders(cluster, topic)[partition].leader) or found[-1])
+    return found[-1]
+
+
 def leader_in_zookeeper(cluster, topic, partition=0):
     return state_in_zookeeper(cluster, topic, partition)["leader"]
 
