@@ -101,11 +101,17 @@ def visit(thread):
             return job
 
 
-def test_after_the_first_wait_the_waiting_thread_does_the_work(thread):
-    first = thread.user.put()
-    assert thread.wait(first, LIMIT_S)
-    assert first.thread != threading.get_ident()
-    assert visit(thread).done
+def test_a_thread_that_waits_comes_to_do_the_work_itself(thread):
+    assert visit(thread).thread == threading.get_ident()
+
+
+def test_who_leaves_the_loop_hands_it_to_another_that_waits(resting):
+    called = threading.Event()
+    resting._standing.append(called)
+    job = resting.user.put()
+    job.notify(lambda: setattr(resting.user, "idle", lambda: False))  # something is left
+    assert resting.wait(job, LIMIT_S)
+    assert called.is_set()
 
 
 def test_work_that_nobody_waits_for_is_done_by_the_loops_own_thread(thread):
