@@ -8,6 +8,7 @@ import pytest
 from support.known_everywhere import wait_everywhere
 from support.throttles import set_rate, throttled_replicas
 
+from barnabas import ConsumerConnector, TopicPartition
 from barnabas.admin import ConfigResource
 from barnabas.model.error_codes import ErrorCode
 from barnabas.net.blocking_client import BlockingConnection
@@ -169,6 +170,34 @@ def test_the_doctor_sees_every_broker(cli, cluster):
     findings = json.loads(ran.out)["findings"]
     asked = {item["target"] for item in findings if item["check"] == "advertised protocol"}
     assert len(asked) == 3
+
+
+def test_a_group_of_the_zookeeper_consumer(cli, cluster):
+    """Owners and offsets from ZooKeeper, lag from three brokers; then its offsets move to Kafka."""
+    topic = wait_everywhere(cluster, cluster.topic(f"old-{uuid.uuid4().hex[:8]}", partitions=3))
+    for partition in range(3):
+        cluster.produce(topic, "a", "b", partition=partition)
+    zookeeper = ("--zookeeper", cluster.zookeeper_connect)
+    settings = {"zookeeper.connect": cluster.zookeeper_connect, "group.id": topic}
+    settings |= {"consumer.id": "C1", "auto.commit.enable": "false"}
+    with ConsumerConnector(settings) as connector:
+        connector.create_message_streams({topic: 3})
+        connector.commit_offsets({TopicPartition(topic, n): n for n in range(3)})
+        expected = [
+            [topic, topic, str(n), str(n), "2", str(2 - n), f"{topic}_C1-{n}"] for n in range(3)
+        ]
+
+        def rows():
+            tool = ("kafka-consumer-groups", *zookeeper, "--describe", "--group", topic)
+            return [line.split() for line in cli(*tool).lines[1:]]
+
+        assert eventually(rows, lambda found: found == expected) == expected
+        ran = cli("groups", "migrate", topic, *zookeeper, "--execute")
+        assert (ran.code, f"{topic}_C1" in ran.err) == (1, True)
+    ran = cli("groups", "migrate", topic, *zookeeper, "--execute", "--format", "json")
+    assert ran.code == 0, ran.err
+    committed = cluster.admin.list_group_offsets([topic])[topic]
+    assert {place.partition: at.offset for place, at in committed.items()} == {0: 0, 1: 1, 2: 2}
 
 
 def test_topics_with_replicas(cli, cluster, topic):
