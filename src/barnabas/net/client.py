@@ -43,7 +43,6 @@ from barnabas.wire.primitives import Part
 if TYPE_CHECKING:
     from barnabas.net.sasl_client import SaslLogin
 
-_GREETING = 1  # requests before the first real one: ApiVersions
 _RETIRE_POLL_S = 0.1
 
 OnAnswer = Callable[[Message | None, BarnabasError | None], None]
@@ -197,8 +196,6 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         cause = f": {exc}" if exc is not None else ""
-        if self._protocol.sent <= _GREETING + 1 and self._options.login is None:
-            cause += " on the first request: its listener may require SASL"
         error = UnavailableError(f"{self.address} closed the connection{cause}")
         error.__cause__ = exc
         self._fail(error)

@@ -101,11 +101,6 @@ class ClientProtocol:
     def in_flight(self) -> int:
         return len(self._awaited)
 
-    @property
-    def sent(self) -> int:
-        """How many requests have been sent."""
-        return self._next_correlation_id
-
     def send(self, request: Message, version: int, *, answered: bool = True) -> list[Part]:
         """The bytes of a request; `answered=False` for the one request without an answer."""
         correlation_id = self._next_correlation_id
