@@ -6,9 +6,13 @@ import sys
 import threading
 
 import pytest
+from support.spark_driver import DrivenQuery
 
 from barnabas import TopicPartition
 from barnabas.spark import lag, watch_lag
+from barnabas.spark.source.group_marks import MARK_PLACE, QueryMark
+from barnabas.spark.source.offsets import read
+from barnabas.spark.source.planner import DataLossError
 
 pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("spark")]
 
@@ -16,11 +20,6 @@ pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("spark")]
 def stream(spark, source, topic, **options):
     given = {"startingOffsets": "earliest", **options}
     return spark.readStream.format("barnabas").options(**source, subscribe=topic, **given).load()
-
-
-def run(frame, checkpoint, **trigger):
-    writer = frame.writeStream.format("noop").option("checkpointLocation", str(checkpoint))
-    return writer.trigger(**(trigger or {"availableNow": True})).start()
 
 
 def finish(query):
@@ -62,48 +61,51 @@ def test_a_query_is_a_group_to_the_tools(spark, broker, source, topic_name, tmp_
     assert '"lag": 1' in shown
 
 
-def test_no_group_when_told_so_and_the_group_that_is_named(
-    spark, broker, source, topic_name, tmp_path
-):
+def test_no_group_when_told_so_and_the_group_that_is_named(broker, topic_name):
     broker.topic(topic_name)
     broker.produce(topic_name, "a", "b")
-    finish(run(stream(spark, source, topic_name, commitOffsets="false"), tmp_path / "one"))
+    servers = broker.bootstrap_servers
     named = {"kafka.group.id": f"{topic_name}-group"}
-    finish(run(stream(spark, source, topic_name, **named), tmp_path / "two"))
-    prefixed = stream(spark, source, topic_name, groupIdPrefix="mine")
-    finish(run(prefixed, tmp_path / "three"))
-    groups = {item.group_id for item in broker.admin.list_groups() if topic_name in item.group_id}
-    assert groups == {
-        f"{topic_name}-group",
-        f"mine-{topic_name}",
-        f"{topic_name}-group-topics",
-        f"mine-{topic_name}-topics",
-    }
+    for options in ({"commitOffsets": "false"}, named, {"groupIdPrefix": "mine"}):
+        with DrivenQuery(servers, topic_name, **{"commitOffsets": "true", **options}) as query:
+            query.until(2)
+            query.step()
+
+    def groups():
+        found = {item.group_id for item in broker.admin.list_groups()}
+        return {group.removesuffix("-topics") for group in found if topic_name in group}
+
+    wait_for(lambda: len(groups()) == 2)
+    assert groups() == {f"{topic_name}-group", f"mine-{topic_name}"}
 
 
-def test_a_topic_recreated_while_the_query_was_stopped(spark, broker, source, topic_name, tmp_path):
+def test_a_topic_recreated_while_the_query_was_stopped(broker, topic_name):
     """The new topic is longer than the old one was: only its id tells."""
     broker.topic(topic_name)
     broker.produce(topic_name, "a", "b", "c")
-    finish(run(stream(spark, source, topic_name), tmp_path))
-    broker.admin.delete_topic(topic_name)
-    wait_for(lambda: topic_name not in [topic.name for topic in broker.admin.list_topics()])
-    broker.topic(topic_name)
-    broker.produce(topic_name, *"defgh")
-    failing = run(stream(spark, source, topic_name), tmp_path)
-    lost = rf"{topic_name}-0: everything from offset 3 on: the topic was deleted and created again"
-    with pytest.raises(Exception, match=lost):
-        failing.awaitTermination(60)
-    seen = []
-    frame = stream(spark, source, topic_name, failOnDataLoss="false")
-    writer = frame.writeStream.foreachBatch(
-        lambda rows, _: seen.extend(bytes(row.value) for row in rows.collect())
-    )
-    writer = writer.option("checkpointLocation", str(tmp_path)).trigger(availableNow=True)
-    finish(writer.start())
-    assert sorted(seen) == [b"d", b"e", b"f", b"g", b"h"]
-    text = (tmp_path / "offsets").joinpath("2").read_text().splitlines()[-1]
-    assert json.loads(text) == {topic_name: {"0": 5}}
+    with DrivenQuery(broker.bootstrap_servers, topic_name, commitOffsets="true") as query:
+        query.until(3)
+        query.step()
+        wait_for(lambda: is_marked(broker, topic_name, query))
+        broker.admin.delete_topic(topic_name)
+        wait_for(lambda: topic_name not in [topic.name for topic in broker.admin.list_topics()])
+        broker.topic(topic_name)
+        broker.produce(topic_name, *"defgh")
+        query.restart()
+        lost = rf"{topic_name}-0: everything from offset 3 on: the topic was deleted and created"
+        with pytest.raises(DataLossError, match=lost):
+            query.step()
+        query.restart(failOnDataLoss="false")
+        query.until(8)
+        assert [row["value"] for row in query.rows[3:]] == [b"d", b"e", b"f", b"g", b"h"]
+        assert json.loads(query.start) == {topic_name: {"0": 5}}
+
+
+def is_marked(broker, topic, query):
+    group = f"spark-kafka-source-{topic}-topics"
+    committed = broker.admin.list_group_offsets([group])[group].get(MARK_PLACE)
+    mark = None if committed is None else QueryMark.parse(committed.metadata)
+    return mark is not None and bool(mark.ids_at(read(json.loads(query.start))))
 
 
 def wait_for(condition, seconds=40):

@@ -19,7 +19,7 @@ from barnabas.spark.source.group_marks import MARK_PLACE, QueryMark, mark_of
 from barnabas.spark.source.offsets import Offsets
 
 PAUSE_SECONDS = 0.5
-FLUSH_SECONDS = 5.0
+FLUSH_SECONDS = 15.0
 _log = logging.getLogger("barnabas.spark")
 
 MARK_SUFFIX = "-topics"

@@ -38,7 +38,7 @@ def test_defaults():
         3,
         10,
     )
-    assert stream.fetch_bytes == 1024 * 1024
+    assert stream.fetch_bytes == 4 * 1024 * 1024
 
 
 @pytest.mark.parametrize("change", [str.upper, str.lower])
