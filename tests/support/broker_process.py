@@ -1,15 +1,11 @@
 """A broker in a process of its own, to be killed: `barnabas up` on a port and data that stay."""
 
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
+from barnabas.testing.broker_process import free_port
 
 
 class BrokerProcess:

@@ -1,16 +1,19 @@
 """A broker in a process of its own, as an operator runs it: `barnabas broker` with a file."""
 
 import os
+import secrets
 import signal
 import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from barnabas.model.errors import DeadlineError, LocalError
 
+_PORTS = range(15_000, 32_000)
 START_SECONDS = 60.0
 STOP_SECONDS = 30.0
 
@@ -113,7 +116,12 @@ class BrokerProcess:
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
+    """A port that nobody listens on now.
+
+    It has to stay free while its broker is down, so it is not one of those that the system gives to
+    whoever asks for any.
+    """
+    while True:
+        port = _PORTS.start + secrets.randbelow(len(_PORTS))
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
