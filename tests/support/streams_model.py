@@ -8,9 +8,10 @@ once.
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
-BEGIN = 1_700_000_000_000
-"""Times in tests are milliseconds after this."""
+BEGIN = (int(datetime.now(tz=UTC).timestamp()) // 3600 - 24) * 3_600_000
+"""Times in tests are milliseconds after this: full hours, and young enough to be kept."""
 
 
 @dataclass(frozen=True, slots=True)

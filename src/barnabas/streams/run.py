@@ -10,6 +10,7 @@ from barnabas.streams.nodes import Node
 from barnabas.streams.schema import Schema
 from barnabas.streams.stages import plan
 from barnabas.streams.topology import Topology
+from barnabas.streams.visibility import wait_until_visible
 from barnabas.streams.windows import DurationLike, milliseconds
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Runner:
                 _finish(running, query.name, left)
             finally:
                 query.close()
+            wait_until_visible(query.setting.clients, query.written_topics)
 
     def start(self, interval: DurationLike | None = None) -> "Running":
         """All queries at once, until they are stopped; a micro-batch at most each `interval`."""

@@ -19,6 +19,7 @@ from barnabas.streams import Stream, Table, TableView, Topology
 
 SOAK = bool(os.environ.get("BARNABAS_SOAK"))
 MOST = 80
+ROUNDS = 4 if SOAK else 2
 CASES = 8
 KEYS = [f"c{n}" for n in range(CASES)]
 SCHEMA = "case string, v bigint, other string"
@@ -72,8 +73,8 @@ def check_order(found, stream):
 
 @GENERATED
 @given(
-    left=rounds_of(cases=CASES, rows=40, others=KEYS, deletes=True),
-    right=rounds_of(cases=CASES, rows=40, others=KEYS, deletes=True),
+    left=rounds_of(cases=CASES, rounds=ROUNDS, rows=40, others=KEYS, deletes=True),
+    right=rounds_of(cases=CASES, rounds=ROUNDS, rows=40, others=KEYS, deletes=True),
 )
 def check_tables(bench, name, left, right):
     prefix = unique(name)

@@ -16,6 +16,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from barnabas.model.errors import LocalError
 from barnabas.spark import FORMAT
+from barnabas.spark.client_settings import admin_settings, producer_settings
 from barnabas.streams.engine.folding import fold_step
 from barnabas.streams.engine.grouping import grouped, with_watermark
 from barnabas.streams.engine.joining import joined_streams
@@ -59,6 +60,11 @@ class Setting:
     topics: Mapping[Node, Topic]
     """Sources and cuts, with their schemas."""
 
+    @property
+    def clients(self) -> dict[str, str]:
+        """How to reach the cluster, for an Admin."""
+        return admin_settings(producer_settings(self.kafka))
+
 
 @dataclass(slots=True)
 class Trigger:
@@ -85,6 +91,12 @@ class StageQuery:
     @property
     def checkpoint(self) -> str:
         return f"{self.setting.checkpoint.rstrip('/')}/{self.stage.name}"
+
+    @property
+    def written_topics(self) -> list[str]:
+        core = self.stage.core
+        late = [core.late_topic] if isinstance(core, Aggregate) and core.late_topic else []
+        return [s.topic.name for s in self.stage.outputs if isinstance(s, TopicSink)] + late
 
     def start(self, trigger: Trigger) -> StreamingQuery:
         frame = self.frame()

@@ -1,0 +1,36 @@
+"""Sessions: a card that is used again and again, without ten minutes' rest, for much money.
+
+A session is told once, when it is over; payments that come in more than a minute late are not
+counted.
+
+python examples/streams/fraud.py localhost:9092
+"""
+
+import sys
+from dataclasses import dataclass
+
+from barnabas.streams import Runner, Stream, Topology, session
+
+
+@dataclass(frozen=True)
+class Payment:
+    card: str
+    amount: float
+    country: str
+
+
+payments = Stream("payments", Payment)
+sessions = (
+    payments.group_by("card")
+    .windowed(session("10 minutes", grace="1 minute"))
+    .emit("final")
+    .aggregate(
+        payments="count(*)", total="sum(amount)", countries="array_sort(collect_set(country))"
+    )
+)
+suspicious = sessions.filter("payments >= 3 and (total > 1000 or size(countries) > 1)")
+topology = Topology("fraud", suspicious.to("suspicious"))
+
+if __name__ == "__main__":
+    print(topology.explain())
+    Runner(topology, bootstrap_servers=sys.argv[1], checkpoint="/tmp/fraud").start().wait()

@@ -1,0 +1,28 @@
+"""Stateful: how often each word has been said, as a table. Run it with a broker's address:
+
+python examples/streams/word_count.py localhost:9092
+"""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from barnabas.streams import Runner, Stream, Topology
+
+
+@dataclass(frozen=True)
+class Word:
+    word: str
+
+
+def words(line: object) -> Iterator[Word]:
+    return (Word(word.lower()) for word in line.value.split())  # type: ignore[attr-defined]
+
+
+lines = Stream("lines", value_format="string")
+counts = lines.flat_map(words, into=Word).group_by("word").count()
+topology = Topology("word-count", counts.to("word-counts"), counts.view("word-count.db", "counts"))
+
+if __name__ == "__main__":
+    print(topology.explain())
+    Runner(topology, bootstrap_servers=sys.argv[1], checkpoint="/tmp/word-count").start().wait()

@@ -1,0 +1,51 @@
+"""Waiting until what was committed can be seen.
+
+A commit is answered when it is decided; the marks that show it to readers follow at once, but
+after. What reads a topic to its end right away, as the next query of a run does, would miss the
+last transaction.
+"""
+
+import logging
+import threading
+from collections.abc import Iterable, Mapping
+
+from barnabas.admin import LATEST, Admin
+from barnabas.model.ids import TopicPartition
+from barnabas.model.records import IsolationLevel
+
+WAIT_SECONDS = 30.0
+LOOK_AGAIN_SECONDS = 0.02
+
+_log = logging.getLogger("barnabas.streams")
+
+
+def wait_until_visible(settings: Mapping[str, str], topics: Iterable[str]) -> None:
+    """Until readers of committed records see all that is in the topics now.
+
+    Somebody else's transaction may be open there for longer: after a while it is not waited for.
+    """
+    names = sorted(set(topics))
+    if not names:
+        return
+    with Admin(settings) as admin:
+        places = [
+            TopicPartition(name, number)
+            for name, found in admin.describe_topics(names).check().items()
+            for number in range(len(found.partitions))
+        ]
+        ends = _ends(admin, places, IsolationLevel.READ_UNCOMMITTED)
+        pause = threading.Event()
+        for _ in range(int(WAIT_SECONDS / LOOK_AGAIN_SECONDS)):
+            seen = _ends(admin, places, IsolationLevel.READ_COMMITTED)
+            hidden = [place for place in places if seen[place] < ends[place]]
+            if not hidden:
+                return
+            pause.wait(LOOK_AGAIN_SECONDS)
+    _log.warning("going on although a transaction is still open in %s", hidden[0])
+
+
+def _ends(
+    admin: Admin, places: list[TopicPartition], isolation: IsolationLevel
+) -> dict[TopicPartition, int]:
+    listed = admin.list_offsets(dict.fromkeys(places, LATEST), isolation=isolation).check()
+    return {place: found.offset or 0 for place, found in listed.items()}
