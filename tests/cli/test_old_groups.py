@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import re
 import uuid
+from pathlib import Path
 
 import pytest
 from support.connector_world import wait_until
@@ -201,3 +203,10 @@ def test_deletion(zk, world, group):
     assert zk("groups", "delete", group).code == 2
     assert zk("groups", "delete", group, "--yes").code == 0
     assert group not in zk("kafka-consumer-groups", "--list").lines
+
+
+def test_the_example_of_the_documentation(zk, world):
+    page = Path(__file__).parents[2] / "docs" / "zookeeper-consumer.md"
+    (block,) = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    exec(compile(block, page.name, "exec"), {"zookeeper_connect": world.zookeeper})
+    assert "reports" in zk("kafka-consumer-groups", "--list").lines
