@@ -5,6 +5,8 @@ import asyncio
 import pytest
 from support.requests import batch, create_topic, fetch_request, produce_request
 
+from barnabas import Consumer, Producer, TopicPartition
+from barnabas.admin import QuotaEntity
 from barnabas.testing import Broker
 from barnabas.testing.server import unique_name
 from barnabas.wire.messages.alter_client_quotas import (
@@ -90,3 +92,23 @@ async def test_an_unacknowledged_producer_is_muted_too(peer, topic):
     peer.send(produce_request(topic, BATCH, acks=0), 9)
     await peer.call(ApiVersionsRequest(), 0)
     assert asyncio.get_running_loop().time() - before >= 0.3
+
+
+def test_our_clients_wait_and_lose_nothing(server):
+    name, client_id = server.topic(), unique_name("client")
+    quota = {"producer_byte_rate": float(LIMIT), "consumer_byte_rate": float(LIMIT)}
+    server.admin.alter_client_quotas({QuotaEntity(client_id=client_id): quota}).check()
+    config = {"bootstrap.servers": server.bootstrap_servers, "client.id": client_id}
+    with Producer({**config, "linger.ms": 0}) as producer:
+        for number in range(3):
+            sent = producer.send(name, b"x" * 120_000).result(60)
+            assert sent.offset == number
+    with Consumer({**config, "fetch.max.bytes": 1}) as consumer:
+        consumer.assign([TopicPartition(name, 0)])
+        consumer.seek(TopicPartition(name, 0), 0)
+        offsets = []
+        for _ in range(60):
+            offsets += [r.offset for part in consumer.poll(timeout=1).values() for r in part]
+            if len(offsets) == 3:
+                break
+        assert offsets == [0, 1, 2]

@@ -79,6 +79,7 @@ class Sender:
         self._tasks: set[asyncio.Task[None]] = set()
         self._busy: set[str] = set()
         self._in_flight: dict[int, int] = {}
+        self._resting: dict[int, float] = {}  # brokers that throttle, until when
 
     def start(self) -> None:
         """Begin to look for work."""
@@ -151,6 +152,8 @@ class Sender:
         return found[0]
 
     def _send_to(self, node_id: int, places: list[TopicPartition], now: int) -> None:
+        if node_id in self._resting:
+            return
         connection = self._client.connected(node_id)
         if connection is None:
             self._background(f"connection {node_id}", self._connect(node_id))
@@ -217,10 +220,23 @@ class Sender:
     ) -> None:
         self._in_flight[node_id] = max(self._in_flight.get(node_id, 0) - 1, 0)
         if isinstance(response, ProduceResponse):
+            if response.throttle_time_ms > 0:
+                self._rest(node_id, response.throttle_time_ms)
             self._read(response, batches)
         else:
             self._lost(batches, error or UnavailableError("no answer"))
         if self._accumulator.has_waiting:
+            self.look_soon()
+
+    def _rest(self, node_id: int, throttle_ms: int) -> None:
+        """A quota is spent: the broker would not read what is sent meanwhile (KIP-219)."""
+        until_s = self._loop.time() + throttle_ms / 1000
+        self._resting[node_id] = max(until_s, self._resting.get(node_id, 0.0))
+        self._loop.call_at(until_s, self._rested, node_id)
+
+    def _rested(self, node_id: int) -> None:
+        if self._loop.time() >= self._resting.get(node_id, 0.0):
+            self._resting.pop(node_id, None)
             self.look_soon()
 
     def _read(self, response: ProduceResponse, batches: list[ProducerBatch]) -> None:

@@ -131,6 +131,9 @@ class Fetcher:
             self._leave_replica(node)
             raise
         self._take_in(node_id, node, session, response)
+        if response.throttle_time_ms > 0:
+            # A quota is spent: the broker would not read what is sent meanwhile (KIP-219).
+            await asyncio.sleep(response.throttle_time_ms / 1000)
 
     def _leave_replica(self, node: NodePlan) -> None:
         """The broker cannot be talked to: back to the leaders, whoever they are now."""
