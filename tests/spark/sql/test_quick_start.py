@@ -22,7 +22,8 @@ pytestmark = [
 
 STATEMENTS = """
 CREATE STREAM pageviews_original (viewtime BIGINT, userid VARCHAR, pageid VARCHAR)
-  WITH (kafka_topic='qs_pageviews', value_format='DELIMITED', timestamp='viewtime', partitions=2);
+  WITH (kafka_topic='qs_pageviews', value_format='DELIMITED', timestamp='viewtime', partitions=2,
+  retention_ms=-1);
 
 CREATE TABLE users_original (registertime BIGINT, gender VARCHAR, regionid VARCHAR, userid VARCHAR)
   WITH (kafka_topic='qs_users', value_format='JSON', key='userid', partitions=2);

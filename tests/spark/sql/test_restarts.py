@@ -50,7 +50,8 @@ def test_a_query_goes_on_in_a_later_engine(engine_factory, broker):
     servers = broker.bootstrap_servers
     first = engine_factory("later")
     first.run(
-        """CREATE STREAM s (k VARCHAR KEY, n INT) WITH (kafka_topic='later_s', partitions=2);
+        """CREATE STREAM s (k VARCHAR KEY, n INT)
+             WITH (kafka_topic='later_s', partitions=2, retention_ms=-1);
            CREATE TABLE counts WITH (kafka_topic='later_counts') AS
              SELECT k, COUNT(*) AS c, SUM(n) AS total FROM s GROUP BY k;"""
     )
@@ -85,7 +86,8 @@ def test_only_one_process_runs_a_query(engine_factory):
 
 SCRIPT = """
 SET 'auto.offset.reset'='earliest';
-CREATE STREAM s (k VARCHAR KEY, n INT) WITH (kafka_topic='kill_s', partitions=2);
+CREATE STREAM s (k VARCHAR KEY, n INT) WITH (kafka_topic='kill_s', partitions=2,
+  retention_ms=-1);
 CREATE TABLE counts WITH (kafka_topic='kill_counts') AS
   SELECT k, COUNT(*) AS c, SUM(n) AS total FROM s GROUP BY k;
 """

@@ -13,9 +13,9 @@ pytestmark = [
 
 STATEMENTS = """
 CREATE STREAM orders (id VARCHAR KEY, customer VARCHAR, item STRUCT<name VARCHAR, price DOUBLE>,
-  at BIGINT) WITH (kafka_topic='st_orders', timestamp='at', partitions=1);
+  at BIGINT) WITH (kafka_topic='st_orders', timestamp='at', partitions=1, retention_ms=-1);
 CREATE STREAM payments (id VARCHAR KEY, amount DOUBLE, at BIGINT)
-  WITH (kafka_topic='st_payments', timestamp='at', partitions=1);
+  WITH (kafka_topic='st_payments', timestamp='at', partitions=1, retention_ms=-1);
 CREATE TABLE customers (name VARCHAR PRIMARY KEY, city VARCHAR)
   WITH (kafka_topic='st_customers', partitions=1);
 CREATE TABLE cities (city VARCHAR PRIMARY KEY, country VARCHAR)
@@ -51,7 +51,7 @@ CREATE TABLE lived_in WITH (kafka_topic='st_lived_in') AS
   SELECT c.name, t.country FROM customers c LEFT JOIN cities t ON c.city = t.city;
 
 CREATE STREAM everything (id VARCHAR KEY, customer VARCHAR)
-  WITH (kafka_topic='st_everything', partitions=1);
+  WITH (kafka_topic='st_everything', partitions=1, retention_ms=-1);
 INSERT INTO everything SELECT id, customer FROM orders WHERE customer = 'ann';
 INSERT INTO everything SELECT id, customer FROM orders WHERE customer = 'bob';
 """

@@ -55,9 +55,10 @@ def _run_all(cases: list[Any], *, quiet: bool) -> list[Any]:
     from barnabas.testing import Broker
 
     outcomes = []
+    # Times in cases are small numbers: without retention nothing is too old to be kept.
     with one_session() as spark:
         for case in cases:
-            with Broker() as broker:
+            with Broker({"log.retention.ms": "-1"}) as broker:
                 outcome = run_case(case, broker.bootstrap_servers, spark)
             outcomes.append(outcome)
             if not quiet:

@@ -48,14 +48,16 @@ def topic_wish(properties: Mapping[str, str]) -> TopicWish:
     return TopicWish(
         _number(properties, "partitions"),
         _number(properties, "replicas"),
-        _number(properties, "retention_ms"),
+        _number(properties, "retention_ms", forever=-1),
     )
 
 
-def _number(properties: Mapping[str, str], name: str) -> int | None:
+def _number(properties: Mapping[str, str], name: str, forever: int | None = None) -> int | None:
     text = properties.get(name)
     if text is None:
         return None
+    if text == str(forever):
+        return forever
     if not text.isdigit() or int(text) < 1:
         raise SqlError(f"{name} must be a number above 0, not {text!r}")
     return int(text)

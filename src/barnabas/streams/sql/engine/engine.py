@@ -5,6 +5,7 @@ process. Before every statement it reads what other shells have defined meanwhil
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -12,18 +13,12 @@ from typing import TYPE_CHECKING, Any, Self
 from barnabas.admin import Admin
 from barnabas.clients.producer import Producer
 from barnabas.streams.sql.catalog.catalog import Catalog, Definition, QueryDefinition
-from barnabas.streams.sql.catalog.properties import declared, topic_wish
+from barnabas.streams.sql.catalog.properties import TopicWish, declared, topic_wish
 from barnabas.streams.sql.catalog.relations import Relation, close_name
 from barnabas.streams.sql.catalog.statement_log import TOPIC, StatementLog
 from barnabas.streams.sql.engine.bounded import run_bounded
 from barnabas.streams.sql.engine.derived import check_insert, derived
-from barnabas.streams.sql.engine.listing import (
-    TopicPrinter,
-    describe,
-    show_queries,
-    show_relations,
-    show_topics,
-)
+from barnabas.streams.sql.engine.looking import Looking
 from barnabas.streams.sql.engine.push import PushQuery
 from barnabas.streams.sql.engine.results import Message, Result, Table
 from barnabas.streams.sql.engine.running import FAILED, Queries, RunningQuery, default_state_dir
@@ -37,17 +32,13 @@ from barnabas.streams.sql.language.parser import parse_statement, parse_statemen
 from barnabas.streams.sql.language.statements import (
     Create,
     CreateAs,
-    Describe,
     Drop,
-    Explain,
     InsertSelect,
     InsertValues,
-    Print,
     Query,
     RelationKind,
     Select,
     SetProperty,
-    Show,
     Statement,
     Terminate,
 )
@@ -90,6 +81,13 @@ class Engine:
         place = state_dir or default_state_dir(self._admin.describe_cluster().cluster_id or "")
         self._house = SparkHouse(spark, log_file=Path(place) / "spark.log", short_life=short_life)
         self._queries = Queries(Path(place), self._house, self._kafka)
+        self._looking = Looking(
+            self._log.catalog,
+            self._queries,
+            self._admin,
+            self._settings,
+            lambda: self._relations(self.properties, SKIP),
+        )
         self._run_queries = run_queries
         self._defines_queries = False
         self._producer: Producer | None = None
@@ -122,21 +120,7 @@ class Engine:
             case SetProperty():
                 return self._set(statement)
             case _:
-                return self._look(statement)
-
-    def _look(self, statement: Statement) -> Result:
-        """Statements that change nothing."""
-        match statement:
-            case Show():
-                return self._show(statement)
-            case Describe(name=name, extended=extended):
-                relation = self.catalog.relation(name)
-                return describe(self.catalog, relation, self._queries, extended=extended)
-            case Print():
-                return TopicPrinter(statement, self._settings, self._admin).result()
-            case Explain():
-                return self._explain(statement)
-        raise SqlError(f"{type(statement).__name__} cannot be done")
+                return self._looking.look(statement, self.properties)
 
     @property
     def catalog(self) -> Catalog:
@@ -170,14 +154,20 @@ class Engine:
             relation = _placed(
                 statement.query, lambda: derived(statement, plan, self._schema(plan))
             )
-        count = self._topics.partitions(plan.sources[0].topic) or 1
-        self._topics.make(relation, topic_wish(statement.properties), count)
+        self._make_topic(relation, topic_wish(statement.properties), plan)
         kind = "CTAS" if statement.kind is RelationKind.TABLE else "CSAS"
         definition = self._query_definition(statement, kind, relation.name, plan, relation)
         query = self._defined(Definition(**definition, replaces=replaced))
         self._start(query, plan, relation)
         name = f"{relation.kind.value} {relation.name}"
         return Message(f"{name} created, filled by {query.query_id}", query.query_id)
+
+    def _make_topic(self, relation: Relation, wish: TopicWish, plan: StreamingPlan) -> None:
+        """Partitions and retention are those of the first source, unless told."""
+        first = plan.sources[0]
+        if wish.retention_ms is None and first.kind is RelationKind.STREAM:
+            wish = replace(wish, retention_ms=self._topics.retention(first.topic))
+        self._topics.make(relation, wish, self._topics.partitions(first.topic) or 1)
 
     def _insert_select(self, statement: InsertSelect) -> Result:
         target = self.catalog.relation(statement.target)
@@ -370,56 +360,7 @@ class Engine:
             self._topics.delete(relation.topic)
         return Message(f"{relation.name} dropped")
 
-    # --- looking ---
-
-    def _show(self, statement: Show) -> Result:
-        match statement.what:
-            case "STREAMS":
-                kind = RelationKind.STREAM
-                return show_relations(self.catalog, kind, extended=statement.extended)
-            case "TABLES":
-                kind = RelationKind.TABLE
-                return show_relations(self.catalog, kind, extended=statement.extended)
-            case "TOPICS":
-                return show_topics(self._admin)
-            case "QUERIES":
-                return show_queries(self.catalog, self._queries)
-            case _:
-                rows = [{"property": k, "value": v} for k, v in sorted(self.properties.items())]
-                return Table(["property", "value"], rows)
-
-    def _explain(self, statement: Explain) -> Result:
-        inner = statement.statement
-        heading = ""
-        if statement.query_id is not None:
-            found = self.catalog.query(statement.query_id)
-            if found is None:
-                raise SqlError(f"no query {statement.query_id!r}; SHOW QUERIES lists them")
-            heading = f"{found.query_id}: {self._queries.status(found.query_id)}\n"
-            inner = parse_statement(found.statement)
-        if isinstance(inner, Select) and inner.query.emit is None:
-            return self._explain_bounded(inner.query)
-        if not isinstance(inner, Select | CreateAs | InsertSelect):
-            raise SqlError("EXPLAIN takes a query, or the id of one")
-        return Message(heading + self._explained(inner))
-
-    def _explained(self, statement: Select | CreateAs | InsertSelect) -> str:
-        from barnabas.streams.nodes import CallSink
-        from barnabas.streams.topology import Topology
-
-        def printed(frame: Any, batch_id: int) -> None:
-            """Stands for the shell."""
-
-        plan = plan_query(statement.query, self._relations(self.properties, SKIP))
-        return Topology("explained", CallSink(plan.shown(), printed)).explain()
-
-    def _explain_bounded(self, query: Query) -> Result:
-        from barnabas.streams.sql.translation.bounded import bounded_text
-
-        by_name = {relation.name.lower(): relation for relation in self.catalog.relations}
-        text, used = bounded_text(query, by_name)
-        topics = "".join(f"\nreads {item.name}: topic {item.topic} to its end" for item in used)
-        return Message(f"Spark SQL: {text}{topics}")
+    # --- settings ---
 
     def _set(self, statement: SetProperty) -> Result:
         name = statement.name

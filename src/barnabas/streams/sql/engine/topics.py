@@ -1,6 +1,6 @@
 """Topics of relations: looked up, made when a statement asks for one, deleted with DROP."""
 
-from barnabas.admin import Admin
+from barnabas.admin import Admin, ConfigResource, ConfigSource
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.streams.sql.catalog.properties import TopicWish
@@ -37,11 +37,19 @@ class Topics:
             )
         self.make(relation, wish, wish.partitions)
 
+    def retention(self, topic: str) -> int | None:
+        """The retention that a topic was given; None if it has the cluster's."""
+        resource = ConfigResource.topic(topic)
+        found = self._admin.describe_configs([resource], names=["retention.ms"])
+        entry = found[resource].get("retention.ms") if resource in found.ok else None
+        own = entry is not None and entry.source is ConfigSource.DYNAMIC_TOPIC_CONFIG
+        return int(entry.value) if own and entry is not None and entry.value else None
+
     def make(self, relation: Relation, wish: TopicWish, partitions: int) -> None:
         """Make the topic of a relation, if it is not there; of a table, a compacted one."""
         table = relation.kind is RelationKind.TABLE
         configs: dict[str, str | None] = {"cleanup.policy": "compact"} if table else {}
-        if wish.retention_ms is not None:
+        if wish.retention_ms is not None and not table:
             configs["retention.ms"] = str(wish.retention_ms)
         try:
             self._admin.create_topic(

@@ -163,12 +163,13 @@ def _properties(cursor: Cursor) -> dict[str, str]:
 
 
 def _value(cursor: Cursor) -> str:
+    sign = "-" if cursor.accept("-") else ""
     token = cursor.token
     kinds = (TokenType.STRING, TokenType.NUMBER, TokenType.TRUE, TokenType.FALSE)
     if token is None or token.token_type not in kinds:
         cursor.fail(f"expected a value, {cursor.found}")
     cursor.index += 1
-    return str(token.text)
+    return sign + str(token.text)
 
 
 def _insert(cursor: Cursor, text: str, position: int) -> Statement:
