@@ -229,11 +229,16 @@ class RecordCursor:
     @cython.inline
     @cython.exceptval(-4611686018427387904, check=True)
     def _varint(self) -> cython.longlong:
-        byte: cython.uchar
+        """One or two bytes at once, which nearly all are; more of them byte by byte."""
+        byte: cython.int
         if self._pos < self._record_end:
             byte = self._data[self._pos]
             if byte < 0x80:
                 self._pos += 1
+                return (byte >> 1) ^ -(byte & 1)
+            if self._pos + 1 < self._record_end and self._data[self._pos + 1] < 0x80:
+                byte = (byte & 0x7F) | (self._data[self._pos + 1] << 7)
+                self._pos += 2
                 return (byte >> 1) ^ -(byte & 1)
         return self._long_varint(5)
 
@@ -241,11 +246,16 @@ class RecordCursor:
     @cython.inline
     @cython.exceptval(-4611686018427387904, check=True)
     def _varlong(self) -> cython.longlong:
-        byte: cython.uchar
+        """One or two bytes at once, which nearly all are; more of them byte by byte."""
+        byte: cython.int
         if self._pos < self._record_end:
             byte = self._data[self._pos]
             if byte < 0x80:
                 self._pos += 1
+                return (byte >> 1) ^ -(byte & 1)
+            if self._pos + 1 < self._record_end and self._data[self._pos + 1] < 0x80:
+                byte = (byte & 0x7F) | (self._data[self._pos + 1] << 7)
+                self._pos += 2
                 return (byte >> 1) ^ -(byte & 1)
         return self._long_varint(10)
 
