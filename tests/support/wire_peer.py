@@ -41,7 +41,7 @@ class WirePeer:
         (size,) = struct.unpack(">i", await self.reader.readexactly(4))
         return await self.reader.readexactly(size)
 
-    async def is_closed(self, timeout=5):
+    async def is_closed(self, timeout=30):
         """Whether the broker closes the connection without a further byte."""
         try:
             return await asyncio.wait_for(self.reader.read(1), timeout) == b""
