@@ -18,6 +18,7 @@ from barnabas.streams.sql.catalog.relations import Relation, close_name
 from barnabas.streams.sql.catalog.statement_log import TOPIC, StatementLog
 from barnabas.streams.sql.engine.bounded import run_bounded
 from barnabas.streams.sql.engine.derived import check_insert, derived
+from barnabas.streams.sql.engine.ending import Ending
 from barnabas.streams.sql.engine.looking import Looking
 from barnabas.streams.sql.engine.push import PushQuery
 from barnabas.streams.sql.engine.results import Message, Result, Table
@@ -51,7 +52,7 @@ from barnabas.streams.sql.translation.refusals import place
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-OFFSET_RESET = "auto.offset.reset"
+OFFSET_RESET, DEFAULT_RESET = "auto.offset.reset", "latest"
 PROPERTIES = {OFFSET_RESET: ("earliest", "latest")}
 SEND_SECONDS = 30.0
 
@@ -88,10 +89,12 @@ class Engine:
             self._settings,
             lambda: self._relations(self.properties, SKIP),
         )
+        self._ending = Ending(self._log, self._queries, self._topics)
         self._run_queries = run_queries
         self._defines_queries = False
+        self._unable: dict[str, str] = {}
         self._producer: Producer | None = None
-        self.properties: dict[str, str] = {OFFSET_RESET: "latest"}
+        self.properties: dict[str, str] = {OFFSET_RESET: DEFAULT_RESET}
 
     # --- statements ---
 
@@ -114,9 +117,9 @@ class Engine:
             case Select(query=query):
                 return self._select(query)
             case Drop():
-                return self._drop(statement)
+                return self._ending.drop(statement)
             case Terminate(query_id=query_id):
-                return self._terminate(query_id)
+                return self._ending.terminate(query_id)
             case SetProperty():
                 return self._set(statement)
             case _:
@@ -245,7 +248,15 @@ class Engine:
     def resume(self) -> list[RunningQuery]:
         """Take every query of the catalog that no other process has."""
         self.refresh()
-        return [query for item in self.catalog.queries if (query := self._taken(item)) is not None]
+        taken = []
+        for item in self.catalog.queries:
+            try:
+                query = self._taken(item)
+            except SqlError as error:  # one that cannot run must not keep the others from running
+                self._unable[item.query_id] = error.reason
+            else:
+                taken += [] if query is None else [query]
+        return taken
 
     def _taken(self, definition: QueryDefinition) -> RunningQuery | None:
         found = self._queries.here(definition.query_id)
@@ -280,12 +291,13 @@ class Engine:
             self.run_available(timeout)
 
     def failures(self) -> dict[str, str]:
-        """Queries of this process that have failed, with the reason."""
-        return {
+        """Queries of this process that have failed, or could not begin, with the reason."""
+        failed = {
             query.definition.query_id: query.error or ""
             for query in self._queries
             if query.status == FAILED
         }
+        return self._unable | failed
 
     def _select(self, query: Query) -> Result:
         if query.emit is None:
@@ -316,63 +328,16 @@ class Engine:
             future.result(timeout=SEND_SECONDS)
         return Message(f"{len(sent)} row{'' if len(sent) == 1 else 's'} into {relation.name}")
 
-    def _terminate(self, query_id: str | None) -> Result:
-        chosen = self.catalog.queries
-        if query_id is not None:
-            found = self.catalog.query(query_id)
-            if found is None:
-                known = [query.query_id for query in chosen]
-                raise SqlError(f"no query {query_id!r}{close_name(query_id, known)}")
-            chosen = [found]
-        for query in chosen:
-            self._end(query)
-        names = ", ".join(query.query_id for query in chosen) or "nothing"
-        return Message(f"{names} terminated")
-
-    def _end(self, query: QueryDefinition) -> None:
-        if query.query_id.startswith("INSERTQUERY"):
-            self._log.take_back(query.statement_id)
-        else:
-            self._log.terminate(query.statement_id)
-        self._queries.release(query.query_id, forget=False)
-
-    def _drop(self, statement: Drop) -> Result:
-        relation = self.catalog.find(statement.name)
-        if relation is None and statement.if_exists:
-            return Message(f"there is no {statement.name}")
-        relation = self.catalog.relation(statement.name)
-        if relation.kind is not statement.kind:
-            raise SqlError(
-                f"{relation.name} is a {relation.kind.value}: DROP {relation.kind.value}"
-            )
-        owner = self.catalog.owner(relation.name)
-        assert owner is not None
-        busy = self.catalog.readers(relation.name)
-        busy += [q for q in self.catalog.writers(relation.name) if q.statement_id != owner]
-        if busy:
-            names = ", ".join(query.query_id for query in busy)
-            raise SqlError(f"{relation.name} is in use: TERMINATE {names} first")
-        own = [q.query_id for q in self.catalog.writers(relation.name)]
-        self._log.take_back(owner)
-        for query_id in own:
-            self._queries.release(query_id, forget=True)
-        if statement.delete_topic:
-            self._topics.delete(relation.topic)
-        return Message(f"{relation.name} dropped")
-
     # --- settings ---
 
     def _set(self, statement: SetProperty) -> Result:
-        name = statement.name
+        name, value = statement.name, statement.value or DEFAULT_RESET
         if name not in PROPERTIES:
             raise SqlError(f"no property {name!r}{close_name(name, PROPERTIES)}")
-        if statement.value is None:
-            self.properties[name] = "latest"
-            return Message(f"{name} is latest again")
-        if statement.value not in PROPERTIES[name]:
+        if value not in PROPERTIES[name]:
             raise SqlError(f"{name} is one of {', '.join(PROPERTIES[name])}")
-        self.properties[name] = statement.value
-        return Message(f"{name} is {statement.value}")
+        self.properties[name] = value
+        return Message(f"{name} is {value}")
 
     # --- life ---
 

@@ -163,11 +163,9 @@ class Queries:
         place = QueryPlace(self._state_dir, query_id) if found is None else found.place
         if found is not None:
             found.stop()
-        if not forget:
-            return
-        if place.is_taken():
-            raise SqlError(f"{query_id} runs in another process: end it there first")
-        place.remove()
+        # A process that runs it elsewhere stops and forgets it when it reads the catalog again.
+        if forget and not place.is_taken():
+            place.remove()
 
     def drop_unknown(self, known: set[str]) -> None:
         """Stop what somebody else has terminated."""
