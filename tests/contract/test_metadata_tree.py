@@ -98,7 +98,7 @@ async def tree(sessions):
 
 
 async def event_of(queue: asyncio.Queue) -> WatchEvent:
-    return await asyncio.wait_for(queue.get(), 5)
+    return await asyncio.wait_for(queue.get(), 30)
 
 
 async def settle(tree) -> None:
@@ -377,11 +377,11 @@ async def test_expiry_drops_ephemerals_and_watches_and_gives_a_new_session(sessi
     await tree.exists("/other", seen.put_nowait)
     before = tree.session_id
     await expire(tree)
-    told = []
-    while SessionState.CONNECTED not in told or SessionState.LOST not in told:
-        told.append(await event_of(states))
-    assert told.index(SessionState.LOST) < len(told) - 1
-    assert told[-1] is SessionState.CONNECTED
+    # It may get hold of the old session for a moment before that ends.
+    while await event_of(states) is not SessionState.LOST:
+        pass
+    while await event_of(states) is not SessionState.CONNECTED:
+        pass
     assert tree.session_id != before
     assert (await event_of(seen)).kind is WatchKind.DROPPED
     assert await other.exists("/mine") is None
