@@ -11,8 +11,6 @@ import hmac
 from dataclasses import dataclass, field
 from typing import Self
 
-from barnabas.security.saslprep import saslprep
-
 MIN_ITERATIONS = 4096
 MAX_ITERATIONS = 1_000_000
 """More would let a hostile server keep a client busy for hours (and a client a server)."""
@@ -35,6 +33,9 @@ class ScramHash:
 
     def salted_password(self, password: str, salt: bytes, iterations: int) -> bytes:
         """The slow part, `Hi` in the RFC: some milliseconds at 4096 rounds."""
+        # Its tables take a while to load, and a broker does not need them to start.
+        from barnabas.security.saslprep import saslprep
+
         prepared = saslprep(password).encode()
         return hashlib.pbkdf2_hmac(self.hash_name, prepared, salt, iterations)
 
