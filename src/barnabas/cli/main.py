@@ -8,8 +8,6 @@ Exit codes: 0 done, 1 the operation failed, 2 wrong usage, 3 a check failed, 130
 """
 
 import argparse
-import gc
-import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -17,6 +15,7 @@ from typing import Any
 
 from barnabas.cli.commands import COMMANDS, Command, find
 from barnabas.cli.framework.exit_codes import DONE, FAILED, INTERRUPTED, USAGE
+from barnabas.cli.framework.loading import load
 from barnabas.model.errors import BarnabasError, ConfigError
 
 
@@ -48,7 +47,7 @@ def guarded(name: str, work: Callable[[], int]) -> int:
 
 
 def _run(command: Command, name: str, arguments: list[str]) -> int:
-    module = _load(command.module)
+    module = load(command.module)
     parser = make_parser(module, f"barnabas {name}")
     if command.apache:
         from barnabas.cli.apache.flags import long_flags
@@ -87,15 +86,6 @@ def _set_up_logging() -> None:
         import logging
 
         logging.basicConfig(level=level.upper(), stream=sys.stderr)
-
-
-def _load(name: str) -> Any:
-    """Import a subcommand. Nothing that imports make is garbage: looking for some takes time."""
-    gc.disable()
-    try:
-        return importlib.import_module(name)
-    finally:
-        gc.enable()
 
 
 def _without_command(arguments: list[str]) -> int:

@@ -1,6 +1,5 @@
 """The brokers of a cluster as ZooKeeper knows them, for `--zookeeper host:port/chroot`."""
 
-import asyncio
 import contextlib
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,8 @@ CONNECT_SECONDS = 10.0
 
 def brokers_in(connect: str, protocol: str = "PLAINTEXT") -> str:
     """`host:port,…` of the live brokers' listeners of this protocol, else of their first."""
+    import asyncio  # slow to import, and help needs it not
+
     return asyncio.run(_brokers_in(connect, protocol))
 
 

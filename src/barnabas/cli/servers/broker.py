@@ -4,12 +4,10 @@ Keys are Kafka's. Prints one line "listening on HOST:PORT" when clients may conn
 """
 
 import argparse
-import asyncio
 from pathlib import Path
 
-from barnabas.broker.config import BrokerConfig
+from barnabas.cli.framework.loading import load
 from barnabas.cli.framework.settings import key_values, read_properties
-from barnabas.cli.servers.up import serve, set_up_logging
 
 EXAMPLE = "barnabas broker --config server.properties -X broker.id=1"
 
@@ -29,9 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    set_up_logging(arguments.log_level)
     settings: dict[str, object] = {
         **read_properties(arguments.config),
         **key_values(arguments.settings, "-X"),
     }
-    return asyncio.run(serve(BrokerConfig.parse(settings)))
+    serving = load("barnabas.cli.servers.serving")
+    return int(serving.run_broker(settings, arguments.log_level))

@@ -1,0 +1,85 @@
+"""Serving until a signal comes: the part of the server commands that needs the broker itself.
+
+The commands load it when they run, so that their help does not wait for it.
+"""
+
+import asyncio
+import errno
+import gc
+import logging
+import signal
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from barnabas.broker.app import Broker
+from barnabas.broker.config import DEFAULT_PORT, BrokerConfig
+from barnabas.model.errors import LocalError
+
+_INTERRUPTED = 130
+
+
+def run_broker(settings: Mapping[str, object], log_level: str) -> int:
+    """Serve with these settings; the exit code tells how it ended."""
+    set_up_logging(log_level)
+    return asyncio.run(serve(BrokerConfig.parse(settings)))
+
+
+def check_settings(settings: Mapping[str, object]) -> None:
+    """ConfigError for what is wrong, before anything runs."""
+    BrokerConfig.parse(settings)
+
+
+def set_up_logging(level: str) -> None:
+    """The broker's log goes to stderr."""
+    logging.basicConfig(
+        level=level,
+        stream=sys.stderr,
+        format="%(asctime)s %(levelname)s %(name)s %(message)s",
+    )
+
+
+async def serve(config: BrokerConfig) -> int:
+    """Run a broker until a signal; the exit code tells which."""
+    stopped: asyncio.Future[signal.Signals] = asyncio.get_running_loop().create_future()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, _stop, stopped, number)
+    broker = Broker(config)
+    try:
+        await broker.start()
+    except OSError as error:
+        raise _startup_error(config, error) from error
+    sys.stdout.write(f"listening on {_shown(broker.host)}:{broker.port}\n")
+    sys.stdout.flush()
+    gc.freeze()  # what start-up made stays: collections need not look at it again
+    failed = asyncio.ensure_future(broker.failed.wait())
+    ends: list[asyncio.Future[Any]] = [stopped, failed]
+    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+    failed.cancel()
+    await broker.stop()
+    if not stopped.done():
+        raise LocalError("every log directory has failed")
+    return _INTERRUPTED if stopped.result() is signal.SIGINT else 0
+
+
+def _stop(stopped: "asyncio.Future[signal.Signals]", number: signal.Signals) -> None:
+    if not stopped.done():
+        stopped.set_result(number)
+
+
+def _shown(host: str) -> str:
+    if not host:
+        return "localhost"
+    return f"[{host}]" if ":" in host else host
+
+
+def _startup_error(config: BrokerConfig, error: OSError) -> LocalError:
+    wanted = config.listeners[0]
+    if error.errno == errno.EADDRINUSE:
+        text = (
+            f"port {wanted.port} is taken; try --port {wanted.port + 1}, or --port 0 for a free one"
+        )
+        return LocalError(text)
+    if error.errno == errno.EACCES and wanted.port < 1024:
+        return LocalError(f"port {wanted.port} needs privileges; try --port {DEFAULT_PORT}")
+    return LocalError(f"cannot start: {error}")
