@@ -6,7 +6,6 @@ in version 0 with UNSUPPORTED_VERSION and our range, so that the client can step
 """
 
 import asyncio
-import inspect
 import logging
 import struct
 from collections.abc import Awaitable, Iterable
@@ -100,17 +99,16 @@ class Dispatcher:
             raise ProtocolError(f"{_name(header)}: {error}") from None
 
     def _reply(self, context: RequestContext, result: Result) -> Reply:
+        if isinstance(result, Message):  # first, for most are
+            amended = result if context.amend is None else context.amend(result)
+            return encode_reply(context.header, amended)
         if isinstance(result, Deferred):
             return result
         if isinstance(result, EncodedBody):
             return _with_short_header(context.header.correlation_id, result.body)
         if isinstance(result, NoResponse):
             return None
-        if inspect.isawaitable(result):
-            return self._reply_later(context, result)
-        if context.amend is not None:
-            return encode_reply(context.header, context.amend(result))
-        return encode_reply(context.header, result)
+        return self._reply_later(context, result)
 
     def _reply_later(self, context: RequestContext, result: Awaitable[Message]) -> Deferred:
         deferred = context.defer()
