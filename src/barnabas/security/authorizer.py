@@ -20,6 +20,8 @@ from barnabas.security.acl import (
 )
 from barnabas.security.principal import Principal
 
+MAX_REMEMBERED = 10_000
+
 
 class AclSet:
     """Rules, indexed by resource type and name. Immutable: changes make a new set."""
@@ -75,7 +77,7 @@ class AclSet:
 
 
 class Authorizer:
-    """The decisions of one broker."""
+    """The decisions of one broker; those made under the present rules are remembered."""
 
     def __init__(
         self,
@@ -84,11 +86,33 @@ class Authorizer:
         super_users: Iterable[Principal] = (),
         allow_everyone_if_no_acl_found: bool = False,
     ) -> None:
-        self.acls = acls or AclSet()
+        self._acls = acls or AclSet()
         self._super_users = frozenset(super_users)
         self._open = allow_everyone_if_no_acl_found
+        self._decided: dict[tuple[Principal, str, Operation, Resource], bool] = {}
+
+    @property
+    def acls(self) -> AclSet:
+        return self._acls
+
+    @acls.setter
+    def acls(self, acls: AclSet) -> None:
+        self._acls = acls
+        self._decided = {}
 
     def authorize(
+        self, principal: Principal, host: str, operation: Operation, resource: Resource
+    ) -> bool:
+        key = (principal, host, operation, resource)
+        decision = self._decided.get(key)
+        if decision is None:
+            decision = self._decide(*key)
+            if len(self._decided) >= MAX_REMEMBERED:
+                self._decided.clear()
+            self._decided[key] = decision
+        return decision
+
+    def _decide(
         self, principal: Principal, host: str, operation: Operation, resource: Resource
     ) -> bool:
         if principal in self._super_users:

@@ -121,3 +121,22 @@ def test_a_set_changes_as_a_whole() -> None:
     fewer = more.without(more.matching(AclFilter(name="a")))
     assert first not in fewer
     assert second in fewer
+
+
+def test_a_decision_holds_as_long_as_the_rules() -> None:
+    authorizer = Authorizer()
+    assert not authorizer.authorize(ALICE, HOST, READ, ORDERS)
+    authorizer.acls = authorizer.acls.with_added([rule("orders")])
+    assert authorizer.authorize(ALICE, HOST, READ, ORDERS)
+    assert authorizer.authorize(ALICE, HOST, READ, ORDERS)
+    authorizer.acls = authorizer.acls.without([rule("orders")])
+    assert not authorizer.authorize(ALICE, HOST, READ, ORDERS)
+
+
+def test_few_decisions_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("barnabas.security.authorizer.MAX_REMEMBERED", 3)
+    authorizer = Authorizer(AclSet([rule("orders")]))
+    for number in range(10):
+        resource = Resource(ResourceType.TOPIC, f"other{number}")
+        assert not authorizer.authorize(ALICE, HOST, READ, resource)
+        assert authorizer.authorize(ALICE, HOST, READ, ORDERS)
