@@ -15,13 +15,13 @@ from pyspark import TaskContext
 from barnabas.model.errors import BarnabasError
 from barnabas.spark.client_settings import connection_settings
 from barnabas.spark.formats.dead_letters import DeadLetter, sink_batch
-from barnabas.spark.sink.options import Guarantee, SinkOptions, with_defaults
-from barnabas.spark.sink.transactional_write import Epoch, write_at_least_once, write_exactly_once
-from barnabas.spark.sink.writers import BATCH_ID, QUERY_ID
 from barnabas.spark.source.options import SourceOptions
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from barnabas.spark.sink.options import Guarantee, SinkOptions
+    from barnabas.spark.sink.transactional_write import Epoch
 
 ATTEMPTS = 3
 """Two scans of one source in one query share a name: the one that is overtaken tries again."""
@@ -44,6 +44,10 @@ class DeadLetterBox:
         """To be called when the task has read everything."""
         if not self._letters:
             return
+        # Only here: a task without dead letters needs no producer.
+        from barnabas.spark.sink.options import Guarantee
+        from barnabas.spark.sink.transactional_write import write_at_least_once
+
         batch = sink_batch(self._letters, self._options.formats.dead_letter_topic)
         epoch = self._epoch()
         if epoch is None:
@@ -53,7 +57,10 @@ class DeadLetterBox:
         _log.warning("%d records did not decode and are dead letters", len(self._letters))
         self._letters = []
 
-    def _send_once(self, epoch: Epoch, batch: "pa.RecordBatch") -> None:
+    def _send_once(self, epoch: "Epoch", batch: "pa.RecordBatch") -> None:
+        from barnabas.spark.sink.options import Guarantee
+        from barnabas.spark.sink.transactional_write import write_exactly_once
+
         sink = self._sink(Guarantee.EXACTLY_ONCE)
         for left in range(ATTEMPTS - 1, -1, -1):
             try:
@@ -63,11 +70,16 @@ class DeadLetterBox:
                 if not left:
                     raise
 
-    def _sink(self, guarantee: Guarantee) -> SinkOptions:
+    def _sink(self, guarantee: "Guarantee") -> "SinkOptions":
+        from barnabas.spark.sink.options import SinkOptions, with_defaults
+
         client = with_defaults(connection_settings(self._options.client))
         return SinkOptions(None, guarantee, None, 0, client)
 
-    def _epoch(self) -> Epoch | None:
+    def _epoch(self) -> "Epoch | None":
+        from barnabas.spark.sink.transactional_write import Epoch
+        from barnabas.spark.sink.writers import BATCH_ID, QUERY_ID
+
         task = TaskContext.get()
         if task is None:
             return None
