@@ -27,7 +27,7 @@ def settings_of(broker_id, directory, certificates):
         ),
         "ssl.keystore.location": certificates.broker,
         "ssl.truststore.location": certificates.ca,
-        "ssl.client.auth": "required",
+        "listener.name.internal.ssl.client.auth": "required",
         "authorizer.class.name": AUTHORIZER,
         "super.users": "User:broker;User:ANONYMOUS",
         "controlled.shutdown.enable": False,

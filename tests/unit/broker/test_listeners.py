@@ -1,6 +1,9 @@
 """What the configuration means for connections."""
 
+import ssl
+
 import pytest
+import trustme
 
 from barnabas.broker.access.wiring import AccessSide
 from barnabas.broker.config import BrokerConfig
@@ -36,3 +39,22 @@ def test_a_protocol_that_does_not_exist():
     settings = {"listeners": "A://:1", "listener.security.protocol.map": "A:QUIC"}
     with pytest.raises(ConfigError, match="there is no QUIC"):
         BrokerConfig.parse(settings)
+
+
+def test_a_login_needs_no_certificate_unless_its_listener_says_so(tmp_path):
+    authority = trustme.CA()
+    path = str(tmp_path / "broker.pem")
+    authority.issue_cert("localhost").private_key_and_cert_chain_pem.write_to_path(path)
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    settings = {
+        "listeners": "SASL_SSL://:0",
+        "sasl.enabled.mechanisms": "SCRAM-SHA-256",
+        "ssl.keystore.location": path,
+        "ssl.truststore.location": str(tmp_path / "ca.pem"),
+        "ssl.client.auth": "required",
+    }
+    own = {"listener.name.sasl_ssl.ssl.client.auth": "required"}
+    for more, mode in (({}, ssl.CERT_NONE), (own, ssl.CERT_REQUIRED)):
+        config = BrokerConfig.parse({**settings, **more})
+        (security,) = AccessSide(config, VirtualClock()).listeners.values()
+        assert security._tls.verify_mode is mode

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import ssl
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from barnabas.broker.access.authentication import SaslGate, SaslLimits
@@ -48,7 +49,12 @@ class ListenerSecurity:
         self._scratch = memoryview(b"")
         self._rules: tuple[PrincipalRule, ...] = ()
         if endpoint.security_protocol.endswith("SSL"):
-            self._tls = server_context(tls_settings(config, self._listener))
+            settings = tls_settings(config, self._listener)
+            if endpoint.security_protocol.startswith("SASL"):
+                # A login says who it is: certificates are for those who ask here (KIP-684).
+                own = config.of_listeners.get(self._listener, {})
+                settings = replace(settings, peer_certificate=own.get("ssl.client.auth", "none"))
+            self._tls = server_context(settings)
             self._scratch = memoryview(bytearray(SCRATCH_BYTES))
             self._rules = _principal_rules(self._value("ssl.principal.mapping.rules"))
         if endpoint.security_protocol.startswith("SASL"):
