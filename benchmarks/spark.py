@@ -97,6 +97,11 @@ class Best:
     rate: float = 0.0
     cpu_us: float = float("inf")
 
+    def take(self, rate: float, cpu_us: float) -> None:
+        self.rate = max(self.rate, rate)
+        # A worker that ended unseen took its time with it.
+        self.cpu_us = min(self.cpu_us, cpu_us) if cpu_us > 0 else self.cpu_us
+
 
 def _best(bench: "Bench", measure: Measure, kinds: list[str]) -> dict[str, Best]:
     """The best of `ROUNDS` after a warm-up, taken in turns."""
@@ -107,8 +112,7 @@ def _best(bench: "Bench", measure: Measure, kinds: list[str]) -> dict[str, Best]
             rate = measure(kind)
             cpu_us = (bench.cpu_seconds() - before) / ROWS * 1e6
             if turn:
-                found = best[kind]
-                found.rate, found.cpu_us = max(found.rate, rate), min(found.cpu_us, cpu_us)
+                best[kind].take(rate, cpu_us)
     return best
 
 
