@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from barnabas.model.ids import TopicPartition
     from barnabas.model.record_metadata import RecordMetadata
     from barnabas.records.record import Record
+    from barnabas.security.errors import AuthenticationError
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Admin": "barnabas.admin",
+    "AuthenticationError": "barnabas.security.errors",
     "BarnabasError": "barnabas.model.errors",
     "BrokerError": "barnabas.model.errors",
     "ConfigError": "barnabas.model.errors",
@@ -41,6 +43,7 @@ _HOMES = {
 
 __all__ = [
     "Admin",
+    "AuthenticationError",
     "BarnabasError",
     "BrokerError",
     "ConfigError",

@@ -3,14 +3,13 @@
 import asyncio
 import logging
 import ssl
-import threading
 
 import pytest
 from support.secure_broker import USERS, Certificates, client_config, secure_broker
 
-from barnabas import Admin, Consumer, Producer, SimpleConsumer
+from barnabas import Admin, AuthenticationError, Consumer, Producer, SimpleConsumer
 from barnabas.aio import Producer as AioProducer
-from barnabas.security.errors import AuthenticationError
+from barnabas.testing.server import unique_name
 
 pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("secure")]
 
@@ -35,8 +34,8 @@ def broker(certificates):
 
 @pytest.fixture
 def topic(broker):
+    name = unique_name("topic")
     with Admin({"bootstrap.servers": f"127.0.0.1:{broker.ports['PLAINTEXT']}"}) as admin:
-        name = f"topic-{threading.get_ident()}-{len(admin.list_topics())}"
         admin.create_topic(name, 1, 1)
     return name
 
