@@ -94,6 +94,7 @@ class SharedLoopThread(LoopThread):
         """
         deadline = None if timeout_s is None else monotonic() + timeout_s
         while not awaited.done:
+            self.check()
             left = None if deadline is None else deadline - monotonic()
             if left is not None and left <= 0:
                 return False
@@ -103,6 +104,7 @@ class SharedLoopThread(LoopThread):
 
     def attend(self) -> bool:
         """If nobody runs the loop: see at once, here, what has come up. False if somebody does."""
+        self.check()
         if self.resting and self._with_turn(self._resume):
             return True
         if self.resting:
@@ -113,7 +115,6 @@ class SharedLoopThread(LoopThread):
 
     def _with_turn(self, work: Callable[[], None]) -> bool:
         """Do `work` as the one who runs the loop; False when that is not to be had."""
-        self.check()
         if asyncio._get_running_loop() is not None:  # noqa: SLF001 - the public one raises
             return False
         with KeptInterrupt(self._stop_soon):

@@ -223,5 +223,7 @@ def test_a_forked_child_is_told_so(resting):
     try:
         with pytest.raises(LocalError, match="fork"):
             resting.wait(Job(), LIMIT_S)
+        with pytest.raises(LocalError, match="fork"):
+            resting.attend()
     finally:
         resting._pid -= 1
