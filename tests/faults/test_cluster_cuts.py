@@ -82,7 +82,7 @@ def in_sync(cluster, topic):
 
 
 def settle(cluster, topic, writers):
-    wait_until(lambda: in_sync(cluster, topic) == 3, 30, "ISR 3")
+    wait_until(lambda: in_sync(cluster, topic) == 3, what="ISR 3")
     counts = [len(w.acknowledged.offsets) for w in writers]
     wait_until(
         lambda: all(len(w.acknowledged.offsets) > n for w, n in zip(writers, counts, strict=True)),

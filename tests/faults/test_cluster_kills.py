@@ -161,7 +161,7 @@ class Follower(threading.Thread):
 
 
 def settle(cluster, topic, writers):
-    wait_until(lambda: all(len(p.isr) == 3 for p in leaders(cluster, topic).values()), 30, "ISR 3")
+    wait_until(lambda: all(len(p.isr) == 3 for p in leaders(cluster, topic).values()), what="ISR 3")
     for writer in writers:
         writer.stop()
     return judge(cluster, topic, writers)

@@ -75,11 +75,11 @@ async def test_forced_expiry_of_the_controller(cluster, hosts):
 async def test_thousand_partitions(cluster):
     await cluster.start(1, 2, 3)
     replicas = {p: (1 + p % 3, 1 + (p + 1) % 3, 1 + (p + 2) % 3) for p in range(1000)}
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(90):
         await cluster.admin.create_topic("t", replicas)
-        await cluster.wait(lambda: len(cluster.broker(3).roles) == 1000, 20)
+        await cluster.wait(lambda: len(cluster.broker(3).roles) == 1000, 60)
         await cluster.kill(1)
-        await cluster.wait(lambda: cluster.active, 20)
+        await cluster.wait(lambda: cluster.active, 60)
         await cluster.wait(
             lambda: all(s.leader in (2, 3) for s in cluster.broker(2).metadata.values()), 20
         )

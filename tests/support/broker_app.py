@@ -70,7 +70,7 @@ async def start(stack, config, filesystem=None):
     return Member(broker, trees[0])
 
 
-async def until(condition, timeout=20.0):
+async def until(condition, timeout=60.0):
     async with asyncio.timeout(timeout):
         while not condition():
             await asyncio.sleep(0.02)

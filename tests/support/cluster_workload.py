@@ -266,7 +266,7 @@ def _znode(cluster, path):
     return json.loads(data)
 
 
-def wait_until(condition, timeout=30.0, what="the condition"):
+def wait_until(condition, timeout=60.0, what="the condition"):
     deadline = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < deadline, f"{what} did not come about in {timeout:g} s"

@@ -58,7 +58,7 @@ class Member:
             self.consumer.close()
 
 
-def wait_until(condition, seconds=15.0):
+def wait_until(condition, seconds=60.0):
     """Until `condition()` holds; fails after `seconds`."""
     deadline = time.monotonic() + seconds
     while not condition():
