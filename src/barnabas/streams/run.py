@@ -41,11 +41,15 @@ class Runner:
         self._spark = spark
         self._kafka = {"kafka.bootstrap.servers": bootstrap_servers, **(options or {})}
 
-    def run(self, timeout: float | None = None) -> None:
-        """Everything that is in the topics now, query after query; returns when it is done."""
+    def run(self, timeout: float | None = None) -> list[list[Any]]:
+        """Everything that is in the topics now, query after query; returns when it is done.
+
+        Gives Spark's reports of each query's micro-batches.
+        """
         from barnabas.streams.engine.stage_query import Trigger
 
         deadline = None if timeout is None else time.monotonic() + timeout
+        reports = []
         for query in self._queries():
             running = query.start(Trigger(available_now=True))
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
@@ -54,6 +58,8 @@ class Runner:
             finally:
                 query.close()
             wait_until_visible(query.setting.clients, query.written_topics)
+            reports.append(list(running.recentProgress))
+        return reports
 
     def start(self, interval: DurationLike | None = None) -> "Running":
         """All queries at once, until they are stopped; a micro-batch at most each `interval`."""

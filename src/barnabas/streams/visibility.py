@@ -29,8 +29,8 @@ def wait_until_visible(settings: Mapping[str, str], topics: Iterable[str]) -> No
         return
     with Admin(settings) as admin:
         places = [
-            TopicPartition(name, number)
-            for name, found in admin.describe_topics(names).check().items()
+            TopicPartition(found.name, number)
+            for found in admin.describe_topics(names).check().values()
             for number in range(len(found.partitions))
         ]
         ends = _ends(admin, places, IsolationLevel.READ_UNCOMMITTED)
