@@ -148,6 +148,7 @@ def _ddl_field(part: str) -> Field:
     else:
         name, _, kind = part.partition(" ")
     kind = kind.strip().removeprefix(":").strip()
+    name = name.rstrip(":")
     if not name or not kind:
         raise ConfigError(f"{part!r}: a column is a name and a type")
     return Field(name, kind)

@@ -1,0 +1,150 @@
+"""Definitions: frozen, checked when they are made, drawn, and cut into queries."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from barnabas.model.errors import ConfigError
+from barnabas.streams import Stream, Table, Topology, session, sliding, tumbling
+from barnabas.streams.nodes import Map, Rekey
+from barnabas.streams.stages import is_native, plan
+
+
+@dataclass
+class Order:
+    user: str
+    amount: float
+
+
+@dataclass
+class Bill:
+    total: float
+
+
+def bill(order: Order) -> Bill:
+    return Bill(order.amount)
+
+
+def bills(order: Order) -> Iterator[Bill]:
+    yield Bill(order.amount)
+
+
+orders = Stream("orders", Order)
+users = Table("users", "name string, city string")
+cities = Table("cities", "mayor string")
+
+
+def names(topology):
+    return [stage.name for stage in plan(topology).stages]
+
+
+def test_definitions_are_frozen():
+    with pytest.raises(AttributeError):
+        orders.node = users.node
+    with pytest.raises(AttributeError):
+        orders.node.topic = None
+    with pytest.raises(AttributeError):
+        Topology("t", orders.to("x")).name = "other"
+
+
+def test_schemas_come_from_annotations():
+    assert isinstance(orders.map(bill).node, Map)
+    assert orders.map(bill).node.into.record is Bill
+    assert orders.flat_map(bills).node.into.record is Bill
+    with pytest.raises(ConfigError, match="give into="):
+        orders.map(lambda order: order)
+
+
+def test_what_cannot_be_is_refused():
+    with pytest.raises(ConfigError, match="needs 'within'"):
+        orders.join(orders)
+    with pytest.raises(ConfigError, match="no rows of its own"):
+        orders.join(users, kind="full")
+    with pytest.raises(ConfigError, match="no 'within'"):
+        orders.join(users, within="1 s")
+    with pytest.raises(ConfigError, match="inner or left"):
+        users.join(cities, on="city", kind="full")
+    with pytest.raises(ConfigError, match="ever final"):
+        orders.group_by("user").emit("final")
+    with pytest.raises(ConfigError, match="too late"):
+        orders.group_by("user").late_to("late")
+    with pytest.raises(ConfigError, match="no windows"):
+        users.group_by("city").windowed(tumbling("1 s"))
+    with pytest.raises(ConfigError, match="give 'amount > 1' a name"):
+        orders.group_by("amount > 1")
+    with pytest.raises(ConfigError, match="no sink"):
+        Topology("t")
+    with pytest.raises(ConfigError, match="letters"):
+        Topology("a b", orders.to("x"))
+    with pytest.raises(ConfigError, match="is a table"):
+        Stream(users.node)
+
+
+def test_groups_by_a_function_are_keyed_by_it():
+    node = orders.group_by(lambda order: order.user).count().node
+    assert isinstance(node.parent, Rekey)
+    assert node.keys == (("key", "_key"),)
+
+
+def test_sinks_of_one_source_share_a_query():
+    low, high = orders.branch("amount < 10")
+    assert names(Topology("t", low.to("low"), high.to("high"))) == ["1-stateless"]
+
+
+def test_state_on_state_goes_through_a_topic():
+    counts = orders.join(users, on="user").group_by("city").count()
+    topology = Topology("t", counts.to("counts"))
+    made = plan(topology)
+    assert [stage.name for stage in made.stages] == ["1-streamtablejoin", "2-aggregate"]
+    assert [topic.name for topic in made.cuts.values()] == ["t-1-repartition"]
+    joined = counts.join(cities)
+    made = plan(Topology("t", joined.to("out")))
+    assert [topic.name for topic in made.cuts.values()] == ["t-1-repartition", "t-2-changelog"]
+
+
+def test_writers_come_before_readers():
+    later = Stream("made", Order).group_by("user").count().to("counts")
+    first = orders.filter("amount > 1").to("made")
+    assert names(Topology("t", later, first)) == ["1-stateless", "2-aggregate"]
+
+
+def test_a_merge_of_state_and_source_reads_both_from_topics():
+    sums = orders.group_by("user").sum("amount", "amount").changes()
+    made = plan(Topology("t", sums.merge(orders).to("all")))
+    assert [stage.name for stage in made.stages] == ["1-aggregate", "2-stateless"]
+
+
+def test_what_spark_does_itself():
+    groups = orders.group_by("user")
+    assert is_native(groups.count().node)
+    assert is_native(groups.windowed(tumbling("1 s")).count().node)
+    assert is_native(groups.windowed(session("1 s")).emit("final").count().node)
+    assert is_native(orders.join(orders, within="1 s").node)
+    assert not is_native(groups.windowed(session("1 s")).count().node)
+    assert not is_native(groups.windowed(sliding("1 s")).count().node)
+    assert not is_native(groups.windowed(tumbling("1 s")).late_to("late").count().node)
+    assert not is_native(users.group_by("city").count().node)
+    assert not is_native(orders.join(users).node)
+    assert not is_native(users.join(cities).node)
+
+
+def test_drawings():
+    counts = orders.join(users, on="user").group_by("city").count()
+    topology = Topology("shop", counts.to("counts"), counts.view("v.db"))
+    assert topology.explain() == "\n".join(
+        [
+            "topology shop",
+            "  [1] stream orders",
+            "  └─ [3] inner join with table",
+            "     └─ [4] count by city, emit changes",
+            "        ├─ [5] to counts",
+            "        └─ [6] view view in v.db",
+            "  [2] table users",
+            "  └─ [3] inner join with table (above)",
+            "queries",
+            "  1-streamtablejoin [3]: to shop-1-repartition (internal)",
+            "  2-aggregate [4]: to counts, view view in v.db",
+        ]
+    )
+    assert "n1 --> n3" in topology.explain("mermaid")

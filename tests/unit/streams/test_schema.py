@@ -1,0 +1,64 @@
+"""Schemas from dataclasses and DDL; what cannot be one is named."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+import pytest
+
+from barnabas.model.errors import ConfigError
+from barnabas.streams.schema import Schema, sql_type
+
+
+@dataclass
+class Place:
+    x: int
+    y: float
+
+
+@dataclass
+class Event:
+    name: str
+    at: datetime
+    day: date | None
+    place: Place
+    tags: list[str]
+    counts: dict[str, int]
+    raw: bytes
+    good: bool = True
+
+
+def test_a_dataclass():
+    schema = Schema.of(Event)
+    assert schema.record is Event
+    assert schema.ddl == (
+        "`name` string, `at` timestamp, `day` date, `place` struct<`x`:bigint,`y`:double>, "
+        "`tags` array<string>, `counts` map<string,bigint>, `raw` binary, `good` boolean"
+    )
+
+
+def test_ddl_and_pairs():
+    schema = Schema.of("a int, `b c` array<struct<x:int,y:decimal(10,2)>>, d: string")
+    assert schema.names == ("a", "b c", "d")
+    assert schema.fields[1].type == "array<struct<x:int,y:decimal(10,2)>>"
+    assert Schema.of([("a", "int")]).struct == "struct<`a`:int>"
+    assert Schema.of(schema) is schema
+
+
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        ("", "at least one column"),
+        ("a", "a name and a type"),
+        ("_key string", "taken by the row"),
+        ("a int, a int", "twice"),
+        (int, "no dataclass"),
+    ],
+)
+def test_what_is_no_schema(source, what):
+    with pytest.raises(ConfigError, match=what):
+        Schema.of(source)
+
+
+def test_a_type_spark_has_not():
+    with pytest.raises(ConfigError, match="no type in Spark"):
+        sql_type(int | str)

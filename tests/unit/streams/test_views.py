@@ -1,0 +1,45 @@
+"""Views: whole micro-batches, each once; asked by key and by range."""
+
+import pytest
+
+from barnabas.model.errors import LocalError
+from barnabas.streams.views import Change, TableView, ViewFile
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "views" / "v.db")
+
+
+def test_a_view(path):
+    with ViewFile(path, "t") as view:
+        view.apply("q", 0, [Change("a", '{"n":1}', 5), Change("b", '{"n":2}', 6)])
+        assert view.has("q", 0)
+        assert not view.has("q", 1)
+        view.apply("q", 1, [Change("a", None, 7), Change("c", '{"n":3}', 8)])
+    with TableView(path, "t") as asked:
+        assert asked.get("a") is None
+        assert asked.get("b") == {"n": 2}
+        assert [(row.key, row.timestamp) for row in asked.scan()] == [("b", 6), ("c", 8)]
+        assert [row.key for row in asked.scan(start="b", end="c")] == ["b"]
+        assert [row.key for row in asked.scan(limit=1)] == ["b"]
+        assert len(asked) == 2
+        assert "c" in asked
+
+
+def test_a_micro_batch_that_fails_leaves_nothing(path):
+    def broken():
+        yield Change("a", "{}", 1)
+        raise RuntimeError("lost")
+
+    with ViewFile(path, "t") as view:
+        with pytest.raises(RuntimeError, match="lost"):
+            view.apply("q", 0, broken())
+        assert not view.has("q", 0)
+    with TableView(path, "t") as asked:
+        assert len(asked) == 0
+
+
+def test_no_view_yet(path):
+    with pytest.raises(LocalError, match="has its query run yet"):
+        TableView(path)
