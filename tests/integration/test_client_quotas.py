@@ -16,6 +16,7 @@ from barnabas.wire.messages.alter_client_quotas import (
     OpData,
 )
 from barnabas.wire.messages.api_versions import ApiVersionsRequest
+from barnabas.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from barnabas.wire.messages.metadata import MetadataRequest
 
 pytestmark = pytest.mark.integration
@@ -92,6 +93,25 @@ async def test_an_unacknowledged_producer_is_muted_too(peer, topic):
     peer.send(produce_request(topic, BATCH, acks=0), 9)
     await peer.call(ApiVersionsRequest(), 0)
     assert asyncio.get_running_loop().time() - before >= 0.3
+
+
+@pytest.mark.parametrize("version", [5, 7])
+async def test_partitions_are_made_within_a_rate(start, connect, version):
+    """Measured over ten seconds, as by default: no test is so slow that the excess is gone."""
+    peer = await connect(await start())
+    await set_quota(peer, controller_mutation_rate=0.1)
+
+    async def create():
+        topic = CreatableTopic(unique_name("topic"), 3, 1)
+        request = CreateTopicsRequest([topic], timeout_ms=30_000)
+        response = await peer.call(request, version, timeout=60)
+        return response.topics[0].error_code, response.throttle_time_ms
+
+    code, wait_ms = await create()
+    assert (code, wait_ms > 0) == (0, version == 5)  # 3 where ten seconds allow 1
+    if version == 7:
+        code, wait_ms = await create()
+        assert (code, wait_ms > 0) == (89, True)
 
 
 def test_our_clients_wait_and_lose_nothing(server):

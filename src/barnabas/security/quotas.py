@@ -19,8 +19,9 @@ DEFAULT = None
 
 PRODUCER_BYTE_RATE = "producer_byte_rate"
 CONSUMER_BYTE_RATE = "consumer_byte_rate"
+MUTATION_RATE = "controller_mutation_rate"
 CLIENT_QUOTAS = frozenset(
-    {PRODUCER_BYTE_RATE, CONSUMER_BYTE_RATE, "request_percentage", "controller_mutation_rate"}
+    {PRODUCER_BYTE_RATE, CONSUMER_BYTE_RATE, MUTATION_RATE, "request_percentage"}
 )
 IP_QUOTAS = frozenset({"connection_creation_rate"})
 WHOLE_NUMBERS = frozenset({PRODUCER_BYTE_RATE, CONSUMER_BYTE_RATE, "connection_creation_rate"})

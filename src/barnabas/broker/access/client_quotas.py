@@ -5,6 +5,7 @@ from barnabas.broker.access.quota_entities import table_of
 from barnabas.model.clock import Clock
 from barnabas.security.quotas import (
     CONSUMER_BYTE_RATE,
+    MUTATION_RATE,
     PRODUCER_BYTE_RATE,
     Limit,
     QuotaTable,
@@ -58,12 +59,13 @@ class Meter:
 
 
 class ClientQuotas:
-    """What clients may send and read."""
+    """What clients may send and read, and how many partitions they may make and remove."""
 
     def __init__(self, clock: Clock, *, samples: int, window_ms: int) -> None:
         self.produce = Meter(PRODUCER_BYTE_RATE, clock, samples=samples, window_ms=window_ms)
         self.fetch = Meter(CONSUMER_BYTE_RATE, clock, samples=samples, window_ms=window_ms)
+        self.mutations = Meter(MUTATION_RATE, clock, samples=samples, window_ms=window_ms)
 
     def load(self, entities: ClientEntities) -> None:
-        for meter in (self.produce, self.fetch):
+        for meter in (self.produce, self.fetch, self.mutations):
             meter.load(entities)

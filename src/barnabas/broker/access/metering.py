@@ -4,33 +4,31 @@ Whoever is over a limit is answered at once, told how long to wait, and not list
 (KIP-219). Followers are not clients: replication has limits of its own.
 """
 
-import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from barnabas.broker.access.client_quotas import ClientQuotas, Meter
+from barnabas.broker.access.metering_port import Handle, mute
+from barnabas.broker.access.mutation_quota import MUTATIONS, limit_mutations
 from barnabas.broker.handler import Handler, RequestContext, Result
-from barnabas.net.server_connection import ServerConnection
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.fetch import FetchRequest, FetchResponse
 from barnabas.wire.messages.produce import ProduceRequest, ProduceResponse
 
-Handle = Callable[[RequestContext, Any], Result]
-
 
 def metered(handlers: Iterable[Handler], quotas: ClientQuotas) -> list[Handler]:
     """The handlers with meters where there are quotas."""
-    before = {
-        ApiKey.PRODUCE: lambda handle: _produce(handle, quotas.produce),
-        ApiKey.FETCH: lambda handle: _fetch(handle, quotas.fetch),
-    }
-    return [
-        replace(handler, handle=before[handler.api](handler.handle))
-        if handler.api in before
-        else handler
-        for handler in handlers
-    ]
+    return [replace(handler, handle=_metered(handler, quotas)) for handler in handlers]
+
+
+def _metered(handler: Handler, quotas: ClientQuotas) -> Handle:
+    if handler.api is ApiKey.PRODUCE:
+        return _produce(handler.handle, quotas.produce)
+    if handler.api is ApiKey.FETCH:
+        return _fetch(handler.handle, quotas.fetch)
+    if handler.api in MUTATIONS:
+        return limit_mutations(handler.api, handler.handle, quotas.mutations)
+    return handler.handle
 
 
 def _produce(serve: Handle, meter: Meter) -> Handle:
@@ -89,9 +87,3 @@ def _is_follower(request: FetchRequest) -> bool:
 
 def _size(response: FetchResponse) -> int:
     return sum(len(data.records or b"") for t in response.responses for data in t.partitions)
-
-
-def mute(connection: ServerConnection, throttle_ms: int) -> None:
-    """Take nothing from a client for a while; what it has asked for is answered."""
-    connection.pause()
-    asyncio.get_running_loop().call_later(throttle_ms / 1000, connection.unpause)
