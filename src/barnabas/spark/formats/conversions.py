@@ -7,6 +7,7 @@ the fast ones refuse comes here, and what is refused here is an error of the row
 import base64
 import datetime as dt
 import json
+import math
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -140,7 +141,14 @@ def _decimal(kind: DecimalType) -> Convert:
 def _fraction(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise ValueError(f"{_show(value)} is no number")
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    # JSON has neither infinity nor NaN, whatever parsers make of such words.
+    if not math.isfinite(number):
+        raise ValueError(f"{_show(value)} is no number")
+    return number
 
 
 def _boolean(value: Any) -> bool:
@@ -159,6 +167,7 @@ def _boolean_text(text: str) -> bool:
 def _string(value: Any) -> str:
     """Anything but text as its JSON, as Spark's own reader has it."""
     if isinstance(value, str):
+        value.encode()  # half of a surrogate pair is no text, and JSON can say it
         return value
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False, default=str)
 

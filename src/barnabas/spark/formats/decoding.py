@@ -76,7 +76,25 @@ class Decoder:
                 except ValueError as error:
                     errors[at] = str(error) or type(error).__name__
             values.append(value)
-        return pa.array(values, self.arrow_type), errors
+        try:
+            return pa.array(values, self.arrow_type), errors
+        except (pa.ArrowException, ArithmeticError, TypeError, ValueError):
+            return self._one_by_one(values, errors)
+
+    def _one_by_one(
+        self, values: list[Any], errors: dict[int, str]
+    ) -> tuple["pa.Array", dict[int, str]]:
+        """For values that were read, but that some column cannot hold: one must not stop all."""
+        import pyarrow as pa
+
+        parts: list[Any] = []
+        for at, value in enumerate(values):
+            try:
+                parts.append(pa.array([value], self.arrow_type))
+            except (pa.ArrowException, ArithmeticError, TypeError, ValueError) as error:
+                errors[at] = str(error)
+                parts.append(pa.nulls(1, self.arrow_type))
+        return pa.concat_arrays(parts), errors
 
     def _empty(self) -> "pa.Array":
         import pyarrow as pa

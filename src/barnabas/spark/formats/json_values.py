@@ -66,7 +66,9 @@ def json_batch(kind: DataType) -> Callable[["pa.Array"], "pa.Array | None"] | No
 
         try:
             read = _read(array, reading)
-            return None if read is None else _finish(read, wanted)
+            if read is None or not _finite(read):
+                return None
+            return _finish(read, wanted)
         except pa.ArrowInvalid:
             return None
 
@@ -118,6 +120,20 @@ def _table(lines: "pa.Buffer", kind: Any) -> "pa.Table":
         read_options=pj.ReadOptions(use_threads=False, block_size=max(len(lines), 1)),
         parse_options=pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior=unknown),
     )
+
+
+def _finite(array: "pa.Array") -> bool:
+    """Whether no number is infinite or NaN, which Arrow reads and JSON does not have."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_struct(array.type):
+        return all(_finite(column) for column in array.flatten())
+    if pa.types.is_list(array.type):
+        return _finite(array.flatten())
+    if not pa.types.is_floating(array.type):
+        return True
+    return pc.all(pc.is_finite(array)).as_py() is not False
 
 
 def _finish(array: "pa.Array", wanted: Any) -> "pa.Array":

@@ -73,6 +73,9 @@ def test_json_types():
         (b'{"t": "yesterday"}', "field 't': \"yesterday\" is no timestamp"),
         (b'{"o": {"x": "a"}}', "field 'o': field 'x': \"a\" is no number"),
         (b'{"s": "\xff"}', "is no UTF-8 text"),
+        (b'{"s": "\\ud800"}', "surrogates not allowed"),
+        (b'{"o": {"x": NaN}}', "field 'x': NaN is no number"),
+        (b'{"o": {"x": 1e400}}', "field 'x': Infinity is no number"),
     ],
 )
 def test_json_errors(data, reason):
