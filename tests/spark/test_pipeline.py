@@ -158,7 +158,7 @@ def test_a_stop_is_clean(spark, broker, topic_name, tmp_path, make):
         assert begun.wait(200)
     finally:
         runner.stop.set()
-        thread.join(60)
+        thread.join(90)
     assert states == [STOPPED]
     assert Registry(tmp_path / "state").read(topic_name)["state"] == STOPPED
     assert not [query for query in spark.streams.active if query.name == topic_name]

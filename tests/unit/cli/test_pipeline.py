@@ -91,10 +91,12 @@ def test_the_first_signal_asks_the_second_ends():
     kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         stop = threading.Event()
-        received = pipeline.stop_on_signals(stop)
+        signals = pipeline.StopSignals(stop)
+        signals.install()
         signal.raise_signal(signal.SIGTERM)
         assert stop.is_set()
-        assert received == [signal.SIGTERM]
+        assert signals.received == [signal.SIGTERM]
+        signals.install()
         assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
     finally:
         for number, handler in kept.items():

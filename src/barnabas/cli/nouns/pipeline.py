@@ -87,16 +87,22 @@ def _run(arguments: argparse.Namespace) -> int:
     from barnabas.spark.pipeline.registry import FINISHED, Registry
     from barnabas.spark.pipeline.runner import Runner
 
-    line = ProgressLine(file.pipeline.name, arguments.quiet)
-    runner = Runner(file, Registry(arguments.state_dir), line.show, line.say)
-    received = stop_on_signals(runner.stop)
+    line, stop = ProgressLine(file.pipeline.name, arguments.quiet), threading.Event()
+    signals = StopSignals(stop)
+
+    def on_start(text: str) -> None:
+        signals.install()
+        line.say(text)
+
+    signals.install()
+    runner = Runner(file, Registry(arguments.state_dir), line.show, on_start, stop=stop)
     line.say(f"{file.pipeline.name}: starting Spark ...")
     try:
         state = runner.run()
     finally:
         line.end()
     line.say(f"{file.pipeline.name} has {'ended' if state == FINISHED else 'stopped'}")
-    return INTERRUPTED if signal.SIGINT in received else DONE
+    return INTERRUPTED if signal.SIGINT in signals.received else DONE
 
 
 def _changed(file: Any, arguments: argparse.Namespace) -> Any:
@@ -113,18 +119,23 @@ def _changed(file: Any, arguments: argparse.Namespace) -> Any:
     return replace(file, pipeline=replace(file.pipeline, **changes))
 
 
-def stop_on_signals(stop: threading.Event) -> list[int]:
+class StopSignals:
     """SIGTERM and Ctrl-C ask for a clean stop; a second one of them ends at once."""
-    received: list[int] = []
 
-    def on_signal(number: int, _frame: object) -> None:
-        received.append(number)
-        stop.set()
+    def __init__(self, stop: threading.Event) -> None:
+        self.received: list[int] = []
+        self._stop = stop
+
+    def install(self) -> None:
+        """Again when Spark is up: it puts a handler of its own, which cancels what runs."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            if number not in self.received:
+                signal.signal(number, self._on_signal)
+
+    def _on_signal(self, number: int, _frame: object) -> None:
+        self.received.append(number)
+        self._stop.set()
         signal.signal(number, signal.SIG_DFL)
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, on_signal)
-    return received
 
 
 def _list_arguments(parser: argparse.ArgumentParser) -> None:
