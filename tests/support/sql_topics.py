@@ -1,6 +1,7 @@
 """What SQL wrote, read by a plain consumer: no Spark between the test and the records."""
 
 import json
+import threading
 
 from barnabas import SimpleConsumer
 from barnabas.streams.sql.engine.settling import wait_settled
@@ -19,6 +20,16 @@ def committed(servers, topic):
                 found.extend(records)
                 position = max(following, position)
     return found
+
+
+def wait_gone(engine, topic, tries=600):
+    """Until a topic that was deleted is not listed any more."""
+    pause = threading.Event()
+    for _ in range(tries):
+        if topic not in engine.topic_names():
+            return
+        pause.wait(0.1)
+    raise AssertionError(f"{topic} is still there")
 
 
 def text(data):

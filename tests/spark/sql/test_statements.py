@@ -1,7 +1,7 @@
 """The kinds of query that the quick start has not: one run of all of them, then a look at each."""
 
 import pytest
-from support.sql_topics import rows, table
+from support.sql_topics import rows, table, wait_gone
 
 from barnabas.streams.sql.engine.results import Message
 
@@ -156,7 +156,7 @@ def test_terminate_and_drop(engine_factory):
     engine.run("DROP TABLE c DELETE TOPIC; DROP STREAM b;")
     assert engine.catalog.queries == []
     assert [relation.name for relation in engine.catalog.relations] == ["a"]
-    assert "end_c" not in engine.topic_names()
+    wait_gone(engine, "end_c")
     assert "end_b" in engine.topic_names()
     assert engine.run("DROP TABLE IF EXISTS c") == [Message("there is no c")]
 

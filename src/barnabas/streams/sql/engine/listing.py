@@ -35,14 +35,15 @@ def show_relations(catalog: Catalog, kind: RelationKind, *, extended: bool) -> T
 
 def show_topics(admin: Admin) -> Table:
     names = [listing.name for listing in admin.list_topics()]
-    described = admin.describe_topics(names)
+    # One that is deleted between the two calls is left out.
+    described = admin.describe_topics(names).ok
     rows = [
         {
             "topic": name,
             "partitions": len(described[name].partitions),
             "replicas": described[name].replication_factor,
         }
-        for name in sorted(names)
+        for name in sorted(str(name) for name in described)
     ]
     return Table(["topic", "partitions", "replicas"], rows)
 
