@@ -109,6 +109,7 @@ class RecordAppender:
     _count: cython.int
     _next_delta: cython.int
     _based: cython.bint
+    _taken: cython.bint
     _base_timestamp: cython.longlong
     _max_timestamp: cython.longlong
 
@@ -121,6 +122,7 @@ class RecordAppender:
         self._size = _PREFIX
         self._count = 0
         self._next_delta = 0
+        self._taken = False
         self._based = base_timestamp is not None
         self._base_timestamp = -1 if base_timestamp is None else base_timestamp
         self._max_timestamp = -1
@@ -179,9 +181,13 @@ class RecordAppender:
     ) -> int:
         """As `append`, or -1 without effect when the batch would exceed `limit` bytes.
 
-        The first record always goes in: a record larger than the limit travels alone.
+        The first record always goes in: a record larger than the limit travels alone. Nothing
+        goes in once the batch is taken, which may happen while headers are encoded: that can
+        collect garbage, and so let other threads run.
         """
         plain = _encode_headers(headers) if headers else None
+        if self._taken:
+            return -1
         if self._count == 0:
             limit = _MAX_RECORD
         return self._append(timestamp_ms, _as_bytes(key), _as_bytes(value), plain, limit)
@@ -198,6 +204,8 @@ class RecordAppender:
 
         `timestamp_ms` is for rows without a time of their own.
         """
+        if self._taken:
+            return 0
         if limit > self._capacity:
             self._grow(limit)
         first = self._base_timestamp if self._based else encoder.time(start, timestamp_ms)
@@ -225,6 +233,7 @@ class RecordAppender:
 
     def take(self) -> bytearray:
         """The bytes: 61 blank ones for the header, then the records. The appender is spent."""
+        self._taken = True
         array = self._array
         del array[self._size :]
         self._array = bytearray()

@@ -299,10 +299,11 @@ class TopicAppender:
         self, partition: int, encoder: RowEncoder, start: int, stop: int
     ) -> tuple[int, ProducerBatch | None]:
         appender = self._appenders[partition]
+        batch = self._batches[partition]
         if appender is None:
             return 0, None
         count = appender.try_append_rows(_now_ms(), encoder, start, stop, self._limit)
-        return count, self._batches[partition]
+        return count, batch
 
     @cython.cfunc
     def _append(
@@ -314,13 +315,15 @@ class TopicAppender:
         headers: Headers,
     ) -> SendFuture | None:
         appender = self._appenders[place]
+        # Now: making the future may collect garbage, which may let the loop close this batch.
+        batch = self._batches[place]
         if appender is None:
             return None
         delta: cython.int = appender.try_append(stamp, key, value, headers, self._limit)
         if delta < 0:
             return None
         future: SendFuture = SendFuture.__new__(SendFuture)
-        future._batch = self._batches[place]
+        future._batch = batch
         future._delta = delta
         future._timestamp = stamp
         return future

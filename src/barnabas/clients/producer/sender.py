@@ -8,7 +8,7 @@ of the loop each.
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Protocol
 
@@ -120,9 +120,9 @@ class Sender:
     def _step(self, now: int) -> int:
         """Send what can be sent; milliseconds until there may be more to do."""
         if self._client.metadata_is_stale and not self._accumulator.empty:
-            self._background("metadata", self._client.refresh())
+            self._background("metadata", self._client.refresh)
         if not self._identity.ready and self.gate is None:
-            self._background(PRODUCER_ID, self._fetch_producer_id())
+            self._background(PRODUCER_ID, self._fetch_producer_id)
         next_ms = now + IDLE_CHECK_MS
         by_node: dict[int, list[TopicPartition]] = {}
         for batch in self._accumulator.waiting():
@@ -147,7 +147,7 @@ class Sender:
     def _leader(self, place: TopicPartition) -> Node | None:
         found = self._client.metadata.leader_of(place)
         if found is None:
-            self._background("metadata", self._client.refresh({place.topic}))
+            self._background("metadata", partial(self._client.refresh, {place.topic}))
             return None
         return found[0]
 
@@ -156,7 +156,7 @@ class Sender:
             return
         connection = self._client.connected(node_id)
         if connection is None:
-            self._background(f"connection {node_id}", self._connect(node_id))
+            self._background(f"connection {node_id}", partial(self._connect, node_id))
             return
         while places and self._in_flight.get(node_id, 0) < self._settings.max_in_flight:
             batches = self._take(places)
@@ -265,7 +265,7 @@ class Sender:
                 self._client.metadata.move_leader(
                     batch.partition, leader.leader_id, leader.leader_epoch
                 )
-            self._background("metadata", self._client.refresh({batch.partition.topic}))
+            self._background("metadata", partial(self._client.refresh, {batch.partition.topic}))
         match verdict(batch, code, self._circumstances(batch)):
             case Verdict.STORED:
                 self._stored(batch, answer)
@@ -300,7 +300,7 @@ class Sender:
         for batch in batches:
             self._identity.answered(batch)
             self._retry_or_fail(batch, error)
-        self._background("metadata", self._client.refresh())
+        self._background("metadata", self._client.refresh)
 
     def _retry_or_fail(self, batch: ProducerBatch, error: BarnabasError) -> None:
         if self._tries_left(batch):
@@ -366,20 +366,18 @@ class Sender:
 
     # -- beside the loop -----------------------------------------------------------------------
 
-    def _background(self, what: str, work: Awaitable[object]) -> None:
+    def _background(self, what: str, work: Callable[[], Awaitable[object]]) -> None:
         """Run something that waits, once at a time per `what`."""
         if what in self._busy:
-            if asyncio.iscoroutine(work):
-                work.close()
             return
         self._busy.add(what)
         task = self._loop.create_task(self._guarded(what, work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _guarded(self, what: str, work: Awaitable[object]) -> None:
+    async def _guarded(self, what: str, work: Callable[[], Awaitable[object]]) -> None:
         try:
-            await work
+            await work()
         except BarnabasError as error:
             logger.debug("%s: %s", what, error)
             self._refused(what, error)
