@@ -47,6 +47,14 @@ def test_try_append_declines_past_the_limit(appender):
     assert appender.try_append(0, None, b"x", (), size + 8) == 1
 
 
+def test_a_batch_that_was_taken_takes_no_more(appender):
+    appender.append(1, None, b"a")
+    taken = bytes(appender.take())
+    assert appender.try_append(1, None, b"b", [("h", b"1")], 1000) == -1
+    assert b"b" not in taken
+    assert appender.count == 0
+
+
 def test_accepts_any_bytes(appender):
     appender.append(0, bytearray(b"k"), memoryview(b"v"), [("h", bytearray(b"x"))])
     assert appender.take()[HEADER_SIZE:] == bytes.fromhex("18 00 00 00 02 6b 02 76 02 02 68 02 78")
