@@ -91,7 +91,7 @@ def fold_step(rows: DataFrame, node: Fold, record: type | None, step: Step) -> D
         .repartition("_key")
         .sortWithinPartitions("_key", "_side", "_offset", "_partition")
     )
-    changes = ordered.mapInArrow(_folder(node, record, names, target), target).persist()
+    changes = step.hold(ordered.mapInArrow(_folder(node, record, names, target), target))
     step.update("states", changes)
     return changes
 

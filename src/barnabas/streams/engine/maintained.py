@@ -27,16 +27,13 @@ TIME = "newest_ms"
 
 def table_groups_step(rows: DataFrame, node: Aggregate, step: Step) -> DataFrame:
     """What changed in the groups of a table."""
-    changes = last_changes(rows).persist()
+    changes = step.hold(last_changes(rows))
     before = step.rows("table", rows.schema)
     after = step.update("table", changes)
     keys = changes.select("_key")
-    touched = (
-        _group_keys(before.join(keys, "_key", "left_semi"), node)
-        .union(_group_keys(after.join(keys, "_key", "left_semi"), node))
-        .distinct()
-        .persist()
-    )
+    left = _group_keys(before.join(keys, "_key", "left_semi"), node)
+    entered = _group_keys(after.join(keys, "_key", "left_semi"), node)
+    touched = step.hold(left.union(entered).distinct())
     old = grouped(_of_groups(before, touched, node), node)
     new = grouped(_of_groups(after, touched, node), node)
     return difference(old, new)
@@ -71,7 +68,7 @@ def windows_step(rows: DataFrame, node: Aggregate, step: Step) -> tuple[DataFram
     after = step.replace("rows", before.union(on_time))
     if node.emit is Emit.FINAL:
         return _just_closed(after, node, was, now), late
-    touched = _group_keys(on_time, node).distinct().persist()
+    touched = step.hold(_group_keys(on_time, node).distinct())
     old = _still_open(results(_of_groups(before, touched, node), node), window, was)
     new = _still_open(results(_of_groups(after, touched, node), node), window, was)
     return difference(old, new), late

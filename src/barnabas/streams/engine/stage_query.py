@@ -187,14 +187,13 @@ class StageQuery:
         step = self.store.begin(batch_id)
         core = self.stage.core
         assert core is not None
-        if isinstance(core, StreamTableJoin):
-            self._stream_table_batch(frame, batch_id, core, step)
-        else:
-            whole = frame.persist()
-            try:
-                self._stepped_batch(whole, batch_id, core, step)
-            finally:
-                whole.unpersist()
+        try:
+            if isinstance(core, StreamTableJoin):
+                self._stream_table_batch(frame, batch_id, core, step)
+            else:
+                self._stepped_batch(step.hold(frame), batch_id, core, step)
+        finally:
+            step.release()
         step.commit()
 
     def _stream_table_batch(
@@ -202,12 +201,10 @@ class StageQuery:
     ) -> None:
         """Without news of the table the rows pass through once, and nothing is kept."""
         news = self._has_news(core.right, batch_id)
-        whole = frame.persist() if news else frame
+        whole = step.hold(frame) if news else frame
         result = stream_table_step(whole, core, step, news=news)
         settled = result if stays_in_place(step, news=news) else _settled(result)
         self._write_all(settled, batch_id, core)
-        if news:
-            whole.unpersist()
 
     def _stepped_batch(self, frame: DataFrame, batch_id: int, core: Node, step: Step) -> None:
         late: DataFrame | None = None
@@ -221,13 +218,11 @@ class StageQuery:
             result, late = windows_step(frame, core, step)
         else:
             raise LocalError(f"{core.label!r} keeps no state of its own")
-        shared = _settled(result).persist()
-        try:
-            self._write_all(shared, batch_id, core)
-            if late is not None and isinstance(core, Aggregate) and core.late_topic:
-                self._write_topic(_settled(late), Topic(core.late_topic), batch_id, "late")
-        finally:
-            shared.unpersist()
+        settled = _settled(result)
+        several = len(self.stage.outputs) > 1
+        self._write_all(step.hold(settled) if several else settled, batch_id, core)
+        if late is not None and isinstance(core, Aggregate) and core.late_topic:
+            self._write_topic(_settled(late), Topic(core.late_topic), batch_id, "late")
 
     # --- outputs ---
 

@@ -183,6 +183,7 @@ class Step:
         self.facts: dict[str, Any] = dict(before.facts)
         self._store = store
         self._tables = dict(before.tables)
+        self._held: list[DataFrame] = []
 
     def rows(self, table: str, schema: StructType) -> DataFrame:
         """A table as it was: rows by `_key`, without the deleted ones."""
@@ -209,6 +210,16 @@ class Step:
         parts = (self._store.write_part(table, f"base-{self.batch_id}", rows),)
         self._tables[table] = parts
         return self._union(table, parts, rows.schema)
+
+    def hold(self, frame: DataFrame) -> DataFrame:
+        """Keep what is computed for this micro-batch until it is over."""
+        self._held.append(frame.persist())
+        return frame
+
+    def release(self) -> None:
+        for frame in self._held:
+            frame.unpersist()
+        self._held.clear()
 
     def commit(self) -> None:
         self._store.commit(Version(self.batch_id, self._tables, self.facts))

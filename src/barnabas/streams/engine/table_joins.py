@@ -141,12 +141,12 @@ def _stream_result(both: DataFrame, node: StreamTableJoin) -> DataFrame:
 
 def tables_step(frame: DataFrame, node: TableJoin, step: Step) -> DataFrame:
     """What changed in the join of two tables."""
-    changes = [last_changes(side_rows(frame, which)).persist() for which in (LEFT, RIGHT)]
+    changes = [step.hold(last_changes(side_rows(frame, which))) for which in (LEFT, RIGHT)]
     before = [step.rows(name, _struct(frame, f"_{name}")) for name in ("left", "right")]
     after = [
         step.update(name, changed) for name, changed in zip(("left", "right"), changes, strict=True)
     ]
-    touched = _touched(node, changes, before, after).persist()
+    touched = step.hold(_touched(node, changes, before, after))
     old = _joined(before[0], before[1], touched, node)
     new = _joined(after[0], after[1], touched, node)
     return difference(old, new)
