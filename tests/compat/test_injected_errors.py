@@ -29,6 +29,9 @@ def consumed(broker, topic, count):
             "group.id": topic,
             "auto.offset.reset": "earliest",
             "enable.auto.commit": False,
+            # librdkafka asks for the coordinator behind its waiting fetch, and while that waits it
+            # may fail its own retries over and over: then a commit takes up to a minute.
+            "fetch.wait.max.ms": 10,
         }
     )
     consumer.subscribe([topic])
