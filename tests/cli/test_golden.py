@@ -59,6 +59,7 @@ COMMANDS = {
     "offsets-get": ["offsets", "get", "orders", "--at", "@1700000000003"],
     "records-delete": ["records", "delete", "orders", "-o", "1", "--dry-run"],
     "cluster-info": ["cluster", "info"],
+    "cluster-versions": ["cluster", "versions"],
     "transactions-list": ["transactions", "list"],
     "transactions-describe": ["transactions", "describe", "tx"],
     "transactions-producers": ["transactions", "producers", "orders:0"],
@@ -143,3 +144,30 @@ def test_figures(cli, broker, topic_name, verb, form):
 def test_other_formats(cli, world, form):
     ran = cli("topics", "list", "--format", form, servers=world.bootstrap_servers)
     compare(f"topics-list.{form}", ran)
+
+
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_open_transaction(cli, broker, topic_name, form):
+    """Producer ids and topics differ from run to run: what is said of them does not."""
+    broker.topic(topic_name)
+    settings = {"bootstrap.servers": broker.bootstrap_servers, "transactional.id": topic_name}
+    with Producer(settings) as producer:
+        producer.init_transactions()
+        producer.begin_transaction()
+        producer.send(topic_name, b"v", partition=0).result(timeout=30)
+        words = ("transactions", "abort", f"{topic_name}:0", "--start-offset", "0", "--dry-run")
+        ran = cli(*words, "--format", form, servers=broker.bootstrap_servers)
+        producer.abort_transaction()
+    assert ran.code == 0, ran.err
+    text = re.sub(r"(?<!\w)\d+(?!\w)", "N", ran.out.replace(topic_name, "TOPIC"))
+    compare(f"transactions-abort.{form}", re.sub(" +", " ", text))
+
+
+@pytest.mark.parametrize("form", ["lines", "json"])
+def test_produced(cli, broker, topic_name, form):
+    broker.topic(topic_name)
+    line = b"hello" if form == "lines" else b'{"key": "k", "value": "hello"}'
+    words = ("produce", topic_name, "--format", form, "-v")
+    ran = cli(*words, servers=broker.bootstrap_servers, stdin=line + b"\n")
+    assert ran.code == 0, ran.err
+    compare(f"produce.{form}", (ran.out + ran.err).replace(topic_name, "TOPIC"))
