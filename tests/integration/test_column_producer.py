@@ -104,8 +104,7 @@ def test_what_is_wrong_is_said(broker, topic_name):
 def test_a_batch_that_is_split_answers_for_each_part(broker, topic_name):
     """The broker takes 500 bytes at most: batches are cut until they fit, or cannot be cut."""
     broker.topic(topic_name, partitions=1, config={"max.message.bytes": 500})
-    one_at_a_time = {"max.in.flight.requests.per.connection": 1}
-    with ColumnProducer(settings(broker, **one_at_a_time)) as producer:
+    with ColumnProducer(settings(broker)) as producer:
         sent = producer.send_columns(topic_name, pa.array([b"%04d" % n * 20 for n in range(100)]))
         producer.flush(30)
         sent.check()

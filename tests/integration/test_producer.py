@@ -99,6 +99,25 @@ def test_a_batch_the_broker_finds_too_large_is_split_and_all_arrives(topic_name)
         assert values == [b"%03d" % n * 30 for n in range(100)]
 
 
+@pytest.mark.parametrize("transactional", [False, True])
+def test_many_batches_too_large_at_once(broker, producer_of, transactional):
+    """Those in flight behind one that is split are refused, and come again behind its parts."""
+    for turn in range(8):
+        topic = broker.topic(config={"max.message.bytes": 500})
+        own_id = {"transactional_id": f"{topic}-{turn}"} if transactional else {}
+        producer = producer_of(batch_size=2000, linger_ms=50, **own_id)
+        if transactional:
+            producer.init_transactions()
+            producer.begin_transaction()
+        values = [b"%04d" % number * 20 for number in range(100)]
+        futures = [producer.send(topic, value) for value in values]
+        offsets = [future.result(30).offset for future in futures]
+        if transactional:
+            producer.commit_transaction()
+        assert offsets == list(range(100))
+        assert [record.value for record in broker.records(topic)] == values
+
+
 def test_a_single_record_too_large_fails_by_name(producer_of, topic_name):
     producer = producer_of(max_request_size=10_000_000)
     with pytest.raises(BrokerError) as caught:

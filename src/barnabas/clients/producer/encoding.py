@@ -4,6 +4,7 @@ import struct
 import threading
 
 from barnabas.clients.producer.batch import Driver, ProducerBatch
+from barnabas.clients.producer.identity import SEQUENCES
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.records.batch import parse_header, write_crc
 from barnabas.records.builder import BatchBuilder
@@ -43,7 +44,11 @@ def seal(batch: ProducerBatch) -> None:
 
 
 def split(batch: ProducerBatch, builder: BatchBuilder, driver: Driver) -> list[ProducerBatch]:
-    """The records of a batch that was too large, in batches of half its records."""
+    """The records of a batch that was too large, in batches of half its records.
+
+    Each part keeps the sequences its records had: no hole is left behind, so what was sent after
+    the whole one fits behind the parts.
+    """
     assert batch.payload is not None
     header = parse_header(batch.payload)
     records = iter_raw(batch.payload, 0, header)
@@ -56,5 +61,9 @@ def split(batch: ProducerBatch, builder: BatchBuilder, driver: Driver) -> list[P
         build(part, builder)
         part.urgent = True
         parts.append(part)
+    if batch.has_sequence:
+        for first, part in zip((0, middle), parts, strict=True):
+            part.producer_id, part.producer_epoch = batch.producer_id, batch.producer_epoch
+            part.base_sequence = (batch.base_sequence + first) % SEQUENCES
     batch.split_into([(0, parts[0]), (middle, parts[1])])
     return parts

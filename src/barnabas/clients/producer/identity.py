@@ -97,7 +97,13 @@ class ProducerIdentity:
         )
 
     def is_next(self, batch: ProducerBatch, queued: list[ProducerBatch]) -> bool:
-        """Whether no earlier batch is in flight or waiting for another try."""
+        """Whether no earlier batch is in flight or waiting for another try.
+
+        A batch of an epoch that is over was sent behind one that failed: it is refused for the
+        hole which that one left, and has its turn in the epoch that now is.
+        """
+        if (batch.producer_id, batch.producer_epoch) != (self.producer_id, self.producer_epoch):
+            return False
         waiting = any(
             other is not batch
             and other.has_sequence

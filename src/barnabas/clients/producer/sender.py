@@ -319,9 +319,6 @@ class Sender:
 
     def _split(self, batch: ProducerBatch) -> None:
         logger.info("a batch of %d records for %s is split", batch.count, batch.partition)
-        if self._identity.idempotent:
-            # The halves take new sequences; the whole one's is a hole unless the epoch moves.
-            self._bump_epoch()
         self._accumulator.replace(batch, split(batch, self._builder, self._accumulator.driver))
 
     def _fail(self, batch: ProducerBatch, error: BarnabasError) -> None:

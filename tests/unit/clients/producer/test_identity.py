@@ -118,3 +118,17 @@ def test_one_request_in_flight_keeps_order_without_idempotence():
     identity = ProducerIdentity(idempotent=False, max_in_flight=1)
     identity.sending(batch())
     assert not identity.may_send(ONE)
+
+
+def test_what_was_sent_behind_a_failed_batch_has_another_turn(identity):
+    greet(identity)
+    failed, behind = batch(), batch()
+    identity.sending(failed)
+    identity.sending(behind)
+    identity.answered(failed)
+    identity.bump_epoch()
+    identity.answered(behind)
+    assert not identity.is_next(behind, [behind])
+    identity.sending(behind)
+    assert numbers(behind) == (77, 1, 0)
+    assert identity.is_next(behind, [behind])

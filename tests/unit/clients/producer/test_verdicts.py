@@ -6,6 +6,7 @@ import pytest
 
 from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.encoding import build, builder_of, seal, split
+from barnabas.clients.producer.identity import SEQUENCES
 from barnabas.clients.producer.verdicts import Circumstances, Verdict, verdict
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
@@ -79,3 +80,20 @@ def test_a_split_keeps_every_record_in_order(settings_of):
         after += [item[1:] for item in iter_raw(part.payload, 0, parse_header(part.payload))]
     assert after == before
     assert [part.count for part in parts] == [2, 3]
+
+
+def test_the_parts_of_a_split_keep_the_sequences_of_their_records(settings_of):
+    whole = batch(5)
+    builder = builder_of(settings_of())
+    build(whole, builder)
+    whole.producer_id, whole.producer_epoch, whole.base_sequence = 9, 2, SEQUENCES - 2
+    parts = split(whole, builder, None)
+    assert [(part.producer_id, part.producer_epoch) for part in parts] == [(9, 2), (9, 2)]
+    assert [part.base_sequence for part in parts] == [SEQUENCES - 2, 0]
+
+
+def test_the_parts_of_a_batch_without_sequence_have_none(settings_of):
+    whole = batch(5)
+    builder = builder_of(settings_of())
+    build(whole, builder)
+    assert not any(part.has_sequence for part in split(whole, builder, None))
