@@ -4,12 +4,12 @@ import json
 import threading
 
 from barnabas import SimpleConsumer
-from barnabas.streams.sql.engine.settling import wait_settled
+from barnabas.streams.visibility import wait_until_visible
 
 
 def committed(servers, topic):
     """All committed records of a topic, partition by partition, when no transaction is open."""
-    wait_settled({"bootstrap.servers": servers}, topic, timeout=90)
+    wait_until_visible({"bootstrap.servers": servers}, [topic], timeout=90)
     found = []
     with SimpleConsumer(bootstrap_servers=servers, isolation_level="read_committed") as consumer:
         for partition in consumer.partitions(topic):

@@ -8,6 +8,7 @@ last transaction.
 import logging
 import threading
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from barnabas.admin import LATEST, Admin
 from barnabas.model.ids import TopicPartition
@@ -19,7 +20,9 @@ LOOK_AGAIN_SECONDS = 0.02
 _log = logging.getLogger("barnabas.streams")
 
 
-def wait_until_visible(settings: Mapping[str, str], topics: Iterable[str]) -> None:
+def wait_until_visible(
+    settings: Mapping[str, Any], topics: Iterable[str], timeout: float = WAIT_SECONDS
+) -> None:
     """Until readers of committed records see all that is in the topics now.
 
     Somebody else's transaction may be open there for longer: after a while it is not waited for.
@@ -35,7 +38,7 @@ def wait_until_visible(settings: Mapping[str, str], topics: Iterable[str]) -> No
         ]
         ends = _ends(admin, places, IsolationLevel.READ_UNCOMMITTED)
         pause = threading.Event()
-        for _ in range(int(WAIT_SECONDS / LOOK_AGAIN_SECONDS)):
+        for _ in range(int(timeout / LOOK_AGAIN_SECONDS)):
             seen = _ends(admin, places, IsolationLevel.READ_COMMITTED)
             hidden = [place for place in places if seen[place] < ends[place]]
             if not hidden:

@@ -17,9 +17,9 @@ from barnabas.streams.sql.cases.case_files import PYTHON, Case, InputRecord, dec
 from barnabas.streams.sql.cases.comparing import Line, difference, newest, rows_difference
 from barnabas.streams.sql.engine.engine import OFFSET_RESET, Engine
 from barnabas.streams.sql.engine.results import Streamed, Table
-from barnabas.streams.sql.engine.settling import wait_settled
 from barnabas.streams.sql.language.parser import parse_statements
 from barnabas.streams.sql.language.statements import RelationKind, Select
+from barnabas.streams.visibility import wait_until_visible
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -170,7 +170,7 @@ def _produce(records: list[InputRecord], servers: str) -> None:
 def _records(topic: str, servers: str) -> list[Line]:
     """All committed records of a topic, partition by partition."""
     found: list[Line] = []
-    wait_settled({"bootstrap.servers": servers}, topic)
+    wait_until_visible({"bootstrap.servers": servers}, [topic])
     with SimpleConsumer(bootstrap_servers=servers, isolation_level="read_committed") as consumer:
         for partition in consumer.partitions(topic):
             position = consumer.earliest_offset(topic, partition)

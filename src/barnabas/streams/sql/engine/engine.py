@@ -23,7 +23,6 @@ from barnabas.streams.sql.engine.looking import Looking
 from barnabas.streams.sql.engine.push import PushQuery
 from barnabas.streams.sql.engine.results import Message, Result, Table
 from barnabas.streams.sql.engine.running import FAILED, Queries, RunningQuery, default_state_dir
-from barnabas.streams.sql.engine.settling import wait_settled
 from barnabas.streams.sql.engine.spark_errors import spark_errors
 from barnabas.streams.sql.engine.spark_session import SparkHouse
 from barnabas.streams.sql.engine.topics import Topics
@@ -280,8 +279,6 @@ class Engine:
         """Let every query process what is there now, those that feed others first."""
         for query in self.resume():
             query.run_available(timeout)
-            target = self.catalog.relation(query.definition.target)
-            wait_settled(self._settings, target.topic)
             if query.running is None:
                 self._queries.release(query.definition.query_id, forget=False)
 
