@@ -5,7 +5,6 @@ import json
 import pytest
 
 from barnabas import SimpleConsumer
-from barnabas.admin import LATEST
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
 from barnabas.model.java_hash import coordinator_partition
@@ -269,11 +268,12 @@ def test_formatters_of_the_internal_topics(cli, broker, five):
     broker.admin.alter_group_offsets(group, commit).check()
     partitions = len(broker.admin.describe_topic("__consumer_offsets").partitions)
     place = TopicPartition("__consumer_offsets", coordinator_partition(group, partitions))
+    # Fewer than offsets, when other tests' groups were compacted away or their markers lie there.
+    written = [item for item in broker.records(place.topic) if item.partition == place.partition]
     ran = cli(
         *("kafka-console-consumer", "--bootstrap-server", broker.bootstrap_servers),
         *("--topic", place.topic, "--partition", place.partition, "--from-beginning"),
-        *("--max-messages", broker.admin.list_offsets({place: LATEST})[place].offset),
-        *("--timeout-ms", "60000"),
+        *("--max-messages", len(written), "--timeout-ms", "60000"),
         *("--formatter", "org.apache.kafka.tools.consumer.OffsetsMessageFormatter"),
     )
     documents = [json.loads(line) for line in ran.lines]
