@@ -23,7 +23,7 @@ from support.cluster_workload import (
 pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster"), pytest.mark.timeout(300)]
 
 SOAK = bool(os.environ.get("BARNABAS_SOAK"))
-KILLS = 10 if SOAK else 4
+KILLS = 30 if SOAK else 10
 KILL_EVERY_SECONDS = 6.0
 PARTITIONS = 3
 

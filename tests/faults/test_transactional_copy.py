@@ -22,13 +22,14 @@ RECORDS = 100_000 if SOAK else 4_000
 KILLS = 12 if SOAK else 3
 PARTITIONS = 2
 QUICK = ("-X", "group.min.session.timeout.ms=1000", "-X", "group.initial.rebalance.delay.ms=0")
-TIMEOUT_S = 1200 if SOAK else 90
+TIMEOUT_S = 1200 if SOAK else 240
 
 
 class Copier:
     """A copying process that is started again whenever it ends."""
 
-    def __init__(self, broker, name):
+    def __init__(self, broker, name, log):
+        self._log = log
         self._command = [sys.executable, str(Path(copy_process.__file__))]
         self._command += [broker.bootstrap_servers, "source", "target", name]
         self.starts = 0
@@ -40,10 +41,12 @@ class Copier:
     def _run(self):
         while not self._stopping:
             self.starts += 1
-            self._process = subprocess.Popen(
-                self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-            )
+            with self._log.open("ab") as log:
+                self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
             self._process.wait()
+
+    def __str__(self):
+        return f"{self.starts} starts, {self._log.read_text()[-500:]!r}"
 
     def kill(self):
         self._process.kill()
@@ -97,18 +100,19 @@ def test_every_record_is_copied_once_and_in_order(tmp_path):
         create_topic(broker, "source", PARTITIONS)
         create_topic(broker, "target", PARTITIONS)
         produce_source(broker)
-        copiers = [Copier(broker, f"copier-{n}") for n in range(2)]
+        names = [f"copier-{n}" for n in range(2)]
+        copiers = [Copier(broker, name, tmp_path / f"{name}.log") for name in names]
         for copier in copiers:
             stack.callback(copier.stop)
         reader = Reader(broker)
         deadline = time.monotonic() + TIMEOUT_S
         for number in range(KILLS):
-            wait_for_progress(reader, RECORDS * (number + 1) // (KILLS + 2), deadline)
+            wait_for_progress(reader, RECORDS * (number + 1) // (KILLS + 2), deadline, copiers)
             copiers[number % 2].kill()
             if number % 2:
                 broker.kill()
                 broker.start()
-        wait_for_progress(reader, RECORDS, deadline)
+        wait_for_progress(reader, RECORDS, deadline, copiers)
         reader.read()
         for copier in copiers:
             copier.stop()
@@ -125,6 +129,7 @@ def test_every_record_is_copied_once_and_in_order(tmp_path):
     assert dict(reader.values) == expected, "a reader saw something else meanwhile"
 
 
-def wait_for_progress(reader, count, deadline):
+def wait_for_progress(reader, count, deadline, copiers):
     while (seen := reader.read()) < count:
-        assert time.monotonic() < deadline, f"{seen} of {RECORDS} copied"
+        late = time.monotonic() >= deadline
+        assert not late, f"{seen} of {RECORDS} copied; {'; '.join(map(str, copiers))}"
