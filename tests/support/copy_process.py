@@ -4,8 +4,7 @@ Usage: python copy_process.py BOOTSTRAP SOURCE TARGET NAME
 Reads in the group "copiers" and writes with the transactional id NAME. Ends with code 3 when the
 client says that it must be made anew; whoever started it starts it again.
 
-After a broker's restart librdkafka may wait for a connection that it never makes, until the call's
-time is up, and then does not come to its end either: so calls are short, and the end is hard.
+The end is hard: librdkafka may not come to its own.
 """
 
 import os
