@@ -41,6 +41,12 @@ def test_offsets_earliest_latest_and_by_time(consumer, filled):
     assert consumer.offset_for_time(filled, 0, 1_800_000_000_000) is None
 
 
+def test_a_range_of_records_over_many_fetches(consumer, filled):
+    assert [record.offset for record in consumer.records(filled, 0)] == list(range(100))
+    assert [record.offset for record in consumer.records(filled, 0, 55, 71)] == list(range(55, 71))
+    assert list(consumer.records(filled, 0, 100)) == []
+
+
 def test_a_fetch_begins_at_its_offset_even_inside_a_batch(consumer, filled):
     fetched = consumer.fetch(filled, 0, 55)
     records, position = fetched.decode()

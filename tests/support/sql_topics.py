@@ -10,16 +10,12 @@ from barnabas.streams.visibility import wait_until_visible
 def committed(servers, topic):
     """All committed records of a topic, partition by partition, when no transaction is open."""
     wait_until_visible({"bootstrap.servers": servers}, [topic], timeout=90)
-    found = []
     with SimpleConsumer(bootstrap_servers=servers, isolation_level="read_committed") as consumer:
-        for partition in consumer.partitions(topic):
-            position = consumer.earliest_offset(topic, partition)
-            end = consumer.latest_offset(topic, partition)
-            while position < end:
-                records, following = consumer.fetch(topic, partition, position).decode()
-                found.extend(records)
-                position = max(following, position)
-    return found
+        return [
+            record
+            for partition in consumer.partitions(topic)
+            for record in consumer.records(topic, partition)
+        ]
 
 
 def wait_gone(engine, topic, tries=600):

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 RUN_SECONDS = 300.0
-FETCH_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +130,9 @@ class Bench:
 
 
 def _read_partition(consumer: SimpleConsumer, topic: str, partition: int) -> Iterator[Found]:
-    offset = consumer.earliest_offset(topic, partition)
-    end = consumer.latest_offset(topic, partition)
-    while offset < end:
-        records, following = consumer.fetch(topic, partition, offset, FETCH_BYTES).decode()
-        for record in records:
-            key = None if record.key is None else bytes(record.key).decode()
-            value = _decoded(record.value)
-            yield Found(key, value, record.timestamp, partition, record.offset)
-        if following <= offset:
-            return
-        offset = following
+    for record in consumer.records(topic, partition):
+        key = None if record.key is None else bytes(record.key).decode()
+        yield Found(key, _decoded(record.value), record.timestamp, partition, record.offset)
 
 
 def _decoded(value: bytes | None) -> Any:

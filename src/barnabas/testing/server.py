@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from barnabas.clients.producer import Producer
 
 PRODUCE_SECONDS = 30.0
-FETCH_BYTES = 8 * 1024 * 1024
 _LOOK_AGAIN_SECONDS = 0.02
 
 
@@ -121,15 +120,7 @@ class KafkaServer:
         found: list[Record] = []
         with SimpleConsumer(config) as consumer:
             for partition in sorted(consumer.partitions(topic)):
-                offset = consumer.earliest_offset(topic, partition)
-                end = consumer.latest_offset(topic, partition)
-                while offset < end:
-                    batches = consumer.fetch(topic, partition, offset, FETCH_BYTES)
-                    records, following = batches.decode()
-                    found.extend(records)
-                    if following <= offset:
-                        break
-                    offset = following
+                found.extend(consumer.records(topic, partition))
         return found
 
 

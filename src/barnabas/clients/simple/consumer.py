@@ -5,7 +5,7 @@ kept. The caller holds the offset. A leader that moved is found again and the ca
 offset out of range is the caller's decision and comes back as an error.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -29,6 +29,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import IsolationLevel
+from barnabas.records.record import Record
 from barnabas.wire.messages.fetch import FetchRequest
 from barnabas.wire.messages.offset_commit import OffsetCommitRequest
 from barnabas.wire.messages.offset_fetch import OffsetFetchRequest
@@ -155,6 +156,20 @@ class SimpleConsumer:
 
         limit = self._timeout_s if timeout is None else timeout
         return self._router.retry(lambda left: self._at_leader(place, ask, left), limit, str(place))
+
+    def records(
+        self, topic: str, partition: int, start: int | None = None, end: int | None = None
+    ) -> Iterator[Record]:
+        """The records from `start` on, before `end`: unless told, all that are there now.
+
+        Fetched as they are asked for, and as this isolation level sees them.
+        """
+        position = self.earliest_offset(topic, partition) if start is None else start
+        bound = self.latest_offset(topic, partition) if end is None else end
+        while position < bound:
+            found, following = self.fetch(topic, partition, position).decode()
+            yield from (record for record in found if record.offset < bound)
+            position = max(position, following)
 
     def committed(self, group: str, topic: str, partition: int) -> int | None:
         """The offset a group has committed, or None."""

@@ -169,25 +169,18 @@ def _produce(records: list[InputRecord], servers: str) -> None:
 
 def _records(topic: str, servers: str) -> list[Line]:
     """All committed records of a topic, partition by partition."""
-    found: list[Line] = []
     wait_until_visible({"bootstrap.servers": servers}, [topic])
     with SimpleConsumer(bootstrap_servers=servers, isolation_level="read_committed") as consumer:
-        for partition in consumer.partitions(topic):
-            position = consumer.earliest_offset(topic, partition)
-            end = consumer.latest_offset(topic, partition)
-            while position < end:
-                records, following = consumer.fetch(topic, partition, position).decode()
-                found.extend(
-                    {
-                        "key": decoded(record.key),
-                        "value": decoded(record.value),
-                        "timestamp": record.timestamp,
-                        "partition": record.partition,
-                    }
-                    for record in records
-                )
-                position = max(following, position)
-    return found
+        return [
+            {
+                "key": decoded(record.key),
+                "value": decoded(record.value),
+                "timestamp": record.timestamp,
+                "partition": record.partition,
+            }
+            for partition in consumer.partitions(topic)
+            for record in consumer.records(topic, partition)
+        ]
 
 
 @contextmanager

@@ -45,12 +45,10 @@ class StatementLog:
     def refresh(self) -> Catalog:
         """Read what has been written since; returns the catalog."""
         end = self._consumer.latest_offset(self._topic, 0)
-        while self._position < end:
-            records, following = self._consumer.fetch(self._topic, 0, self._position).decode()
-            for record in records:
-                key = (record.key or b"").decode()
-                self.catalog.apply(key, record.value, record.offset)
-            self._position = max(following, self._position)
+        for record in self._consumer.records(self._topic, 0, self._position, end):
+            key = (record.key or b"").decode()
+            self.catalog.apply(key, record.value, record.offset)
+        self._position = max(self._position, end)
         return self.catalog
 
     def define(self, definition: Definition) -> str:
