@@ -13,8 +13,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from barnabas.model.errors import LocalError
+from barnabas.spark.sink.epochs import claim
 
-EPOCHS = "barnabas_epochs"
 WAIT_SECONDS = 30.0
 
 
@@ -48,9 +48,6 @@ class ViewFile:
             f"CREATE TABLE IF NOT EXISTS {self._table} "
             "(key TEXT PRIMARY KEY, value TEXT NOT NULL, timestamp INTEGER) WITHOUT ROWID"
         )
-        self._db.execute(
-            f"CREATE TABLE IF NOT EXISTS {EPOCHS} (query TEXT PRIMARY KEY, epoch INTEGER NOT NULL)"
-        )
 
     def __enter__(self) -> Self:
         return self
@@ -63,26 +60,19 @@ class ViewFile:
     ) -> None:
         self._db.close()
 
-    def has(self, query: str, batch_id: int) -> bool:
-        """Whether a micro-batch is in the file."""
-        found = self._db.execute(f"SELECT epoch FROM {EPOCHS} WHERE query = ?", (query,)).fetchone()
-        return found is not None and found[0] >= batch_id
-
-    def apply(self, query: str, batch_id: int, changes: Iterable[Change]) -> None:
-        """All of a micro-batch or nothing of it."""
-        self._db.execute("BEGIN IMMEDIATE")
+    def apply(self, query: str, batch_id: int, changes: Iterable[Change]) -> bool:
+        """All of a micro-batch or nothing of it; False when it, or a later one, is there."""
+        cursor = self._db.cursor()
+        cursor.execute("BEGIN IMMEDIATE")
         try:
-            for change in changes:
+            new = claim(cursor, query, batch_id)
+            for change in changes if new else ():
                 self._apply(change)
-            self._db.execute(
-                f"INSERT INTO {EPOCHS} (query, epoch) VALUES (?, ?) "
-                "ON CONFLICT (query) DO UPDATE SET epoch = excluded.epoch",
-                (query, batch_id),
-            )
         except BaseException:
-            self._db.execute("ROLLBACK")
+            cursor.execute("ROLLBACK")
             raise
-        self._db.execute("COMMIT")
+        cursor.execute("COMMIT")
+        return new
 
     def _apply(self, change: Change) -> None:
         if change.value is None:

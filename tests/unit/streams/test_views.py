@@ -13,10 +13,10 @@ def path(tmp_path):
 
 def test_a_view(path):
     with ViewFile(path, "t") as view:
-        view.apply("q", 0, [Change("a", '{"n":1}', 5), Change("b", '{"n":2}', 6)])
-        assert view.has("q", 0)
-        assert not view.has("q", 1)
-        view.apply("q", 1, [Change("a", None, 7), Change("c", '{"n":3}', 8)])
+        assert view.apply("q", 0, [Change("a", '{"n":1}', 5), Change("b", '{"n":2}', 6)])
+        assert view.apply("q", 1, [Change("a", None, 7), Change("c", '{"n":3}', 8)])
+        assert not view.apply("q", 1, [Change("x", "{}", 9)])
+        assert not view.apply("q", 0, [Change("x", "{}", 9)])
     with TableView(path, "t") as asked:
         assert asked.get("a") is None
         assert asked.get("b") == {"n": 2}
@@ -32,12 +32,12 @@ def test_a_micro_batch_that_fails_leaves_nothing(path):
         yield Change("a", "{}", 1)
         raise RuntimeError("lost")
 
-    with ViewFile(path, "t") as view:
-        with pytest.raises(RuntimeError, match="lost"):
-            view.apply("q", 0, broken())
-        assert not view.has("q", 0)
+    with ViewFile(path, "t") as view, pytest.raises(RuntimeError, match="lost"):
+        view.apply("q", 0, broken())
     with TableView(path, "t") as asked:
         assert len(asked) == 0
+    with ViewFile(path, "t") as view:
+        assert view.apply("q", 0, [])
 
 
 def test_no_view_yet(path):

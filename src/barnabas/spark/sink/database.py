@@ -2,10 +2,8 @@
 
 Works with any DB-API connection to a database that knows `INSERT ... ON CONFLICT`, as SQLite and
 PostgreSQL do. The rows of a micro-batch come to the driver and go to the database in one
-transaction with the number of the micro-batch, so a replayed one is recognised and skipped. The
-number is written first: of two drivers with the same micro-batch, one that was thought dead and
-its successor, the second waits for the first and then finds it done. Meant for results, which are
-small; not for moving a topic's records into a database.
+transaction with the number of the micro-batch (`epochs`), so a replayed one is recognised and
+skipped. Meant for results, which are small; not for moving a topic's records into a database.
 
 >>> sink = DatabaseSink.at("sqlite:///counts.db", "counts", keys=["user", "minute"])
 >>> frame.writeStream.outputMode("update").foreachBatch(sink).start()       # doctest: +SKIP
@@ -18,11 +16,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from barnabas.model.errors import ConfigError, LocalError
+from barnabas.spark.sink.epochs import claim
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-EPOCHS = "barnabas_epochs"
 CHUNK = 1000
 SQLITE_SECONDS = 60.0
 """How long to wait for another writer of the same file."""
@@ -76,25 +74,9 @@ class DatabaseSink:
 
     def _write(self, cursor: Any, query: str, batch_id: int, frame: "DataFrame") -> None:
         insert = self._insert(frame.columns)
-        if self._claim(cursor, query, batch_id):
+        if claim(cursor, query, batch_id, self._mark):
             for chunk in _chunks(frame.toLocalIterator()):
                 cursor.executemany(insert, chunk)
-
-    def _claim(self, cursor: Any, query: str, batch_id: int) -> bool:
-        """Note the micro-batch; False when it, or a later one, was noted before."""
-        mark = self._mark
-        cursor.execute(
-            f"CREATE TABLE IF NOT EXISTS {EPOCHS} (query TEXT PRIMARY KEY, epoch BIGINT NOT NULL)"
-        )
-        cursor.execute(
-            f"INSERT INTO {EPOCHS} (query, epoch) VALUES ({mark}, -1) ON CONFLICT DO NOTHING",
-            (query,),
-        )
-        cursor.execute(
-            f"UPDATE {EPOCHS} SET epoch = {mark} WHERE query = {mark} AND epoch < {mark}",
-            (batch_id, query, batch_id),
-        )
-        return int(cursor.rowcount) == 1
 
     def _insert(self, columns: list[str]) -> str:
         missing = [key for key in self._keys if key not in columns]

@@ -22,8 +22,7 @@ def write_view(rows: DataFrame, sink: ViewSink, query: str, batch_id: int) -> No
         ).alias("value"),
     )
     with ViewFile(sink.path, sink.name) as view:
-        if not view.has(query, batch_id):
-            view.apply(query, batch_id, _changes(last))
+        view.apply(query, batch_id, _changes(last))
 
 
 def _changes(frame: DataFrame) -> Iterator[Change]:
