@@ -5,7 +5,6 @@ import threading
 import uuid
 
 import pytest
-from support.known_everywhere import wait_everywhere
 from support.throttles import set_rate, throttled_replicas
 
 from barnabas import ConsumerConnector, TopicPartition
@@ -29,7 +28,8 @@ def topic(cluster):
     """A topic with two replicas of one partition."""
     name = f"moved-{uuid.uuid4().hex[:8]}"
     cluster.admin.create_topic(name, 1, 2)
-    return wait_everywhere(cluster, name)
+    assert cluster.wait_until_known(name)
+    return name
 
 
 def replicas(cluster, topic):
@@ -83,7 +83,8 @@ def throttled(cluster):
     """A topic that was born throttled: of a change all brokers hear only a moment later."""
     name = f"throttled-{uuid.uuid4().hex[:8]}"
     cluster.admin.create_topic(name, 1, 2, configs=throttled_replicas())
-    yield wait_everywhere(cluster, name)
+    assert cluster.wait_until_known(name)
+    yield name
     set_rate(cluster, None)
 
 
@@ -174,7 +175,7 @@ def test_the_doctor_sees_every_broker(cli, cluster):
 
 def test_a_group_of_the_zookeeper_consumer(cli, cluster):
     """Owners and offsets from ZooKeeper, lag from three brokers; then its offsets move to Kafka."""
-    topic = wait_everywhere(cluster, cluster.topic(f"old-{uuid.uuid4().hex[:8]}", partitions=3))
+    topic = cluster.topic(f"old-{uuid.uuid4().hex[:8]}", partitions=3)
     for partition in range(3):
         cluster.produce(topic, "a", "b", partition=partition)
     zookeeper = ("--zookeeper", cluster.zookeeper_connect)

@@ -8,7 +8,6 @@ import threading
 import uuid
 
 import pytest
-from support.known_everywhere import wait_everywhere
 
 from barnabas.admin import NewTopic
 from barnabas.model.ids import TopicPartition
@@ -60,7 +59,6 @@ def topic(cluster):
     def make(name, *values, partitions=1, key=None):
         remove(cluster, name)
         cluster.topic(name, partitions=partitions)
-        wait_everywhere(cluster, name)
         cluster.produce(name, *values, key=key)
         return name
 
@@ -120,7 +118,7 @@ def test_create_describe_and_delete(guide, cluster):
         f"--replication-factor 2 --topic {PATENT}"
     )
     assert (ran.code, ran.out) == (0, f"Created topic {PATENT}.\n"), ran.err
-    wait_everywhere(cluster, PATENT)
+    assert cluster.wait_until_known(PATENT)
 
     line = f"{BIN}/kafka-topics.sh --zookeeper hadoopdatanode1:2181 --describe --topic {PATENT}"
     ran = guide(line)

@@ -141,9 +141,13 @@ class Cluster(KafkaServer):
 
     def _wait_for(self, topic: str, partitions: int) -> None:
         super()._wait_for(topic, partitions)
-        for broker in self.brokers.values():
-            if broker.running:
-                wait_until_known(broker.address, topic, PRODUCE_SECONDS)
+        self.wait_until_known(topic)
+
+    def wait_until_known(self, topic: str) -> bool:
+        """Until every running broker has heard of a topic; False if one does not in time."""
+        running = [broker.address for broker in self.brokers.values() if broker.running]
+        known = [wait_until_known(address, topic, PRODUCE_SECONDS) for address in running]
+        return all(known)
 
     # -- what may happen to a broker -----------------------------------------------------------
 
