@@ -8,8 +8,6 @@ import asyncio
 import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
 
 from barnabas.clients._core.client import KafkaClient
 from barnabas.clients._core.loop_thread import LoopThread
@@ -18,6 +16,7 @@ from barnabas.clients.connector.errors import LivingMembersError
 from barnabas.clients.connector.fetch_messages import offset_request, read_offsets
 from barnabas.clients.connector.offset_storage import ZooKeeperOffsets
 from barnabas.clients.connector.registry import GroupRegistry
+from barnabas.clients.connector.registry_tool import RegistryTool
 from barnabas.clients.connector.settings import LATEST_TIMESTAMP, ConnectorSettings
 from barnabas.clients.connector.tree_source import TreeSource, connect_zookeeper
 from barnabas.model.errors import BarnabasError
@@ -56,7 +55,7 @@ class GroupReport:
     partitions: tuple[PartitionReport, ...]
 
 
-class GroupReports:
+class GroupReports(RegistryTool["_Worker"]):
     """Takes a connector's configuration but group.id; close it, or use `with`."""
 
     def __init__(
@@ -67,27 +66,8 @@ class GroupReports:
         loop_thread: LoopThread | None = None,
         **options: object,
     ) -> None:
-        self._settings = ConnectorSettings.parse(
-            {"group.id": _ANY_GROUP, **(config or {}), **options}
-        )
-        self._owns_loop = loop_thread is None
-        self._loop = loop_thread or LoopThread("barnabas-group-reports")
-        try:
-            self._worker = self._loop.call(self._open(open_tree))
-        except BaseException:
-            self._close_loop()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+        settings = ConnectorSettings.parse({"group.id": _ANY_GROUP, **(config or {}), **options})
+        super().__init__(settings, _Worker, open_tree, loop_thread)
 
     def groups(self) -> list[str]:
         """All groups that ever registered, committed or owned anything."""
@@ -107,19 +87,6 @@ class GroupReports:
         LivingMembersError while it has members.
         """
         return self._loop.call(self._worker.delete(group, topic))
-
-    def close(self) -> None:
-        try:
-            self._loop.call(self._worker.close())
-        finally:
-            self._close_loop()
-
-    async def _open(self, open_tree: TreeSource) -> "_Worker":
-        return _Worker(await open_tree(self._settings), self._settings)
-
-    def _close_loop(self) -> None:
-        if self._owns_loop:
-            self._loop.close()
 
 
 class _Worker:

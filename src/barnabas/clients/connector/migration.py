@@ -5,8 +5,6 @@ touched: they would commit over it a moment later.
 """
 
 from collections.abc import Mapping
-from types import TracebackType
-from typing import Self
 
 from barnabas.clients._core.loop_thread import LoopThread
 from barnabas.clients.connector.cluster_client import ClusterClient
@@ -19,6 +17,7 @@ from barnabas.clients.connector.offset_storage import (
     with_retries,
 )
 from barnabas.clients.connector.registry import GroupRegistry
+from barnabas.clients.connector.registry_tool import RegistryTool
 from barnabas.clients.connector.settings import ConnectorSettings
 from barnabas.clients.connector.tree_source import TreeSource, connect_zookeeper
 from barnabas.model.errors import LocalError
@@ -26,7 +25,7 @@ from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.zk.tree import MetadataTree
 
 
-class OffsetMigration:
+class OffsetMigration(RegistryTool["_Worker"]):
     """Takes a connector's configuration; close it, or use `with`.
 
     >>> with OffsetMigration(zookeeper_connect="localhost:2181", group_id="g") as migration:
@@ -43,25 +42,8 @@ class OffsetMigration:
         loop_thread: LoopThread | None = None,
         **options: object,
     ) -> None:
-        self._settings = ConnectorSettings.parse({**(config or {}), **options})
-        self._owns_loop = loop_thread is None
-        self._loop = loop_thread or LoopThread("barnabas-offset-migration")
-        try:
-            self._worker = self._loop.call(self._open(open_tree))
-        except BaseException:
-            self._close_loop()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+        settings = ConnectorSettings.parse({**(config or {}), **options})
+        super().__init__(settings, _Worker, open_tree, loop_thread)
 
     def plan(self, direction: Direction) -> MigrationPlan:
         """What would be done; changes nothing."""
@@ -70,19 +52,6 @@ class OffsetMigration:
     def apply(self, plan: MigrationPlan, *, allow_rewind: bool = False) -> int:
         """Write the plan's offsets and say how many; LivingMembersError while it has members."""
         return self._loop.call(self._worker.apply(plan, allow_rewind))
-
-    def close(self) -> None:
-        try:
-            self._loop.call(self._worker.close())
-        finally:
-            self._close_loop()
-
-    async def _open(self, open_tree: TreeSource) -> "_Worker":
-        return _Worker(await open_tree(self._settings), self._settings)
-
-    def _close_loop(self) -> None:
-        if self._owns_loop:
-            self._loop.close()
 
 
 class _Worker:
