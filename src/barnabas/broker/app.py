@@ -273,25 +273,35 @@ class Broker:
         cluster: ClusterSide,
     ) -> Services:
         loop = asyncio.get_running_loop()
-        producer_ids = ProducerIds(tree, identity.broker_id)
-        produce_purgatory = Purgatory(loop.call_later)
-        coordinators = Coordinators(
-            CoordinatorParts(
-                config=self.config,
-                clock=self._clock,
-                broker_id=identity.broker_id,
-                metadata=self._metadata,
-                layers=self._layers,
-                topics=topics,
-                replicas=replicas,
-                logs=self._logs,
-                producer_ids=producer_ids,
-                produce_purgatory=produce_purgatory,
-                marker_channel=cluster.markers,
+        parts = CoordinatorParts(
+            config=self.config,
+            clock=self._clock,
+            broker_id=identity.broker_id,
+            metadata=self._metadata,
+            layers=self._layers,
+            topics=topics,
+            replicas=replicas,
+            logs=self._logs,
+            producer_ids=ProducerIds(tree, identity.broker_id),
+            produce_purgatory=Purgatory(loop.call_later),
+            marker_channel=cluster.markers,
+        )
+        services = self._assemble(identity, parts)
+        cluster.route_questions(services.coordinators)
+        replicas.add_listener(
+            PartitionWaiters(
+                services.produce_purgatory,
+                services.fetch_purgatory,
+                loop.call_soon,
+                self._flusher.after_append,
+                services.coordinators.leadership_changed,
             )
         )
-        cluster.route_questions(coordinators)
-        services = Services(
+        return services
+
+    def _assemble(self, identity: Identity, parts: CoordinatorParts) -> Services:
+        """What handlers use: the coordinators and what those are made of, and the rest."""
+        return Services(
             config=self.config,
             clock=self._clock,
             broker_id=identity.broker_id,
@@ -299,30 +309,20 @@ class Broker:
             metadata=self._metadata,
             layers=self._layers,
             produce_rules=self._rules,
-            replicas=replicas,
+            replicas=parts.replicas,
             logs=self._logs,
-            topics=topics,
-            producer_ids=producer_ids,
-            produce_purgatory=produce_purgatory,
-            fetch_purgatory=Purgatory(loop.call_later),
+            topics=parts.topics,
+            producer_ids=parts.producer_ids,
+            produce_purgatory=parts.produce_purgatory,
+            fetch_purgatory=Purgatory(asyncio.get_running_loop().call_later),
             fetch_sessions=self._make_fetch_sessions(),
             api_versions=ApiVersionsAnswers(HANDLERS, features_of(self.config.values)),
             answers_own_address=self.config.advertised_listeners is None,
-            coordinators=coordinators,
+            coordinators=Coordinators(parts),
             client_entities=self._access.entities,
             authorizer=self._access.authorizer,
             acl_store=self._access.acl_store,
         )
-        replicas.add_listener(
-            PartitionWaiters(
-                services.produce_purgatory,
-                services.fetch_purgatory,
-                loop.call_soon,
-                self._flusher.after_append,
-                coordinators.leadership_changed,
-            )
-        )
-        return services
 
     def _make_fetch_sessions(self) -> FetchSessionCache:
         dice = random.Random()
