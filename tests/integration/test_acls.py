@@ -192,57 +192,35 @@ def test_rules_are_kept(broker, root, alice, topic):
     assert root.describe_acls(AclFilter(TOPIC, topic, PatternType.MATCH)) == before
 
 
+def delivery_errors(confluent_kafka, config, topic):
+    """What confluent-kafka says of one record."""
+    errors = []
+    producer = confluent_kafka.Producer({**config, "message.timeout.ms": 20_000})
+    producer.produce(topic, b"v", on_delivery=lambda error, _: errors.append(error))
+    assert producer.flush(30) == 0
+    return errors
+
+
 def test_confluent_kafka_sees_kafkas_codes(broker, root, alice, topic):
     import confluent_kafka
-    from confluent_kafka.admin import (
-        AclBinding as Rule,
-    )
-    from confluent_kafka.admin import (
-        AclBindingFilter,
-        AclOperation,
-        AclPermissionType,
-        AdminClient,
-        ResourcePatternType,
-    )
-    from confluent_kafka.admin import (
-        ResourceType as Kind,
-    )
+    from confluent_kafka import admin as names
 
-    errors = []
-    producer = confluent_kafka.Producer(
-        {**config_of(broker, "alice"), "message.timeout.ms": 20_000}
-    )
-    producer.produce(topic, b"v", on_delivery=lambda error, _: errors.append(error))
-    producer.flush(30)
-    assert [error.code() for error in errors] == [
-        confluent_kafka.KafkaError.TOPIC_AUTHORIZATION_FAILED
-    ]
-    admin = AdminClient(config_of(broker, "root"))
-    rule = Rule(
-        Kind.TOPIC,
-        topic,
-        ResourcePatternType.LITERAL,
-        "User:alice",
-        "*",
-        AclOperation.WRITE,
-        AclPermissionType.ALLOW,
+    refused = confluent_kafka.KafkaError.TOPIC_AUTHORIZATION_FAILED
+    errors = delivery_errors(confluent_kafka, config_of(broker, "alice"), topic)
+    assert [error.code() for error in errors] == [refused]
+    admin = names.AdminClient(config_of(broker, "root"))
+    write, literal = names.AclOperation.WRITE, names.ResourcePatternType.LITERAL
+    allow, anything = names.AclPermissionType.ALLOW, names.AclPermissionType.ANY
+    rule = names.AclBinding(
+        names.ResourceType.TOPIC, topic, literal, "User:alice", "*", write, allow
     )
     for future in admin.create_acls([rule]).values():
         future.result(30)
-    everything = AclBindingFilter(
-        Kind.ANY,
-        None,
-        ResourcePatternType.ANY,
-        "User:alice",
-        None,
-        AclOperation.ANY,
-        AclPermissionType.ANY,
+    kind, pattern = names.ResourceType.ANY, names.ResourcePatternType.ANY
+    everything = names.AclBindingFilter(
+        kind, None, pattern, "User:alice", None, names.AclOperation.ANY, anything
     )
     assert admin.describe_acls(everything).result(30) == [rule]
-    producer = confluent_kafka.Producer(config_of(broker, "alice"))
-    errors.clear()
-    producer.produce(topic, b"v", on_delivery=lambda error, _: errors.append(error))
-    assert producer.flush(30) == 0
-    assert errors == [None]
+    assert delivery_errors(confluent_kafka, config_of(broker, "alice"), topic) == [None]
     (deleted,) = admin.delete_acls([everything]).values()
     assert deleted.result(30) == [rule]
