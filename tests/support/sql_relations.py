@@ -2,7 +2,7 @@
 
 from barnabas.streams.sql.catalog.properties import declared
 from barnabas.streams.sql.language.parser import parse_statement, parse_statements
-from barnabas.streams.sql.translation.joins import Relations
+from barnabas.streams.sql.translation.rows import Relations
 from barnabas.streams.sql.translation.plan import plan_query
 
 DECLARATIONS = """

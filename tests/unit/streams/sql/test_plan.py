@@ -302,3 +302,19 @@ def test_what_a_stream_cannot_do(text, column, reason):
 def test_unsupported_is_told_apart_from_wrong():
     with pytest.raises(UnsupportedError):
         plan_of("SELECT n FROM pageviews ORDER BY n EMIT CHANGES")
+
+
+@pytest.mark.parametrize("key", ["ROWKEY", "COALESCE(u.userid, o.userid) AS id"])
+def test_the_key_of_a_full_join_is_either_that_is_there(key):
+    plan = plan_of(
+        f"SELECT {key}, o.gender FROM users u FULL JOIN old_users o ON u.userid = o.userid"
+    )
+    name = key.split()[-1]
+    assert plan.key == (name,)
+    assert dict(plan.columns)[name] == "COALESCE(`u__userid`, `o__userid`)"
+    assert plan.key_texts is None
+    streams = plan_of(
+        f"SELECT {key} FROM pageviews u FULL JOIN pageviews o WITHIN 1 DAY ON u.userid = o.userid"
+    )
+    assert streams.key == (name,)
+    assert streams.key_texts == ("coalesce(`u__userid`, `o__userid`)",)

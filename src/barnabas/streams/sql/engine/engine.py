@@ -43,10 +43,10 @@ from barnabas.streams.sql.language.statements import (
     Terminate,
 )
 from barnabas.streams.sql.translation.expressions import check_replayable
-from barnabas.streams.sql.translation.joins import Relations
 from barnabas.streams.sql.translation.plan import StreamingPlan, plan_query
 from barnabas.streams.sql.translation.records import DEAD_LETTERS, SKIP
 from barnabas.streams.sql.translation.refusals import place
+from barnabas.streams.sql.translation.rows import Relations
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

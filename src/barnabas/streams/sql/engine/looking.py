@@ -30,8 +30,8 @@ from barnabas.streams.sql.language.statements import (
     Statement,
 )
 from barnabas.streams.sql.translation.bounded import bounded_text
-from barnabas.streams.sql.translation.joins import Relations
 from barnabas.streams.sql.translation.plan import plan_query
+from barnabas.streams.sql.translation.rows import Relations
 from barnabas.streams.topology import Topology
 
 

@@ -12,7 +12,7 @@ from barnabas.streams.sql.language.errors import SqlError, UnsupportedError
 from barnabas.streams.sql.language.statements import Emit, Query, Window, WindowKind
 from barnabas.streams.sql.translation.expressions import plain_text, spark_text, without_alias
 from barnabas.streams.sql.translation.functions import is_aggregate
-from barnabas.streams.sql.translation.joins import Rows
+from barnabas.streams.sql.translation.rows import Rows
 from barnabas.streams.sql.translation.scope import at_node
 from barnabas.streams.windows import Emit as EmitWhen
 from barnabas.streams.windows import Shape

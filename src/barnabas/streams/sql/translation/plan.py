@@ -25,9 +25,17 @@ from barnabas.streams.sql.translation.expressions import (
     spark_text,
     without_alias,
 )
-from barnabas.streams.sql.translation.joins import Relations, Rows, read_from
+from barnabas.streams.sql.translation.joins import read_from
 from barnabas.streams.sql.translation.records import sink
 from barnabas.streams.sql.translation.refusals import place, streaming_select
+from barnabas.streams.sql.translation.rows import (
+    ROWKEY,
+    Relations,
+    Rows,
+    is_key_column,
+    is_shared_key,
+    with_shared_key,
+)
 from barnabas.streams.sql.translation.scope import at_node
 
 Items = list[tuple[str, exp.Expr]]
@@ -143,13 +151,11 @@ def _key_of(
 
 def _shown_keys(rows: Rows, items: Items) -> list[str]:
     """The names under which columns of the key are in the result."""
-    names = []
-    for name, item in items:
-        bare = without_alias(item)
-        owner = rows.scope.owner(bare) if isinstance(bare, exp.Column) else None
-        if owner is not None and (owner[0].alias.lower(), owner[1].lower()) in (rows.key or ()):
-            names.append(name)
-    return names
+    return [
+        name
+        for name, item in items
+        if is_key_column(bare := without_alias(item), rows) or is_shared_key(bare, rows)
+    ]
 
 
 def _kept(rows: Rows, names: list[str]) -> tuple[str, ...]:
@@ -161,6 +167,8 @@ def _kept(rows: Rows, names: list[str]) -> tuple[str, ...]:
 
 
 def _written_keys(rows: Rows) -> str:
+    if rows.shared:
+        return ROWKEY
     return " or ".join(f"{alias}.{column}" for alias, column in rows.key or ())
 
 
@@ -221,7 +229,8 @@ def _items(tree: exp.Select, rows: Rows) -> Items:
     """The columns of the result with their names; stars spread out."""
     found: Items = []
     for item in tree.expressions:
-        found.extend(_spread(item, rows) or [(output_name(item, len(found)), item)])
+        name = output_name(item, len(found))
+        found.extend(_spread(item, rows) or [(name, with_shared_key(item, rows))])
     seen: set[str] = set()
     for name, item in found:
         if name.lower() in seen:
