@@ -21,8 +21,8 @@ def engine_factory(broker, spark, tmp_path_factory):
         topic = f"_sql_{os.getpid()}_{name}"
         place = places.setdefault(name, tmp_path_factory.mktemp("sql"))
         settings = {"bootstrap.servers": broker.bootstrap_servers}
-        options = {"run_queries": False, **options}
-        engine = Engine(settings, state_dir=place, spark=spark, topic=topic, **options)
+        options = {"run_queries": False, "state_dir": place, **options}
+        engine = Engine(settings, spark=spark, topic=topic, **options)
         engine.properties["auto.offset.reset"] = "earliest"
         made.append(engine)
         return engine

@@ -4,6 +4,7 @@ Whatever moment the kill hits, the table has counted every record once, and its 
 told a number twice.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -84,6 +85,29 @@ def test_only_one_process_runs_a_query(engine_factory):
     assert len(two.resume()) == 1
 
 
+def test_a_query_stays_where_its_checkpoint_is(engine_factory, tmp_path):
+    """Another state directory, as another machine has it, does not begin a query anew."""
+    one, other = engine_factory("homes"), engine_factory("homes", state_dir=tmp_path / "other")
+    one.run(
+        """CREATE STREAM s (k VARCHAR KEY, n INT) WITH (kafka_topic='homes_s', partitions=1);
+           CREATE STREAM t WITH (kafka_topic='homes_t') AS SELECT k, n + 1 AS n FROM s;"""
+    )
+    assert len(one.resume()) == 1
+    one.close()
+    assert other.resume() == []
+    ((query_id, where),) = other.elsewhere().items()
+    status = other.run("SHOW QUERIES")[0].rows[0]["status"]
+    assert status == f"ON {where}"
+    assert f"{query_id}: {status}" in other.run(f"EXPLAIN {query_id}")[0].text
+    again = engine_factory("homes")
+    assert len(again.resume()) == 1
+    assert again.elsewhere() == {}
+    # Made anew, the query belongs to whoever takes it first.
+    other.run("CREATE OR REPLACE STREAM t WITH (kafka_topic='homes_t') AS SELECT k, n FROM s;")
+    assert len(other.resume()) == 1
+    assert again.resume() == []
+
+
 SCRIPT = """
 SET 'auto.offset.reset'='earliest';
 CREATE STREAM s (k VARCHAR KEY, n INT) WITH (kafka_topic='kill_s', partitions=2,
@@ -98,17 +122,20 @@ class Program:
 
     def __init__(self, arguments, log):
         self._log = log.open("ab")
+        # The command would take it for a setting, as it takes every BARNABAS_… .
+        own = {name: value for name, value in os.environ.items() if name != "BARNABAS_SOAK"}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "barnabas.cli.main", "sql", *arguments, "--keep-running"],
             stdin=subprocess.DEVNULL,
             stdout=self._log,
             stderr=self._log,
             start_new_session=True,
-            env={**os.environ, "TMPDIR": str(log.parent), "PYTHONUNBUFFERED": "1"},
+            env={**own, "TMPDIR": str(log.parent), "PYTHONUNBUFFERED": "1"},
         )
 
     def kill(self):
-        os.killpg(self.process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it ended by itself, and the test says so
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self._log.close()
 

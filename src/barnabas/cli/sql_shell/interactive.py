@@ -13,6 +13,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.sql_shell.completion import SqlCompleter
 from barnabas.cli.sql_shell.output import Printer
+from barnabas.cli.sql_shell.script import tell_elsewhere
 from barnabas.model.errors import BarnabasError
 from barnabas.streams.sql.engine.engine import Engine
 from barnabas.streams.sql.language.parser import parse_statements
@@ -63,8 +64,9 @@ def do_all(engine: Engine, printer: Printer, text: str) -> None:
 def _resume(engine: Engine) -> None:
     """Start the catalog's queries beside the prompt: Spark takes seconds to start."""
     engine.refresh()
-    count = len(engine.catalog.queries)
-    if not count:
+    tell_elsewhere(engine)
+    count = len(engine.catalog.queries) - len(engine.elsewhere())
+    if not count or not engine.runs_queries:
         return
     sys.stderr.write(f"{count} quer{'y' if count == 1 else 'ies'} of earlier go on\n")
     threading.Thread(target=_start_quietly, args=(engine,), daemon=True).start()

@@ -46,6 +46,7 @@ def _stay(engine: Engine) -> int:
 
     count = engine.start_queries()
     sys.stderr.write(f"{count} quer{'y runs' if count == 1 else 'ies run'}; Ctrl-C ends\n")
+    tell_elsewhere(engine)
     pause = threading.Event()
     while not engine.failures():
         pause.wait(POLL_SECONDS)
@@ -53,3 +54,9 @@ def _stay(engine: Engine) -> int:
     for query_id, reason in engine.failures().items():
         sys.stderr.write(f"barnabas sql: {query_id} failed: {reason}\n")
     return FAILED
+
+
+def tell_elsewhere(engine: Engine) -> None:
+    """Name the queries whose checkpoints are in another state directory: they run there only."""
+    for query_id, where in engine.elsewhere().items():
+        sys.stderr.write(f"{query_id} runs on {where}, where its checkpoint is\n")

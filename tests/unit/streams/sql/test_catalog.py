@@ -1,7 +1,13 @@
 import pytest
 from support.sql_relations import relations
 
-from barnabas.streams.sql.catalog.catalog import Catalog, Definition, terminated
+from barnabas.streams.sql.catalog.catalog import (
+    Catalog,
+    Definition,
+    Home,
+    claimed,
+    terminated,
+)
 from barnabas.streams.sql.catalog.properties import declared, topic_wish
 from barnabas.streams.sql.catalog.relations import Format, relation_of
 from barnabas.streams.sql.language.errors import SqlError
@@ -158,3 +164,33 @@ def test_contradictions(text, reason):
 def test_a_number_of_partitions_is_a_number():
     with pytest.raises(SqlError, match="above 0"):
         topic_wish({"partitions": "0"})
+
+
+HERE, THERE = Home("d1", "one:/state"), Home("d2", "two:/state")
+
+
+def claim(catalog, home, offset, statement="s-1"):
+    catalog.apply(*claimed(statement, home), offset)
+
+
+def test_the_first_claim_to_a_query_counts():
+    catalog = Catalog()
+    query(catalog, "s-1", 0)
+    assert catalog.home("s-1") is None
+    claim(catalog, HERE, 1)
+    claim(catalog, THERE, 2)
+    assert catalog.home("s-1") == HERE
+    claim(catalog, THERE, 3, statement="s-2")
+    assert catalog.home("s-2") == THERE
+
+
+def test_a_claim_is_given_up():
+    catalog = Catalog()
+    query(catalog, "s-1", 0)
+    claim(catalog, HERE, 1)
+    claim(catalog, THERE, 2)
+    for key in catalog.claims("s-1"):
+        catalog.apply(key, None, 3)
+    assert catalog.home("s-1") is None
+    assert catalog.claims("s-1") == []
+    assert len(catalog.queries) == 1

@@ -15,8 +15,9 @@ from barnabas.clients.simple import SimpleConsumer
 from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.streams.sql.cases.case_files import PYTHON, Case, InputRecord, decoded
 from barnabas.streams.sql.cases.comparing import Line, difference, newest, rows_difference
-from barnabas.streams.sql.engine.engine import OFFSET_RESET, Engine
+from barnabas.streams.sql.engine.engine import Engine
 from barnabas.streams.sql.engine.results import Streamed, Table
+from barnabas.streams.sql.engine.session_properties import OFFSET_RESET
 from barnabas.streams.sql.language.parser import parse_statements
 from barnabas.streams.sql.language.statements import RelationKind, Select
 from barnabas.streams.visibility import wait_until_visible
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SEND_SECONDS = 30.0
+RUN_SECONDS = 300.0
+"""For one query over the little that a case has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +81,10 @@ def _run_sql(
     for statement in statements:
         if statement is not last:
             engine.execute(statement)
-    engine.run_available()
+    engine.run_available(RUN_SECONDS)
     for step in steps[1:]:
         _produce(step, servers)
-        engine.run_available()
+        engine.run_available(RUN_SECONDS)
     if case.expected_rows is not None:
         if last is None:
             raise ConfigError(f"{case.name}: expected.jsonl needs a SELECT at the end of case.sql")
@@ -95,7 +98,7 @@ def _run_sql(
 
 def _rows(engine: Engine, statement: Select) -> list[dict[str, Any]]:
     if statement.query.emit is not None:
-        return [dict(row) for row in engine.push_to_end(statement.query).rows]
+        return [dict(row) for row in engine.push_to_end(statement.query, RUN_SECONDS).rows]
     result = engine.execute(statement)
     assert isinstance(result, Table | Streamed)
     return [dict(row) for row in result.rows]
@@ -117,7 +120,7 @@ def _run_topology(
     runner = Runner(made(), bootstrap_servers=servers, checkpoint=place, spark=spark)
     for step in steps or [[]]:
         _produce(step, servers)
-        runner.run()
+        runner.run(RUN_SECONDS)
 
 
 def _compared(

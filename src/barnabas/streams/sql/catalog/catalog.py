@@ -7,6 +7,11 @@ its own, so compaction never drops the one that counted.
 
     s-<id>          {"statement": …, "relation": …|null, "query": …|null, "replaces": id|null}
     terminate-<id>  {"terminate": id}
+    home-<id>/<state directory's id>  {"home": state directory's id, "where": "host:path"}
+
+A query's home is the state directory that has its checkpoint; run from another it would begin
+anew. Of several claims the first in the log counts, and nobody writes a claim twice: compaction
+would move it behind others.
 
 A query's id has the offset of its statement in it, as ksqlDB's have: it never changes.
 """
@@ -23,7 +28,15 @@ from barnabas.streams.sql.catalog.relations import (
     unknown_relation,
 )
 
-STATEMENT, TERMINATE = "s-", "terminate-"
+STATEMENT, TERMINATE, HOME = "s-", "terminate-", "home-"
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A state directory: its id, and where it is, for people."""
+
+    directory: str
+    where: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +92,12 @@ def terminated(statement_id: str) -> tuple[str, bytes]:
     return TERMINATE + statement_id, json_text({"version": 1, "terminate": statement_id}).encode()
 
 
+def claimed(statement_id: str, home: Home) -> tuple[str, bytes]:
+    """The record that claims a query for a state directory."""
+    document = {"version": 1, "home": home.directory, "where": home.where}
+    return f"{HOME}{statement_id}/{home.directory}", json_text(document).encode()
+
+
 class Catalog:
     """The relations and queries that count, after some records of the log."""
 
@@ -90,6 +109,8 @@ class Catalog:
         self._queries: dict[str, QueryDefinition] = {}
         """By statement id."""
         self._terminated: set[str] = set()
+        self._claims: dict[str, dict[str, Home]] = {}
+        """By statement id and record key, the first that came first."""
 
     def apply(self, key: str, value: bytes | None, offset: int) -> None:
         """Fold one record in."""
@@ -97,6 +118,10 @@ class Catalog:
             self._take_back(key)
         elif key.startswith(TERMINATE):
             self._terminated.add(key.removeprefix(TERMINATE))
+        elif key.startswith(HOME):
+            found = json.loads(value)
+            claims = self._claims.setdefault(_claimed_statement(key), {})
+            claims.setdefault(key, Home(found["home"], found["where"]))
         elif key.startswith(STATEMENT):
             self._define(key, json.loads(value), offset)
 
@@ -127,6 +152,7 @@ class Catalog:
 
     def _take_back(self, key: str) -> None:
         self._terminated.discard(key.removeprefix(TERMINATE))
+        self._claims.get(_claimed_statement(key), {}).pop(key, None)
         self._queries.pop(key, None)
         self._texts.pop(key, None)
         for name, owner in list(self._owners.items()):
@@ -169,6 +195,14 @@ class Catalog:
         """Whether a statement took effect: no other had the name before it."""
         return statement_id in self._texts
 
+    def home(self, statement_id: str) -> Home | None:
+        """Where a query runs; None if nobody has run it yet."""
+        return next(iter(self._claims.get(statement_id, {}).values()), None)
+
+    def claims(self, statement_id: str) -> list[str]:
+        """The keys of all claims to a query."""
+        return list(self._claims.get(statement_id, ()))
+
     def query(self, query_id: str) -> QueryDefinition | None:
         return next((q for q in self.queries if q.query_id.lower() == query_id.lower()), None)
 
@@ -179,3 +213,7 @@ class Catalog:
     def writers(self, name: str) -> list[QueryDefinition]:
         """Queries that fill a relation."""
         return [q for q in self.queries if q.target.lower() == name.lower()]
+
+
+def _claimed_statement(key: str) -> str:
+    return key.removeprefix(HOME).partition("/")[0]

@@ -3,6 +3,7 @@
 Whoever opens it first makes it. Several shells share it: each sees what the others defined.
 """
 
+import threading
 import uuid
 from collections.abc import Mapping
 from types import TracebackType
@@ -13,7 +14,14 @@ from barnabas.clients.producer import Producer
 from barnabas.clients.simple import SimpleConsumer
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.streams.sql.catalog.catalog import STATEMENT, Catalog, Definition, terminated
+from barnabas.streams.sql.catalog.catalog import (
+    STATEMENT,
+    Catalog,
+    Definition,
+    Home,
+    claimed,
+    terminated,
+)
 from barnabas.streams.sql.language.errors import SqlError
 
 TOPIC = "_barnabas_sql_statements"
@@ -22,7 +30,7 @@ WAIT_SECONDS = 30.0
 
 
 class StatementLog:
-    """The catalog of a cluster, and the way to change it."""
+    """The catalog of a cluster, and the way to change it; for several threads."""
 
     def __init__(self, settings: Mapping[str, Any], admin: Admin, topic: str = TOPIC) -> None:
         self.catalog = Catalog()
@@ -32,6 +40,7 @@ class StatementLog:
         self._consumer = SimpleConsumer(settings, **{"fetch_max_wait_ms": 1})
         self._producer: Producer | None = None
         self._position = 0
+        self._reading = threading.Lock()
         self._make_topic()
 
     def _make_topic(self) -> None:
@@ -44,11 +53,12 @@ class StatementLog:
 
     def refresh(self) -> Catalog:
         """Read what has been written since; returns the catalog."""
-        end = self._consumer.latest_offset(self._topic, 0)
-        for record in self._consumer.records(self._topic, 0, self._position, end):
-            key = (record.key or b"").decode()
-            self.catalog.apply(key, record.value, record.offset)
-        self._position = max(self._position, end)
+        with self._reading:
+            end = self._consumer.latest_offset(self._topic, 0)
+            for record in self._consumer.records(self._topic, 0, self._position, end):
+                key = (record.key or b"").decode()
+                self.catalog.apply(key, record.value, record.offset)
+            self._position = max(self._position, end)
         return self.catalog
 
     def define(self, definition: Definition) -> str:
@@ -57,6 +67,7 @@ class StatementLog:
         self._write(statement_id, definition.encode())
         if definition.replaces is not None:
             self._write(definition.replaces, None)
+            self._give_up(definition.replaces)
         self.refresh()
         if not self.catalog.counts(statement_id):
             self._write(statement_id, None)
@@ -67,13 +78,33 @@ class StatementLog:
     def terminate(self, statement_id: str) -> None:
         """End a query; its relation stays."""
         self._write(*terminated(statement_id))
+        self._give_up(statement_id)
         self.refresh()
 
     def take_back(self, statement_id: str) -> None:
         """Undo a statement: its relation and its query."""
         self._write(statement_id, None)
         self._write(terminated(statement_id)[0], None)
+        self._give_up(statement_id)
         self.refresh()
+
+    def claim(self, statement_id: str, home: Home) -> Home | None:
+        """Make a state directory the home of a query, unless it has one already; returns the home
+        that counts, None if the query is gone."""
+        if self.catalog.home(statement_id) is None:
+            key, value = claimed(statement_id, home)
+            self._write(key, value)
+            self.refresh()
+            found = self.catalog.home(statement_id)
+            if not self.catalog.counts(statement_id):
+                self._give_up(statement_id)
+            elif found is not None and found.directory != home.directory:
+                self._write(key, None)
+        return self.catalog.home(statement_id) if self.catalog.counts(statement_id) else None
+
+    def _give_up(self, statement_id: str) -> None:
+        for key in self.catalog.claims(statement_id):
+            self._write(key, None)
 
     def _write(self, key: str, value: bytes | None) -> None:
         if self._producer is None:

@@ -52,7 +52,7 @@ def show_queries(catalog: Catalog, queries: Queries) -> Table:
     rows = [
         {
             "query": query.query_id,
-            "status": queries.status(query.query_id),
+            "status": queries.status(query),
             "reads": list(query.sources),
             "writes": query.target,
             "statement": " ".join(query.statement.split()),

@@ -88,7 +88,7 @@ class Looking:
             found = self._catalog.query(statement.query_id)
             if found is None:
                 raise SqlError(f"no query {statement.query_id!r}; SHOW QUERIES lists them")
-            heading = f"{found.query_id}: {self._queries.status(found.query_id)}\n"
+            heading = f"{found.query_id}: {self._queries.status(found)}\n"
             inner = parse_statement(found.statement)
         if isinstance(inner, Select) and inner.query.emit is None:
             return self._explain_bounded(inner.query)

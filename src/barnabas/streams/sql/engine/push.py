@@ -9,6 +9,7 @@ from typing import Any
 
 from barnabas.streams.nodes import CallSink
 from barnabas.streams.sql.engine.results import Row, Streamed
+from barnabas.streams.sql.engine.running import stop_running
 from barnabas.streams.sql.engine.spark_errors import failure_text
 from barnabas.streams.sql.engine.spark_session import SparkHouse
 from barnabas.streams.sql.language.errors import SqlError
@@ -23,7 +24,13 @@ class PushQuery:
     """A query that hands its rows to a queue. Its checkpoint is gone with it."""
 
     def __init__(
-        self, plan: StreamingPlan, house: SparkHouse, kafka: Mapping[str, str], *, to_end: bool
+        self,
+        plan: StreamingPlan,
+        house: SparkHouse,
+        kafka: Mapping[str, str],
+        *,
+        to_end: bool,
+        timeout: float | None = None,
     ) -> None:
         self._plan = plan
         self._rows: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -31,7 +38,7 @@ class PushQuery:
         self._runner = self._make_runner(house, kafka)
         self._running: Any = None
         if to_end:
-            self._runner.run()
+            self._runner.run(timeout)
             self._rows.put(_END)
         else:
             self._running = self._runner.start()
@@ -81,12 +88,12 @@ class PushQuery:
             running = self._running
             if running is not None and running.exception is not None:
                 raise SqlError(f"the query failed: {failure_text(running.exception)}") from None
-            return _END if running is None else None
+            return None if running is not None and running.active else _END
 
     def close(self) -> None:
         running, self._running = self._running, None
         if running is not None:
-            running.stop()
+            stop_running(running, "the query")
         shutil.rmtree(self._place, ignore_errors=True)
 
 

@@ -1,70 +1,25 @@
 """The queries that run on: started from the catalog, stopped with the engine, each in one process.
 
-A query's directory, below the state directory, has its checkpoint and a lock. The process that
-holds the lock runs the query; to all others it runs elsewhere. Offsets and state are in the
-checkpoint, so a query goes on where it stood, in this process or a later one.
+A query runs where its checkpoint is: in the state directory that is its home, and there in the
+process that holds its lock. Offsets and state are in the checkpoint, so a query goes on where it
+stood, in this process or a later one.
 """
 
-import fcntl
-import os
-import re
-import shutil
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from barnabas.model.errors import LocalError
 from barnabas.streams.sql.catalog.catalog import QueryDefinition
+from barnabas.streams.sql.catalog.statement_log import StatementLog
+from barnabas.streams.sql.engine.places import QueryPlace, StateDirectory
 from barnabas.streams.sql.engine.spark_errors import failure_text
 from barnabas.streams.sql.engine.spark_session import SparkHouse
 from barnabas.streams.sql.language.errors import SqlError
 from barnabas.streams.topology import Topology
 
 RUNNING, ELSEWHERE, STOPPED, FAILED = "RUNNING", "RUNNING ELSEWHERE", "STOPPED", "ERROR"
-
-
-class QueryPlace:
-    """The directory of one query."""
-
-    def __init__(self, state_dir: Path, query_id: str) -> None:
-        self.path = state_dir / re.sub(r"[^A-Za-z0-9._-]", "_", query_id)
-        self._lock: IO[bytes] | None = None
-
-    @property
-    def checkpoint(self) -> str:
-        return str(self.path / "checkpoint")
-
-    def lock(self) -> bool:
-        """Take the query for this process; False if another has it."""
-        self.path.mkdir(parents=True, exist_ok=True)
-        handle = (self.path / "lock").open("ab")
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            handle.close()
-            return False
-        self._lock = handle
-        return True
-
-    def is_taken(self) -> bool:
-        """Whether some process has the query."""
-        if self._lock is not None:
-            return True
-        if not (self.path / "lock").exists():
-            return False
-        if not self.lock():
-            return True
-        self.unlock()
-        return False
-
-    def unlock(self) -> None:
-        handle, self._lock = self._lock, None
-        if handle is not None:
-            handle.close()
-
-    def remove(self) -> None:
-        self.unlock()
-        shutil.rmtree(self.path, ignore_errors=True)
 
 
 class RunningQuery:
@@ -107,33 +62,64 @@ class RunningQuery:
             raise SqlError(f"{name} failed: {self.failure}") from error
 
     def stop(self) -> None:
+        """Stop it, and let others have it; one that does not stop keeps its lock."""
         running, self.running = self.running, None
         if running is not None:
-            running.stop()
+            stop_running(running, self.definition.query_id)
         self.place.unlock()
 
 
-class Queries:
-    """The queries of this process, by id."""
+def stop_running(running: Any, name: str) -> None:
+    """Stop the queries of a run; SqlError if Spark gives up waiting for one."""
+    try:
+        running.stop()
+    except Exception as error:  # Spark's errors, and those of the bridge to it
+        raise SqlError(f"{name} does not stop: {failure_text(error)}") from error
 
-    def __init__(self, state_dir: Path, house: SparkHouse, kafka: Mapping[str, str]) -> None:
-        self._state_dir = state_dir
+
+class Queries:
+    """The queries of this process, by id; for several threads."""
+
+    def __init__(
+        self, state_dir: Path, log: StatementLog, house: SparkHouse, kafka: Mapping[str, str]
+    ) -> None:
+        self._directory = StateDirectory(state_dir)
+        self._log = log
         self._house = house
         self._kafka = kafka
         self._here: dict[str, RunningQuery] = {}
+        self._taking = threading.Lock()
 
     def take(self, definition: QueryDefinition, sink: Any) -> RunningQuery | None:
-        """Make a query ready to run here; None if another process has it."""
-        found = self._here.get(definition.query_id)
-        if found is not None:
-            return found
-        place = QueryPlace(self._state_dir, definition.query_id)
-        if not place.lock():
+        """Make a query ready to run here; None if another process or another place has it."""
+        with self._taking:
+            found = self._here.get(definition.query_id)
+            if found is not None:
+                return found
+            if self.elsewhere(definition) is not None:
+                return None
+            place = self._directory.place(definition.query_id)
+            if not place.lock():
+                return None
+            if not self._is_home(definition):
+                place.remove()
+                return None
+            query = RunningQuery(definition, place, self._runner(definition, place, sink))
+            self._here[definition.query_id] = query
+            return query
+
+    def elsewhere(self, definition: QueryDefinition) -> str | None:
+        """The host and the directory that have a query's checkpoint, when those are others."""
+        home = self._log.catalog.home(definition.statement_id)
+        if home is None or home.directory == self._directory.known_id():
             return None
-        runner = self._runner(definition, place, sink)
-        query = RunningQuery(definition, place, runner)
-        self._here[definition.query_id] = query
-        return query
+        return home.where
+
+    def _is_home(self, definition: QueryDefinition) -> bool:
+        """Whether a query runs from this directory, which claims it if nobody has."""
+        own = self._directory.home
+        found = self._log.claim(definition.statement_id, own)
+        return found is not None and found.directory == own.directory
 
     def _runner(self, definition: QueryDefinition, place: QueryPlace, sink: Any) -> Any:
         from barnabas.streams.run import Runner
@@ -151,16 +137,20 @@ class Queries:
     def here(self, query_id: str) -> RunningQuery | None:
         return self._here.get(query_id)
 
-    def status(self, query_id: str) -> str:
-        found = self._here.get(query_id)
+    def status(self, definition: QueryDefinition) -> str:
+        found = self._here.get(definition.query_id)
         if found is not None:
             return found.status
-        return ELSEWHERE if QueryPlace(self._state_dir, query_id).is_taken() else STOPPED
+        where = self.elsewhere(definition)
+        if where is not None:
+            return f"ON {where}"
+        taken = self._directory.place(definition.query_id).is_taken()
+        return ELSEWHERE if taken else STOPPED
 
     def release(self, query_id: str, *, forget: bool) -> None:
         """Stop a query here; `forget` removes its checkpoint as well."""
         found = self._here.pop(query_id, None)
-        place = QueryPlace(self._state_dir, query_id) if found is None else found.place
+        place = self._directory.place(query_id) if found is None else found.place
         if found is not None:
             found.stop()
         # A process that runs it elsewhere stops and forgets it when it reads the catalog again.
@@ -173,16 +163,16 @@ class Queries:
             self.release(query_id, forget=True)
 
     def stop_all(self) -> None:
+        """Stop what runs here; all are told to, also when one will not."""
+        errors = []
         for query in list(self._here.values()):
-            query.stop()
+            try:
+                query.stop()
+            except SqlError as error:
+                errors.append(error)
         self._here.clear()
+        if errors:
+            raise errors[0]
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[RunningQuery]:
         return iter(list(self._here.values()))
-
-
-def default_state_dir(cluster_id: str) -> Path:
-    """Below XDG_STATE_HOME: a directory for each cluster."""
-    home = os.environ.get("XDG_STATE_HOME")
-    base = Path(home) if home else Path.home() / ".local" / "state"
-    return base / "barnabas" / "sql" / re.sub(r"[^A-Za-z0-9._-]", "_", cluster_id)
