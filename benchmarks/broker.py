@@ -3,8 +3,9 @@
 Two loads: confluent-kafka, as its users have it, and a raw driver that does as little as a client
 can, so that the broker's share in what is lacking can be told from the client's. At 10 KB, where
 bytes and not records are the limit, machine and drivers take turns for some rounds, each from a
-disk with nothing left to write back, and the best round of each counts: a busy moment of the
-machine hits nobody alone. The CPU figures hold on a busy machine too.
+disk with nothing left to write back and memory that was in use just now, and the best round of
+each counts: a busy moment of the machine hits nobody alone. The CPU figures hold on a busy
+machine too.
 """
 
 import json
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.broker_process import BrokerProcess, broker
-from benchmarks.machine import file_to_socket, socket_to_file
+from benchmarks.machine import file_to_socket, socket_to_file, warm_memory
 from benchmarks.report import Report
 
 SCALE = float(os.environ.get("BARNABAS_BENCH_SCALE", "1"))
@@ -73,15 +74,13 @@ def _beside_the_machine(report: Report, server: BrokerProcess) -> dict[str, floa
     with tempfile.TemporaryDirectory(prefix="barnabas-bench-") as directory:
         limits = {"produce": socket_to_file, "consume": file_to_socket}
         for turn in range(ROUNDS):
-            # A file of its own, kept to the end as the broker keeps its segments: memory that a
-            # file has just given back is written far faster than memory never used before.
-            path = Path(directory) / f"bytes-{turn}"
+            path = Path(directory) / f"bytes-{turn}"  # kept, as the broker keeps its segments
             for mode in MODES:
-                os.sync()
+                warm_memory(Path(directory), LARGE * LARGE_COUNT)
                 limit = limits[mode](path, LARGE * LARGE_COUNT)
                 machine[mode].take(limit.rate, limit.cpu_seconds / GIGABYTES, 0)
                 for driver in DRIVERS:
-                    os.sync()
+                    warm_memory(Path(directory), LARGE * LARGE_COUNT)
                     _round(server, mode, driver, turn, best[mode, driver])
     for mode, name in (("produce", "socket to file"), ("consume", "sendfile to socket")):
         report.add(f"machine: {name}", machine[mode].rate / 1e6, "MB/s")
