@@ -157,7 +157,9 @@ def as_records(frame: DataFrame, topic: Topic) -> DataFrame:
         sf.col("_timestamp").alias("time"),
     )
     if topic.value_format in STRUCTURED:
-        return encode(shaped, topic.value_format.removeprefix("confluent-"))
+        # For Avro a topic may have a schema of its own; else one is made of the columns.
+        schema = dict(topic.options).get("value.schema")
+        return encode(shaped, topic.value_format.removeprefix("confluent-"), schema=schema)
     return shaped
 
 

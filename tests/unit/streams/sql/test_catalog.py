@@ -139,7 +139,7 @@ def test_wishes():
     ("text", "reason"),
     [
         ("CREATE STREAM s (a INT) WITH (kafka_tpic='x')", "did you mean 'kafka_topic'"),
-        ("CREATE STREAM s (a INT) WITH (value_format='avro')", "schema registry"),
+        ("CREATE STREAM s (a INT) WITH (value_format='protobuf')", "write JSON or AVRO"),
         ("CREATE STREAM s (a INT) WITH (value_format='xml')", "no format 'xml'"),
         ("CREATE STREAM s WITH (kafka_topic='x')", "columns are needed"),
         ("CREATE TABLE t (a INT) WITH (kafka_topic='x')", "needs a key"),

@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from barnabas.streams.sql.catalog.relations import Format, Relation, close_name
+from barnabas.streams.sql.catalog.avro import (
+    derived_schema,
+    field_of,
+    given_schema,
+    schema_columns,
+)
+from barnabas.streams.sql.catalog.relations import AVRO_FORMATS, Format, Relation, close_name
 from barnabas.streams.sql.language.errors import SqlError, UnsupportedError
 from barnabas.streams.sql.language.statements import Column, Create, KeyRole, RelationKind
 
@@ -22,9 +28,10 @@ KNOWN = (
     "key_delimiter",
     "retention_ms",
     "wrap_single_value",
+    "avro_schema",
 )
 DELIMITERS = {"SPACE": " ", "TAB": "\t"}
-_FOREIGN_FORMATS = ("AVRO", "PROTOBUF", "PROTOBUF_NOSR", "JSON_SR")
+_FOREIGN_FORMATS = ("PROTOBUF", "PROTOBUF_NOSR", "JSON_SR")
 T = TypeVar("T")
 
 
@@ -80,13 +87,18 @@ def _format(text: str, name: str) -> Format:
     upper = text.upper()
     if upper in _FOREIGN_FORMATS:
         raise UnsupportedError(
-            f"{name} {upper} needs a schema registry, which SQL does not use: write JSON"
+            f"{name} {upper} is not read here, nor is a schema registry asked: write JSON or AVRO"
         )
     try:
-        return Format(upper)
+        found = Format(upper)
     except ValueError:
         known = ", ".join(item.value for item in Format)
         raise SqlError(f"no format {text!r}; there are {known}") from None
+    if name == "key_format" and found in AVRO_FORMATS:
+        raise UnsupportedError(
+            f"Avro is for values, and keys are KAFKA, DELIMITED or JSON: value_format='{upper}'"
+        )
+    return found
 
 
 def delimiter(properties: Mapping[str, str]) -> str:
@@ -101,10 +113,9 @@ def declared(statement: Create) -> Relation:
     """The relation that CREATE STREAM or TABLE declares over a topic."""
     properties = statement.properties
     check_names(properties)
-    if not statement.columns:
-        raise SqlError("columns are needed: CREATE STREAM name (column TYPE, …) WITH (…)")
     value_format, key_format = formats(properties)
-    columns = _with_key(statement)
+    schema = given_avro(properties, value_format)
+    columns = _with_key(_with_columns(statement, schema))
     relation = Relation(
         name=statement.name,
         kind=statement.kind,
@@ -116,9 +127,33 @@ def declared(statement: Create) -> Relation:
         timestamp=properties.get("timestamp"),
         timestamp_format=properties.get("timestamp_format"),
         keys_in_value="key" in properties,
+        avro_schema=schema,
     )
     check(relation)
     return relation
+
+
+def given_avro(properties: Mapping[str, str], value_format: Format) -> str | None:
+    """The schema that WITH gives."""
+    text = properties.get("avro_schema")
+    if text is None:
+        return None
+    if value_format not in AVRO_FORMATS:
+        raise SqlError("avro_schema is for value_format AVRO and CONFLUENT_AVRO")
+    return given_schema(text)
+
+
+def _with_columns(statement: Create, schema: str | None) -> Create:
+    """The statement with its columns; those of an Avro schema need not be written out.
+
+    A key column is never a field of the schema, so it is written in any case.
+    """
+    values = [column for column in statement.columns if column.role is KeyRole.NONE]
+    if schema is not None and not values:
+        return replace(statement, columns=(*statement.columns, *schema_columns(schema)))
+    if not statement.columns:
+        raise SqlError("columns are needed: CREATE STREAM name (column TYPE, …) WITH (…)")
+    return statement
 
 
 def _with_key(statement: Create) -> tuple[Column, ...]:
@@ -150,9 +185,30 @@ def check(relation: Relation) -> None:
         raise SqlError("timestamp_format needs timestamp, the column that it is the format of")
     if relation.value_format is Format.KAFKA and len(relation.value_columns) > 1:
         raise SqlError("value_format KAFKA holds one column; use JSON for several")
+    check_avro(relation)
     several = len(relation.key_columns) > 1 and not relation.keys_in_value
     if several and relation.key_format in (Format.KAFKA, Format.DELIMITED):
         raise SqlError("a key of several columns needs key_format='JSON'")
+
+
+def check_avro(relation: Relation) -> None:
+    """SqlError where columns and schema do not fit."""
+    if relation.value_format not in AVRO_FORMATS:
+        return
+    if relation.avro_schema is None:
+        derived_schema(relation.value_columns)
+        return
+    for column in relation.value_columns:
+        field_of(relation.avro_schema, column)
+
+
+def check_written(relation: Relation) -> None:
+    """UnsupportedError for a relation that can be read only."""
+    if relation.value_format is Format.CONFLUENT_AVRO:
+        raise UnsupportedError(
+            "CONFLUENT_AVRO is read only, since the number before each value is a registry's: "
+            "value_format='AVRO' writes values without it"
+        )
 
 
 def _check_columns(relation: Relation) -> None:

@@ -20,12 +20,18 @@ class Format(Enum):
     """How a key or a value is written in the record.
 
     KAFKA is Kafka's own serializers of single values: text as UTF-8, numbers as big-endian bytes.
+    `catalog.avro` has the two forms of Avro, which are for values only.
     """
 
     JSON = "JSON"
     DELIMITED = "DELIMITED"
     KAFKA = "KAFKA"
+    AVRO = "AVRO"
+    CONFLUENT_AVRO = "CONFLUENT_AVRO"
     NONE = "NONE"
+
+
+AVRO_FORMATS = (Format.AVRO, Format.CONFLUENT_AVRO)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,8 @@ class Relation:
     timestamp_format: str | None = None
     keys_in_value: bool = False
     window: Window | None = None
+    avro_schema: str | None = None
+    """As WITH gave it; None where it follows from the columns."""
 
     @property
     def key_columns(self) -> tuple[Column, ...]:
@@ -80,6 +88,7 @@ class Relation:
             "timestamp_format": self.timestamp_format,
             "keys_in_value": self.keys_in_value,
             "window": _window_document(self.window),
+            "avro_schema": self.avro_schema,
         }
 
 
@@ -101,6 +110,7 @@ def relation_of(document: Mapping[str, Any]) -> Relation:
         timestamp_format=document["timestamp_format"],
         keys_in_value=document["keys_in_value"],
         window=None if window is None else Window(WindowKind(window["kind"]), *window["lengths"]),
+        avro_schema=document.get("avro_schema"),
     )
 
 

@@ -3,7 +3,14 @@
 from collections.abc import Sequence
 
 from barnabas.streams.schema import Schema
-from barnabas.streams.sql.catalog.properties import check_names, delimiter, formats
+from barnabas.streams.sql.catalog.properties import (
+    check_avro,
+    check_names,
+    check_written,
+    delimiter,
+    formats,
+    given_avro,
+)
 from barnabas.streams.sql.catalog.relations import Format, Relation
 from barnabas.streams.sql.language.errors import SqlError
 from barnabas.streams.sql.language.parser import spark_type
@@ -43,6 +50,7 @@ def derived(statement: CreateAs, plan: StreamingPlan, schema: Schema) -> Relatio
         timestamp_format=properties.get("timestamp_format"),
         keys_in_value=_keys_in_value(plan, kept),
         window=plan.window,
+        avro_schema=given_avro(properties, value_format),
     )
     _check(relation)
     return relation
@@ -85,6 +93,8 @@ def _check(relation: Relation) -> None:
             "the record's value would be empty, since every column is in its key: select another "
             "column, or AS_VALUE(…) of one under another name"
         )
+    check_written(relation)
+    check_avro(relation)
     if relation.value_format is Format.KAFKA and len(relation.value_columns) > 1:
         raise SqlError("value_format KAFKA holds one column; use JSON for several")
     if relation.timestamp is not None and relation.column(relation.timestamp) is None:
@@ -95,6 +105,7 @@ def check_insert(target: Relation, plan: StreamingPlan, schema: Schema) -> None:
     """INSERT INTO … SELECT gives the target's columns, in their order."""
     if target.kind is RelationKind.TABLE:
         raise SqlError(f"{target.name} is a table: only the query that made it writes into it")
+    check_written(target)
     if plan.is_table:
         raise SqlError(f"the result is a table, and {target.name} a stream")
     expected = [(column.name, column.type) for column in target.columns]

@@ -6,8 +6,9 @@ from typing import Any
 from barnabas.admin import Admin
 from barnabas.clients.simple import SimpleConsumer
 from barnabas.records.record import Record
+from barnabas.streams.sql.catalog.avro import derived_schema
 from barnabas.streams.sql.catalog.catalog import Catalog
-from barnabas.streams.sql.catalog.relations import Relation
+from barnabas.streams.sql.catalog.relations import AVRO_FORMATS, Relation
 from barnabas.streams.sql.engine.results import Row, Streamed, Table
 from barnabas.streams.sql.engine.running import Queries
 from barnabas.streams.sql.language.errors import SqlError
@@ -82,6 +83,9 @@ def describe(catalog: Catalog, relation: Relation, queries: Queries, *, extended
         "written_by": [query.query_id for query in catalog.writers(relation.name)],
         "statement": " ".join(catalog.statement_of(relation.name).split()),
     }
+    if relation.value_format in AVRO_FORMATS:
+        given = relation.avro_schema
+        facts["avro_schema"] = given or derived_schema(relation.value_columns)
     errors = [q.error for q in queries if q.error and q.definition.target == relation.name]
     if errors:
         facts["errors"] = errors

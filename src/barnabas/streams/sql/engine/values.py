@@ -10,6 +10,8 @@ from typing import Any
 
 from sqlglot import exp
 
+from barnabas.streams.sql.catalog.avro import derived_schema, field_of
+from barnabas.streams.sql.catalog.properties import check_written
 from barnabas.streams.sql.catalog.relations import Format, Relation, close_name, json_text
 from barnabas.streams.sql.language.errors import SqlError, UnsupportedError
 from barnabas.streams.sql.language.statements import Column, InsertValues, RelationKind
@@ -78,6 +80,8 @@ def encoded_value(relation: Relation, row: Mapping[str, Any]) -> bytes | None:
     match relation.value_format:
         case Format.JSON:
             return json_line(values)
+        case Format.AVRO | Format.CONFLUENT_AVRO:
+            return _avro(relation, values)
         case Format.DELIMITED:
             return _delimited(list(values.values()), relation.delimiter).encode()
         case Format.KAFKA:
@@ -85,6 +89,37 @@ def encoded_value(relation: Relation, row: Mapping[str, Any]) -> bytes | None:
             return None if only is None else _kafka(only, columns[0])
         case _:
             return None
+
+
+def _avro(relation: Relation, values: Mapping[str, Any]) -> bytes:
+    from barnabas.spark.formats.avro_values import avro_writer
+
+    check_written(relation)
+    text = relation.avro_schema
+    schema = derived_schema(relation.value_columns) if text is None else text
+    row = {}
+    for column in relation.value_columns:
+        name = column.name if text is None else field_of(text, column).name
+        row[name] = _AVRO.get(column.type, _same)(values[column.name])
+    try:
+        return avro_writer(json.loads(schema))(row)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise SqlError(f"the row does not fit the Avro schema: {error}") from None
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _utc(value: str | None) -> datetime.datetime | None:
+    found = None if value is None else datetime.datetime.fromisoformat(value)
+    return found if found is None or found.tzinfo else found.replace(tzinfo=datetime.UTC)
+
+
+_AVRO: dict[str, Callable[[Any], Any]] = {
+    "DATE": lambda value: None if value is None else datetime.date.fromisoformat(value),
+    "TIMESTAMP": _utc,
+}
 
 
 def json_line(value: Any) -> bytes:

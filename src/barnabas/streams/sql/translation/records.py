@@ -4,14 +4,19 @@ from collections.abc import Mapping, Sequence
 
 from barnabas.streams.nodes import Named, Node, Rekey, Select, Source, Topic, TopicSink, Where
 from barnabas.streams.schema import Schema, quoted
-from barnabas.streams.sql.catalog.relations import Format, Relation
+from barnabas.streams.sql.catalog.avro import derived_schema, field_of
+from barnabas.streams.sql.catalog.relations import AVRO_FORMATS, Format, Relation
 from barnabas.streams.sql.language.errors import SqlError
 from barnabas.streams.sql.language.statements import Column, RelationKind
 from barnabas.streams.sql.translation.keys import KeyCodec, kafka_bytes, kafka_value
 
 VALUE = "value"
 """The one column of a topic that is read as text or as bytes."""
-
+_STRUCTURED = {
+    Format.JSON: "json",
+    Format.AVRO: "avro",
+    Format.CONFLUENT_AVRO: "confluent-avro",
+}
 
 SKIP, DEAD_LETTERS = "null", "dlq"
 """What becomes of a value that is not of its format: left out, or put into `<topic>.dlq`."""
@@ -26,7 +31,8 @@ def source(relation: Relation, starting: str = "earliest", on_error: str = SKIP)
     codec = KeyCodec(relation)
     table = relation.kind is RelationKind.TABLE
     texts = {**codec.columns(), **_value_texts(relation)}
-    direct = relation.value_format is Format.JSON and (not codec.columns() or codec.plain)
+    as_it_is = relation.avro_schema is None and relation.value_format in _STRUCTURED
+    direct = as_it_is and (not codec.columns() or codec.plain)
     topic = Topic(
         relation.topic,
         schema=_schema(relation),
@@ -36,7 +42,7 @@ def source(relation: Relation, starting: str = "earliest", on_error: str = SKIP)
         key_column=relation.key_columns[0].name if direct and codec.plain else None,
         timestamp=_timestamp(relation, texts),
         starting="earliest" if table else starting,
-        options=(("on.decode.error", on_error),),
+        options=(("on.decode.error", on_error), *_avro_option(relation)),
     )
     node: Node = Source(topic, table)
     if not table:
@@ -46,10 +52,23 @@ def source(relation: Relation, starting: str = "earliest", on_error: str = SKIP)
     return Select(node, tuple((column.name, texts[column.name]) for column in relation.columns))
 
 
+def _avro_option(relation: Relation) -> tuple[tuple[str, str], ...]:
+    if relation.value_format not in AVRO_FORMATS:
+        return ()
+    text = relation.avro_schema
+    return (("value.schema", derived_schema(relation.value_columns) if text is None else text),)
+
+
+def _fields(relation: Relation) -> list[Column]:
+    """The columns of the value as its format spells and types them."""
+    columns, text = relation.value_columns, relation.avro_schema
+    return [column if text is None else field_of(text, column) for column in columns]
+
+
 def _schema(relation: Relation) -> Schema:
     match relation.value_format:
-        case Format.JSON:
-            return Schema.of([(c.name, c.type) for c in relation.value_columns])
+        case Format.JSON | Format.AVRO | Format.CONFLUENT_AVRO:
+            return Schema.of([(c.name, c.type) for c in _fields(relation)])
         case Format.KAFKA if relation.value_columns[0].type != "STRING":
             return Schema.of([(VALUE, "binary")])
         case _:
@@ -58,8 +77,8 @@ def _schema(relation: Relation) -> Schema:
 
 def _value_format(relation: Relation) -> str:
     match relation.value_format:
-        case Format.JSON:
-            return "json"
+        case Format.JSON | Format.AVRO | Format.CONFLUENT_AVRO:
+            return _STRUCTURED[relation.value_format]
         case Format.KAFKA if relation.value_columns[0].type != "STRING":
             return "raw"
         case _:
@@ -78,6 +97,9 @@ def _value_texts(relation: Relation) -> dict[str, str]:
             return {columns[0].name: kafka_value(columns[0], VALUE)}
         case Format.NONE:
             raise SqlError("value_format NONE has no columns")
+        case _ if relation.avro_schema is not None:
+            pairs = zip(columns, _fields(relation), strict=True)
+            return {c.name: f"cast({quoted(f.name)} AS {c.type})" for c, f in pairs}
         case _:
             return {c.name: quoted(c.name) for c in columns}
 
@@ -122,6 +144,7 @@ def sink(
         value_format=_value_format(relation),
         key_type=codec.key_type,
         key_format=codec.key_format,
+        options=_avro_option(relation),
     )
     return TopicSink(selected, topic)
 
@@ -129,8 +152,9 @@ def sink(
 def _written(relation: Relation, columns: Sequence[Column], values: Mapping[str, str]) -> Named:
     texts = [(c.name, values[c.name]) for c in columns]
     match relation.value_format:
-        case Format.JSON:
-            return tuple(texts)
+        case Format.JSON | Format.AVRO | Format.CONFLUENT_AVRO:
+            pairs = zip(_fields(relation), texts, strict=True)
+            return tuple((field.name, text) for field, (_, text) in pairs)
         case Format.KAFKA:
             return ((VALUE, kafka_bytes(columns[0], texts[0][1])),)
         case _:
