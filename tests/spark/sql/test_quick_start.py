@@ -184,7 +184,7 @@ def test_explain(engine):
         ("DROP TABLE pageviews_female", "is a STREAM"),
         ("CREATE STREAM pageviews_female AS SELECT * FROM pageviews_enriched", "OR REPLACE"),
         ("SELECT nofunction(pageid) FROM pageviews_enriched EMIT CHANGES", "no function"),
-        ("SELECT pageid + FROM pageviews_enriched", "missing|Unexpected"),
+        ("SELECT pageid + FROM pageviews_enriched", "missing|does not belong"),
         ("TERMINATE nothing", "no query 'nothing'"),
         ("SET 'auto.offset.reste'='earliest'", "did you mean"),
         ("CREATE STREAM s AS SELECT RANDOM() AS r, pageid FROM pageviews_enriched", "replayed"),

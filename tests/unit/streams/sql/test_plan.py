@@ -30,6 +30,7 @@ def test_a_filter():
         ("p.ROWTIME", "unix_millis(_timestamp)"),
         ("ROWPARTITION", "_partition"),
         ("ROWOFFSET", "_offset"),
+        ("ROWKEY", "cast(_key AS STRING)"),
         (
             "TIMESTAMPTOSTRING(viewtime, 'yyyy-MM-dd')",
             "DATE_FORMAT(TIMESTAMP_MILLIS(`viewtime`), 'yyyy-MM-dd')",

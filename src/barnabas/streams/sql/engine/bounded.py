@@ -33,7 +33,11 @@ def _view(relation: Relation, house: SparkHouse, kafka: Mapping[str, str]) -> No
     from barnabas.streams.run import read_bounded
 
     own = tuple((column.name, quoted(column.name)) for column in relation.columns)
-    every = tuple((name.upper(), text.format(row="")) for name, text in ROW_COLUMNS.items())
+    every = tuple(
+        (name.upper(), text.format(row=""))
+        for name, text in ROW_COLUMNS.items()
+        if relation.column(name) is None
+    )
     node = Select(source(relation), own + every)
     frame: Any = read_bounded(
         node,

@@ -32,9 +32,14 @@ def failure_text(error: BaseException) -> str:
 
 
 def _position(reason: str, query: Query) -> int:
-    """Where the function is that Spark does not know; else where the query begins."""
-    unknown = re.match(r"no function '(\w+)'", reason)
-    pattern = rf"\b{unknown[1]}\s*\(" if unknown else r"(?!)"
+    """Where the name is that Spark does not know; else where the query begins."""
+    function = re.match(r"no function '(\w+)'", reason)
+    column = re.match(r"no column '(?:\w+\.)*(\w+)'", reason)
+    pattern = r"(?!)"
+    if function:
+        pattern = rf"\b{function[1]}\s*\("
+    elif column:
+        pattern = rf"\b{column[1]}\b"
     found = re.compile(pattern, re.IGNORECASE).search(query.text, query.position)
     return found.start() if found else query.position
 
@@ -48,4 +53,8 @@ def readable(message: str) -> str:
     unknown = re.match(r"Cannot resolve routine `([^`]+)`", text)
     if unknown:
         return f"no function {unknown[1]!r}{suggestion(unknown[1])}"
+    column = re.match(r"A column, .* with name (\S+) cannot be resolved\.(?:.*\[(.*)\])?", text)
+    if column:
+        known = f"; there are {column[2].replace('`', '')}" if column[2] else ""
+        return f"no column {column[1].replace('`', '')!r}{known}"
     return text.removesuffix(".")

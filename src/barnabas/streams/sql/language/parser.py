@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError
 
+from barnabas.streams.sql.language.absent import instead
 from barnabas.streams.sql.language.dialect import BarnabasSql
 from barnabas.streams.sql.language.errors import SqlError
 from barnabas.streams.sql.language.query_parser import parse_expressions, parse_query
@@ -48,6 +49,9 @@ def _parse(text: str, tokens: Sequence[Token]) -> Statement:
     cursor = Cursor(text, tokens)
     token = tokens[0]
     word = token.text.upper()
+    way_out = instead([word for item in tokens[:2] for word in item.text.split()])
+    if way_out is not None:
+        cursor.fail(way_out)
     if token.token_type in (TokenType.STRING, TokenType.IDENTIFIER) or word not in _READERS:
         cursor.fail(f"no statement begins with {token.text!r}; there are {', '.join(_READERS)}")
     begin, end = int(token.start), int(tokens[-1].end) + 1
@@ -173,14 +177,18 @@ def _value(cursor: Cursor) -> str:
 
 
 def _insert(cursor: Cursor, text: str, position: int) -> Statement:
-    cursor.expect("INSERT", "INTO")
+    if not cursor.accept("INSERT", "INTO"):
+        cursor.expect("INSERT")
+        cursor.expect("INTO")
     target = cursor.name("the name of a stream or table")
     columns: tuple[str, ...] = ()
     if cursor.accept("("):
         columns = _names(cursor)
     if not cursor.accept("VALUES"):
-        if not cursor.peek("SELECT") or columns:
+        if not cursor.peek("SELECT"):
             cursor.fail(f"expected VALUES or SELECT, {cursor.found}")
+        if columns:
+            cursor.fail("a list of columns goes with VALUES: select all columns, in their order")
         query = parse_query(cursor.text, cursor.tokens[cursor.index :])
         return InsertSelect(text, position, target, query)
     rows = [_row(cursor)]

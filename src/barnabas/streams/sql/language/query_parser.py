@@ -72,6 +72,8 @@ class _QueryReader:
         tree = _parse("".join(self.canvas), self.text)
         if not isinstance(tree, exp.Query):
             raise SqlError("expected a query", self.text, self.start)
+        if isinstance(tree, exp.Select) and not tree.expressions:
+            raise SqlError("expected what to select, found the end", self.text, self.end)
         return Query(
             text=self.text,
             position=self.start,
@@ -103,13 +105,19 @@ class _QueryReader:
             self.withins[-1] = _within(cursor)
         elif cursor.peek("PARTITION", "BY"):
             self._partition_by()
-        elif cursor.peek("EMIT", "CHANGES") or cursor.peek("EMIT", "FINAL"):
+        elif self._is_emit():
             cursor.expect("EMIT")
             self.emit = Emit(cursor.one_of("CHANGES", "FINAL"))
         else:
             return False
         self._wipe(begin, cursor.index)
         return True
+
+    def _is_emit(self) -> bool:
+        """EMIT as a clause; a column may have that name, and then something else comes next."""
+        cursor = self.cursor
+        following = cursor.tokens[cursor.index + 1 : cursor.index + 2]
+        return cursor.peek("EMIT") and bool(following) and following[0].token_type is TokenType.VAR
 
     def _partition_by(self) -> None:
         cursor = self.cursor
@@ -204,15 +212,23 @@ def _parse(canvas: str, text: str) -> exp.Expr:
 
 def _located(error: ParseError, text: str) -> SqlError:
     detail = error.errors[0] if error.errors else {}
-    reason = str(detail.get("description") or error).split(". ")[0].rstrip(".")
-    if reason.startswith("Required keyword"):
-        reason = "something is missing here"
+    reason = _readable(str(detail.get("description") or error))
     line, column = detail.get("line"), detail.get("col")
     if line is None or column is None:
         return SqlError(reason, text, 0)
     highlight = str(detail.get("highlight") or "")
     begin = sum(len(row) for row in text.splitlines(keepends=True)[: line - 1])
     return SqlError(reason, text, max(begin, begin + column - max(len(highlight), 1)))
+
+
+def _readable(description: str) -> str:
+    """sqlglot's reason in a line, without its own names of things."""
+    reason = description.split(". ")[0].split(" but got ")[0].rstrip(".")
+    if reason.startswith("Required keyword"):
+        return "something is missing here"
+    if reason.startswith("Invalid expression"):
+        return "this does not belong here"
+    return reason[:1].lower() + reason[1:]
 
 
 def _blank(text: str, begin: int, end: int) -> list[str]:

@@ -14,6 +14,11 @@ from barnabas.streams.sql.language.dialect import BarnabasSql
 from barnabas.streams.sql.language.errors import SqlError
 
 _NEWEST = "sort_array(collect_list(struct({order} AS o, {0} AS x)) FILTER (WHERE {0} IS NOT NULL)"
+_ARC = (
+    "2 * asin(sqrt(power(sin(radians({2} - {0}) / 2), 2) + cos(radians({0})) * cos(radians({2})) * "
+    "power(sin(radians({3} - {1}) / 2), 2)))"
+)
+"""The angle between two places on a globe, by the haversine formula."""
 
 TEMPLATES: dict[str, tuple[str, ...]] = {
     # text and numbers
@@ -27,6 +32,10 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
     "URL_EXTRACT_PARAMETER": ("parse_url({0}, 'QUERY', {1})",),
     "URL_ENCODE_PARAM": ("url_encode({0})",),
     "URL_DECODE_PARAM": ("url_decode({0})",),
+    "GEO_DISTANCE": (
+        "(6371 * " + _ARC + ")",
+        "(if(upper({4}) LIKE 'M%', 3959, 6371) * " + _ARC + ")",
+    ),
     # time: whole milliseconds since 1970, as ROWTIME is
     "TIMESTAMPTOSTRING": (
         "date_format(timestamp_millis({0}), {1})",
@@ -109,7 +118,6 @@ AGGREGATES = frozenset(
 )
 _ABSENT = {
     "HISTOGRAM": "use COLLECT_LIST, or group by the column and count",
-    "GEO_DISTANCE": "write the formula with SIN, COS and ACOS",
 }
 TIMES_AND_DICE = {
     "RAND": "random",
@@ -160,7 +168,7 @@ def _from_template(
 def _arity(template: str) -> int:
     if template == "map_entries({0})":
         return 1
-    return 1 + max(index for index in range(4) if f"{{{index}}}" in template)
+    return 1 + max(index for index in range(5) if f"{{{index}}}" in template)
 
 
 def _field(arguments: list[exp.Expr], written: Callable[[exp.Expr], str]) -> exp.Expr:

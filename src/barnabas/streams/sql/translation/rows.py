@@ -82,9 +82,11 @@ def with_shared_key(tree: exp.Expr, rows: Rows) -> exp.Expr:
     if not rows.shared:
         return tree
 
+    if any(ROWKEY.lower() in member.columns for member in rows.scope.members):
+        return tree
+
     def replaced(node: exp.Expr) -> exp.Expr:
-        own = isinstance(node, exp.Column) and rows.scope.owner(node) is None
-        if not own or node.name.upper() != ROWKEY:
+        if not isinstance(node, exp.Column) or node.table or node.name.upper() != ROWKEY:
             return node
         first, *others = (column.copy() for column in rows.shared)
         return exp.Coalesce(this=first, expressions=others)

@@ -13,8 +13,10 @@ ROW_COLUMNS = {
     "rowtime": "unix_millis({row}_timestamp)",
     "rowpartition": "{row}_partition",
     "rowoffset": "{row}_offset",
+    "rowkey": "cast({row}_key AS STRING)",
 }
-"""Columns of ksqlDB that every row has; ROWTIME is in milliseconds."""
+"""Columns of ksqlDB that every row has; ROWTIME is in milliseconds, ROWKEY is KSQL's older name
+of the key as text."""
 
 
 @dataclass(frozen=True, slots=True)
