@@ -5,7 +5,7 @@ import sys
 
 from benchmarks.report import Report
 
-SUITES = ("broker", "groups", "clients", "cluster", "spark", "streams")
+SUITES = ("broker", "peer", "groups", "clients", "cluster", "spark", "streams")
 
 
 def main(names: list[str]) -> int:

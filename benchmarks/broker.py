@@ -57,7 +57,8 @@ def run(report: Report) -> None:
 
 def _synchronous(report: Report, server: BrokerProcess) -> None:
     rounds = [
-        _drive("confluent_driver", "sync", server, "sync", SYNC_COUNT, 100) for _ in range(ROUNDS)
+        drive("confluent_driver", "sync", server.address, "sync", SYNC_COUNT, 100)
+        for _ in range(ROUNDS)
     ]
     p50, p99 = (min(figures[name] for figures in rounds) for name in ("p50_us", "p99_us"))
     report.add("synchronous produce p50", p50, "us", goal="< 200")
@@ -93,7 +94,7 @@ def _beside_the_machine(report: Report, server: BrokerProcess) -> dict[str, floa
 def _round(server: BrokerProcess, mode: str, driver: str, turn: int, best: Best) -> None:
     topic = f"large-{turn}-{DRIVERS[driver]}"
     before = server.cpu_seconds()
-    figures = _drive(DRIVERS[driver], mode, server, topic, LARGE_COUNT, LARGE)
+    figures = drive(DRIVERS[driver], mode, server.address, topic, LARGE_COUNT, LARGE)
     moved = figures["count"] * LARGE
     best.take(
         moved / figures["seconds"],
@@ -119,7 +120,7 @@ def _throughput(
     size, count = load
     for mode in MODES:
         before = server.cpu_seconds()
-        figures = _drive("confluent_driver", mode, server, f"load-{size}", count, size)
+        figures = drive("confluent_driver", mode, server.address, f"load-{size}", count, size)
         cpu = server.cpu_seconds() - before
         rate = figures["count"] / figures["seconds"]
         ratio = rate * size / machine[mode]
@@ -130,10 +131,11 @@ def _throughput(
         report.add(f"{mode} {size} B, broker CPU", cpu / (count * size / 1e9), "s/GB")
 
 
-def _drive(
-    driver: str, mode: str, server: BrokerProcess, topic: str, count: int, size: int
+def drive(
+    driver: str, mode: str, address: str, topic: str, count: int, size: int
 ) -> dict[str, float]:
-    command = [sys.executable, "-m", f"benchmarks.{driver}", mode, server.address, topic]
+    """Run a driver in a process of its own against the broker at `address`."""
+    command = [sys.executable, "-m", f"benchmarks.{driver}", mode, address, topic]
     done = subprocess.run(
         [*command, str(count), str(size)],
         stdout=subprocess.PIPE,
