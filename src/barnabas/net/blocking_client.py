@@ -6,6 +6,8 @@ no hop between loops, large responses received straight into their final buffer.
 
 import socket
 import ssl
+import struct
+import sys
 import time
 from typing import Any
 
@@ -28,6 +30,9 @@ from barnabas.net.version_agreement import (
 )
 from barnabas.security.errors import AuthenticationError
 from barnabas.wire.message import Message
+
+CAN_WAIT_FOR_ALL = sys.platform == "linux"
+TIMEVAL = struct.Struct("ll")
 
 
 class BlockingConnection:
@@ -84,7 +89,7 @@ class BlockingConnection:
             peer.settimeout(limit)
             for part in self._protocol.send(request, chosen):
                 peer.sendall(part)  # type: ignore[arg-type]
-            return self._protocol.receive(self._next_frame(peer))
+            return self._protocol.receive(self._next_frame(peer, limit))
         except TimeoutError:
             self.close()
             name = type(request).__name__
@@ -145,15 +150,31 @@ class BlockingConnection:
             raise UnavailableError(f"the connection to {self.address} was closed")
         return self._socket
 
-    def _next_frame(self, peer: socket.socket) -> memoryview:
+    def _next_frame(self, peer: socket.socket, limit_s: float) -> memoryview:
         while True:
-            count = peer.recv_into(self._receiver.buffer())
+            count = self._receive(peer, limit_s)
             if not count:
                 self.close()
                 raise UnavailableError(f"{self.address} closed the connection")
             frames = self._receiver.filled(count)
             if frames:
                 return frames[0]
+
+    def _receive(self, peer: socket.socket, limit_s: float) -> int:
+        """A large response is waited for in one call: a thread that takes it as it comes would
+        ask for the interpreter's lock a hundred times, beside a thread that decodes."""
+        buffer = self._receiver.buffer()
+        if not (self._receiver.large and CAN_WAIT_FOR_ALL) or isinstance(peer, ssl.SSLSocket):
+            return peer.recv_into(buffer)
+        peer.settimeout(None)
+        seconds, rest = divmod(limit_s, 1)
+        peer.setsockopt(
+            socket.SOL_SOCKET, socket.SO_RCVTIMEO, TIMEVAL.pack(int(seconds), int(rest * 1e6))
+        )
+        try:
+            return peer.recv_into(buffer, 0, socket.MSG_WAITALL)
+        except BlockingIOError:
+            raise TimeoutError from None
 
 
 def _tls_failure(address: Address, error: OSError) -> BarnabasError:

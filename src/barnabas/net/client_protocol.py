@@ -34,6 +34,11 @@ class FrameReceiver:
         self._frame: bytearray | None = None
         self._frame_filled = 0
 
+    @property
+    def large(self) -> bool:
+        """Whether `buffer()` is the rest of one frame, and may be filled to its end."""
+        return self._frame is not None
+
     def buffer(self) -> memoryview:
         """Where the next bytes of the stream belong; never empty."""
         if self._frame is not None:

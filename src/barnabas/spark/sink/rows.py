@@ -42,7 +42,7 @@ def check_sink_schema(
 
 @dataclass(slots=True)
 class Sending:
-    """The rows of one task on their way; no error of theirs is lost when `send_all` returns."""
+    """The rows of one task on their way; no error of theirs is lost when `finish` returns."""
 
     producer: ColumnProducer
     topic: str | None
@@ -51,7 +51,8 @@ class Sending:
     first_topic: str | None = None
     _pending: list[Deliveries] = field(default_factory=list)
 
-    def send_all(self, batches: Iterable["pa.RecordBatch"]) -> None:
+    def send(self, batches: Iterable["pa.RecordBatch"]) -> None:
+        """Begin to send all of them."""
         for batch in batches:
             for topic, rows in self._by_topic(batch):
                 self.first_topic = self.first_topic or topic
@@ -59,6 +60,9 @@ class Sending:
             self.rows += batch.num_rows
             if len(self._pending) > PENDING_BATCHES:
                 self._check()
+
+    def finish(self) -> None:
+        """Wait for all answers."""
         self.producer.flush(DELIVERY_SECONDS)
         self._check()
 

@@ -8,6 +8,10 @@ id, which ends whatever an earlier attempt left open and bars it from ever commi
 looks at the mark, which nobody else can change any more. A mark of this micro-batch or a later one
 means: the rows are there, write nothing.
 
+A worker process that wrote the micro-batch before, and whose first attempt at this one it is,
+spares itself both: its producer still holds the transactional id, so the mark is the one it wrote.
+Should another attempt have taken the id in the meantime, no transaction of this one can commit.
+
 What this rests on: a replayed micro-batch has the same rows in the same tasks, as Spark's
 checkpoints and this source see to. A replay whose number of rows differs is refused, not skipped.
 What it does not do: the tasks of one micro-batch commit one by one, so a reader may see part of a
@@ -17,6 +21,7 @@ micro-batch while it is being written, or until a failed one has been replayed.
 import itertools
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -29,11 +34,14 @@ from barnabas.model.ids import TopicPartition
 from barnabas.spark.client_settings import admin_settings
 from barnabas.spark.sink.options import TRANSACTION_TIMEOUT_MS, SinkOptions
 from barnabas.spark.sink.rows import Sending
+from barnabas.spark.worker_memory import freeze_once
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ID_PREFIX = "spark-sink"
+FRESH_SECONDS = 600.0
+"""A coordinator forgets a transactional id that is not used for long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +51,7 @@ class Epoch:
     query_id: str
     batch_id: int
     task: int
+    first_attempt: bool = False
 
     @property
     def transactional_id(self) -> str:
@@ -73,6 +82,17 @@ class ProducerCache:
         self._process = -1
         self._producers: dict[tuple[tuple[str, str], ...], ColumnProducer] = {}
         self._admins: dict[tuple[tuple[str, str], ...], Admin] = {}
+        self._written: dict[str, tuple[int, float]] = {}
+
+    def goes_on(self, epoch: Epoch) -> bool:
+        """Whether this process wrote the micro-batch before, a short time ago."""
+        self._after_fork()
+        batch_id, when = self._written.get(epoch.transactional_id, (-1, 0.0))
+        fresh = time.monotonic() - when < FRESH_SECONDS
+        return batch_id >= 0 and batch_id == epoch.batch_id - 1 and fresh
+
+    def wrote(self, epoch: Epoch) -> None:
+        self._written[epoch.transactional_id] = epoch.batch_id, time.monotonic()
 
     def producer(self, settings: Mapping[str, str]) -> ColumnProducer:
         self._after_fork()
@@ -90,6 +110,7 @@ class ProducerCache:
 
     def drop(self, settings: Mapping[str, str]) -> None:
         """After an error: the next task begins with a producer that knows nothing of it."""
+        self._written.pop(settings.get("transactional.id", ""), None)
         producer = self._producers.pop(_key(settings), None)
         if producer is not None:
             producer.close(0)
@@ -97,6 +118,7 @@ class ProducerCache:
     def _after_fork(self) -> None:
         if self._process != os.getpid():
             self._process, self._producers, self._admins = os.getpid(), {}, {}
+            self._written = {}
 
 
 # One per worker process, as long as it lives: connections must outlast a task.
@@ -108,7 +130,8 @@ def write_at_least_once(options: SinkOptions, batches: Iterator["pa.RecordBatch"
     runs again does. Returns how many."""
     sending = Sending(clients.producer(options.client), options.topic, options.timestamp_column)
     try:
-        sending.send_all(batches)
+        sending.send(batches)
+        sending.finish()
     except BarnabasError:
         clients.drop(options.client)
         raise
@@ -126,30 +149,34 @@ def write_exactly_once(
     settings = _transactional(options, epoch)
     try:
         producer = clients.producer(settings)
-        producer.init_transactions()
-        mark = _read_mark(clients.admin(settings), epoch.transactional_id)
-        if mark is not None and mark.batch_id >= epoch.batch_id:
-            _check_replay(mark, epoch, sum(batch.num_rows for batch in rows))
-            return 0
+        if not (epoch.first_attempt and clients.goes_on(epoch)):
+            producer.init_transactions()
+            mark = _read_mark(clients.admin(settings), epoch.transactional_id)
+            if mark is not None and mark.batch_id >= epoch.batch_id:
+                _check_replay(mark, epoch, sum(batch.num_rows for batch in rows))
+                return 0
         sending = Sending(producer, options.topic, options.timestamp_column)
-        return _transaction(producer, sending, epoch, rows)
+        _transaction(producer, sending, epoch, rows)
     except BaseException:
         clients.drop(settings)
         raise
+    clients.wrote(epoch)
+    freeze_once("ended")
+    return sending.rows
 
 
 def _transaction(
     producer: ColumnProducer, sending: Sending, epoch: Epoch, rows: Iterator["pa.RecordBatch"]
-) -> int:
+) -> None:
     producer.begin_transaction()
-    sending.send_all(rows)
+    sending.send(rows)
     assert sending.first_topic is not None
     mark = Mark(epoch.batch_id, sending.rows).render(epoch.query_id)
     # Any partition that exists will do; the group belongs to this task alone.
     place = TopicPartition(sending.first_topic, 0)
     producer.send_offsets_to_transaction({place: mark}, GroupMetadata(epoch.transactional_id))
+    sending.finish()
     producer.commit_transaction()
-    return sending.rows
 
 
 def _read_mark(admin: Admin, group: str) -> Mark | None:

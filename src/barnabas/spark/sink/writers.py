@@ -45,7 +45,7 @@ class BatchWriter(DataSourceArrowWriter):
         freeze_once()
         if self._options.guarantee is Guarantee.AT_LEAST_ONCE:
             return Written(write_at_least_once(self._options, iterator))
-        epoch = Epoch(self._query_id, self._options.batch_id, _task().partitionId())
+        epoch = _epoch(_task(), self._query_id, self._options.batch_id)
         return Written(write_exactly_once(self._options, epoch, iterator))
 
 
@@ -65,12 +65,16 @@ class StreamWriter(DataSourceStreamArrowWriter):
         if self._options.guarantee is Guarantee.AT_LEAST_ONCE:
             return Written(write_at_least_once(self._options, iterator))
         task = _task()
-        epoch = Epoch(_property(task, QUERY_ID), int(_property(task, BATCH_ID)), task.partitionId())
+        epoch = _epoch(task, _property(task, QUERY_ID), int(_property(task, BATCH_ID)))
         return Written(write_exactly_once(self._options, epoch, iterator))
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """Each task has committed its own transaction; nothing is left to do."""
         freeze_once()
+
+
+def _epoch(task: TaskContext, query_id: str, batch_id: int) -> Epoch:
+    return Epoch(query_id, batch_id, task.partitionId(), task.attemptNumber() == 0)
 
 
 def _task() -> TaskContext:

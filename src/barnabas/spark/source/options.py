@@ -54,6 +54,7 @@ SOURCE_OPTIONS = (
     "partition.metadata.cache.ttl.ms",
     "useDeprecatedOffsetFetching",
     "pushFilters",
+    "smallBatchesOnDriver",
     *FORMAT_OPTIONS,
 )
 BATCH_ONLY = ("endingOffsets", "endingTimestamp", "endingOffsetsByTimestamp", "pushFilters")
@@ -89,6 +90,7 @@ class SourceOptions:
     max_records_per_partition: int | None
     include_headers: bool
     push_filters: bool
+    read_on_driver: bool
     poll_timeout_ms: int
     offset_retries: int
     offset_retry_ms: int
@@ -119,6 +121,7 @@ class SourceOptions:
             max_records_per_partition=texts.maybe_number("maxRecordsPerPartition", 1),
             include_headers=texts.flag("includeHeaders", False),
             push_filters=texts.flag("pushFilters", False),
+            read_on_driver=texts.flag("smallBatchesOnDriver", True),
             poll_timeout_ms=texts.number("kafkaConsumer.pollTimeoutMs", DEFAULT_POLL_TIMEOUT_MS, 1),
             offset_retries=texts.number("fetchOffset.numRetries", 3),
             offset_retry_ms=texts.number("fetchOffset.retryIntervalMs", 10),

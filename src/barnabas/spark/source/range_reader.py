@@ -5,7 +5,6 @@ their picture of the cluster, are kept per process and settings. The simple cons
 changes by itself; what it cannot cure, offsets that are not there any more, is decided here.
 """
 
-import gc
 import logging
 import os
 import time
@@ -28,10 +27,14 @@ from barnabas.spark.source.input_partition import RangesPartition
 from barnabas.spark.source.offset_ranges import OffsetRange
 from barnabas.spark.source.options import SourceOptions
 from barnabas.spark.source.planner import DataLossError, Loss, log_end_loss, log_start_loss
+from barnabas.spark.worker_memory import freeze_once, keep_freed_memory
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+LEAST_FETCH_BYTES = 64 * 1024
+EXPECTED_RECORD_BYTES = 1024
+"""Larger records take more fetches, each of them on its way while the one before is decoded."""
 _log = logging.getLogger("barnabas.spark")
 
 
@@ -46,9 +49,8 @@ class ConsumerCache:
     def get(self, settings: Mapping[str, str]) -> SimpleConsumer:
         if self._process != os.getpid():
             self._process, self._consumers, self._ahead = os.getpid(), {}, None
-            # The daemon collects garbage after every task: what the imports have made is not
-            # garbage, and looking at it each time costs more than a small task does.
-            gc.freeze()
+            freeze_once()
+            keep_freed_memory()
         key = tuple(sorted(settings.items()))
         consumer = self._consumers.get(key)
         if consumer is None:
@@ -87,6 +89,7 @@ def read_task(
         if found.batch.num_rows:
             yield spark_batch(fetched, found.batch, columns, found.columns)
     box.send()
+    freeze_once("ended")
 
 
 def read_ranges(
@@ -100,6 +103,25 @@ def read_ranges(
     except BarnabasError:
         _consumers.drop(options.client)
         raise
+
+
+def read_at_once(
+    ranges: Iterable[OffsetRange], options: SourceOptions, columns: list[str]
+) -> list[tuple[FetchedBatches, "pa.RecordBatch"]] | None:
+    """All records of some ranges with one fetch of each; None when that does not do."""
+    try:
+        consumer = _consumers.get(options.client)
+        found = [RangeReader(consumer, item, options).at_once(columns) for item in ranges]
+    except BarnabasError:
+        _consumers.drop(options.client)
+        raise
+    whole = [item for item in found if item is not None]
+    return whole if len(whole) == len(found) else None
+
+
+def fetch_size(records: int, most: int) -> int:
+    """Bytes to ask for: a range of a few records needs no four megabytes of a long topic."""
+    return min(most, max(LEAST_FETCH_BYTES, records * EXPECTED_RECORD_BYTES))
 
 
 class RangeReader:
@@ -126,6 +148,15 @@ class RangeReader:
         finally:
             fetches.close()
 
+    def at_once(self, columns: list[str]) -> tuple[FetchedBatches, "pa.RecordBatch"] | None:
+        """The whole range, if one fetch brings it."""
+        fetched = self._fetch(self._position)
+        decoder = fetched.decoder()
+        batch = take_arrow(decoder, self._range.size, columns)
+        if decoder.next_offset < self._range.end:
+            return None
+        return fetched, self._within(batch, decoder.next_offset)
+
     def _read(
         self, fetches: Prefetch, columns: list[str] | None
     ) -> Iterator[tuple[FetchedBatches, "pa.RecordBatch"]]:
@@ -135,7 +166,7 @@ class RangeReader:
             if fetched is None:
                 continue
             decoder = fetched.decoder()
-            batch = take_arrow(decoder, names=columns)
+            batch = take_arrow(decoder, self._range.end - self._position, columns)
             if decoder.next_offset > self._position:
                 self._position = decoder.next_offset
                 deadline = time.monotonic() + self._patience_s
@@ -148,7 +179,8 @@ class RangeReader:
 
     def _fetch(self, position: int) -> FetchedBatches:
         item = self._range
-        return self._consumer.fetch(item.topic, item.partition, position, self._options.fetch_bytes)
+        size = fetch_size(item.end - position, self._options.fetch_bytes)
+        return self._consumer.fetch(item.topic, item.partition, position, size)
 
     def _next(self, fetches: Prefetch) -> FetchedBatches | None:
         try:

@@ -30,6 +30,7 @@ from barnabas.spark.source.offsets import LatestOffsets, OffsetJson, Offsets, re
 from barnabas.spark.source.options import SourceOptions
 from barnabas.spark.source.planner import Advance, ClusterView, DataLossError, advance
 from barnabas.spark.source.range_reader import read_task
+from barnabas.spark.source.small_batches import SmallBatches
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,9 +50,16 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def __init__(self, options: SourceOptions, schema: StructType) -> None:
         self._options = options
-        check_schema(schema, RowDecoder.of(options.formats, schema).decoders)
+        decoders = RowDecoder.of(options.formats, schema).decoders
+        check_schema(schema, decoders)
         self._schema = schema
         self._planning: Planning | None = None
+        self._small = SmallBatches(options, schema, decoded=bool(decoders))
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type[Any]:
+        """Another one while the driver has records to hand over, see `small_batches`."""
+        return self._small.shown_class or StreamReader
 
     def initialOffset(self) -> OffsetJson:
         return render(self._plan().initial())
@@ -82,7 +90,13 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         else:
             cut = split_ranges(ranges, min_partitions=least, max_records=most)
             tasks = [(item,) for item in cut]
-        return [RangesPartition(task, index) for index, task in enumerate(tasks)]
+        planned = [RangesPartition(task, index) for index, task in enumerate(tasks)]
+        self._small.plan(planned)
+        return planned
+
+    def getCache(self, start: Any, end: Any) -> "Iterator[pa.RecordBatch] | None":
+        """Spark's name for the records that come with the plan it has just asked for."""
+        return self._small.take()
 
     def read(self, partition: InputPartition) -> Iterator["pa.RecordBatch"]:
         assert isinstance(partition, RangesPartition)

@@ -1,0 +1,75 @@
+"""Small micro-batches, read by the driver and handed to Spark with their plan.
+
+A Python process beside the task costs a micro-batch of a few records more than reading them does.
+Spark's engine takes the records of a micro-batch from the driver, keeps them as a block, and lets
+the task read the block; when the block is not to be had, the task reads the range as ever. It
+offers this to readers that it wraps itself (`simpleStreamReader`) and knows them by the class of
+the wrapper, so a reader with records to hand over shows that class while they are asked for.
+
+Only what is small comes this way: few records of few partitions, undecoded, that come with the
+first fetch of each. Anything else, an error too, is left to the task, which knows what to do.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.types import StructType
+
+from barnabas.model.errors import BarnabasError
+from barnabas.spark.source.columns import decoded_names, spark_batch
+from barnabas.spark.source.input_partition import RangesPartition
+from barnabas.spark.source.options import SourceOptions
+from barnabas.spark.source.range_reader import read_at_once
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+try:
+    from pyspark.sql.datasource_internal import _SimpleStreamReaderWrapper as HANDS_OVER
+except ImportError:  # another Spark: the tasks read everything
+    HANDS_OVER = None  # type: ignore[assignment,misc]
+
+MOST_RECORDS = 1000
+MOST_RANGES = 8
+_log = logging.getLogger("barnabas.spark")
+
+
+class SmallBatches:
+    """What the driver has read of the micro-batch being planned; owned by its reader."""
+
+    def __init__(self, options: SourceOptions, schema: StructType, *, decoded: bool) -> None:
+        self._options = options
+        self._names = schema.fieldNames()
+        self._possible = HANDS_OVER is not None and options.read_on_driver and not decoded
+        self._ready: list[pa.RecordBatch] | None = None
+
+    @property
+    def shown_class(self) -> type[Any] | None:
+        """The class to be taken for while there is something to hand over."""
+        return None if self._ready is None else HANDS_OVER
+
+    def plan(self, tasks: Sequence[RangesPartition]) -> None:
+        """Read the only task of a micro-batch, if it is small."""
+        self._ready = self._read(tasks[0]) if self._possible and len(tasks) == 1 else None
+
+    def take(self) -> "Iterator[pa.RecordBatch] | None":
+        ready, self._ready = self._ready, None
+        return None if ready is None else iter(ready)
+
+    def _read(self, task: RangesPartition) -> "list[pa.RecordBatch] | None":
+        ranges = task.ranges
+        if len(ranges) > MOST_RANGES or sum(item.size for item in ranges) > MOST_RECORDS:
+            return None
+        try:
+            found = read_at_once(ranges, self._options, decoded_names(self._names))
+        except BarnabasError as error:
+            _log.info("the task shall read what the driver could not: %s", error)
+            return None
+        if found is None:
+            return None
+        return [
+            spark_batch(fetched, batch, self._names, {})
+            for fetched, batch in found
+            if batch.num_rows
+        ]

@@ -1,0 +1,116 @@
+"""Small micro-batches come from the driver with their plan, everything else from the tasks.
+
+Spark's own Python half is asked, as its engine asks it, without a JVM.
+"""
+
+import io
+import json
+
+import pyarrow as pa
+import pytest
+from pyspark.serializers import read_int, write_with_length
+from pyspark.sql.datasource_internal import _SimpleStreamReaderWrapper
+from pyspark.sql.streaming.python_streaming_source_runner import (
+    PREFETCHED_RECORDS_NOT_FOUND,
+    SUPPORTS_ADMISSION_CONTROL,
+    SUPPORTS_TRIGGER_AVAILABLE_NOW,
+    check_support_func,
+    partitions_func,
+    report_latest_offset_func,
+)
+from pyspark.worker_util import pickleSer
+
+from barnabas import TopicPartition
+from barnabas.spark.source.columns import source_schema
+from barnabas.spark.source.options import SourceOptions
+from barnabas.spark.source.stream_reader import StreamReader
+
+pytestmark = pytest.mark.integration
+SCHEMA = source_schema(include_headers=False)
+
+
+class Engine:
+    """The JVM's questions to the process of one query."""
+
+    def __init__(self, servers, topic, **options):
+        given = {"startingOffsets": "earliest", "commitOffsets": "false", **options}
+        texts = {"kafka.bootstrap.servers": servers, "subscribe": topic, **given}
+        self._topic = topic
+        self.reader = StreamReader(SourceOptions.parse(texts, streaming=True), SCHEMA)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.reader.stop()
+
+    def plan(self, start, end):
+        """The tasks, and the rows that came with them or None."""
+        offsets = io.BytesIO()
+        for numbers in (start, end):
+            places = {str(number): offset for number, offset in enumerate(numbers)}
+            write_with_length(json.dumps({self._topic: places}).encode(), offsets)
+        offsets.seek(0)
+        out = io.BytesIO()
+        partitions_func(self.reader, None, SCHEMA, 10_000, offsets, out)
+        out.seek(0)
+        tasks = [pickleSer.loads(out.read(read_int(out))) for _ in range(read_int(out))]
+        if read_int(out) == PREFETCHED_RECORDS_NOT_FOUND:
+            return tasks, None
+        rest = out.read()[4:]
+        rows = pa.ipc.open_stream(rest).read_all().to_pylist() if rest else []
+        return tasks, rows
+
+    def answer(self, ask):
+        out = io.BytesIO()
+        ask(self.reader, out)
+        out.seek(0)
+        return out
+
+
+@pytest.fixture
+def topic(broker, topic_name):
+    broker.topic(topic_name, partitions=2)
+    broker.produce(topic_name, *[str(n) for n in range(1500)], partition=0)
+    broker.produce(topic_name, *"abc", partition=1)
+    return topic_name
+
+
+def test_a_small_one_comes_with_its_plan(broker, topic):
+    with Engine(broker.bootstrap_servers, topic) as engine:
+        tasks, rows = engine.plan([4, 1], [9, 3])
+        read = [row for b in engine.reader.read(tasks[0]) for row in b.to_pylist()]
+        assert len(tasks) == 1
+        assert rows == read
+        found = [(row["partition"], row["offset"], row["value"]) for row in rows]
+        numbers = [(0, n, b"%d" % n) for n in range(4, 9)]
+        assert found == [*numbers, (1, 1, b"b"), (1, 2, b"c")]
+
+
+def test_it_is_itself_before_and_after(broker, topic):
+    with Engine(broker.bootstrap_servers, topic) as engine:
+        for _ in range(2):
+            assert not isinstance(engine.reader, _SimpleStreamReaderWrapper)
+            flags = read_int(engine.answer(check_support_func))
+            assert flags == SUPPORTS_ADMISSION_CONTROL | SUPPORTS_TRIGGER_AVAILABLE_NOW
+            limit = engine.reader.getDefaultReadLimit()
+            engine.reader.latestOffset({topic: {"0": 0, "1": 0}}, limit)
+            out = engine.answer(report_latest_offset_func)
+            assert json.loads(out.read(read_int(out))) == {topic: {"0": 1500, "1": 3}}
+            assert engine.plan([0, 0], [1, 1])[1] is not None
+
+
+def test_what_is_left_to_the_tasks(broker, topic):
+    servers = broker.bootstrap_servers
+    with Engine(servers, topic) as engine:
+        assert engine.plan([0, 0], [1500, 3])[1] is None, "too many"
+        assert engine.plan([0, 3], [0, 3]) == ([], None), "nothing"
+    for options in ({"smallBatchesOnDriver": "false"}, {"minPartitions": "2"}):
+        with Engine(servers, topic, **options) as engine:
+            assert engine.plan([0, 0], [2, 2])[1] is None, options
+    broker.admin.delete_records({TopicPartition(topic, 0): 100})
+    with Engine(servers, topic) as engine:
+        tasks, rows = engine.plan([0, 0], [5, 0])
+        assert rows is None, "the task tells what is gone"
+        with pytest.raises(Exception, match="offsets 0 to 4"):
+            list(engine.reader.read(tasks[0]))
