@@ -5,9 +5,10 @@ newer form of the guide's, side by side; only topics have other names, since tes
 """
 
 import json
+import math
 
 import pytest
-from support.sql_topics import committed, rows, table, wait_gone
+from support.sql_topics import committed, rows, wait_gone
 
 from barnabas import Producer
 from barnabas.streams.sql.engine.results import Message, Table
@@ -19,6 +20,7 @@ pytestmark = [
     pytest.mark.xdist_group("spark"),
     pytest.mark.timeout(600),
 ]
+RUN_SECONDS = 240
 
 STATEMENTS = """
 CREATE STREAM pageviews_original (viewtime BIGINT, userid VARCHAR, pageid VARCHAR)
@@ -41,13 +43,28 @@ CREATE STREAM pageviews_female_like_89
   WITH (kafka_topic='qs_enriched_r8_r9', value_format='DELIMITED') AS
   SELECT * FROM pageviews_female WHERE regionid LIKE '%_8' OR regionid LIKE '%_9';
 
-CREATE TABLE pageviews_regions WITH (kafka_topic='qs_regions') AS
+CREATE TABLE pageviews_regions WITH (kafka_topic='qs_regions', VALUE_FORMAT='avro') AS
   SELECT gender, regionid, COUNT(*) AS numusers
   FROM pageviews_enriched
   WINDOW TUMBLING (SIZE 30 SECONDS)
   GROUP BY gender, regionid
   HAVING COUNT(*) > 1
   EMIT CHANGES;
+
+CREATE STREAM riderLocations (profileId VARCHAR, latitude DOUBLE, longitude DOUBLE)
+  WITH (kafka_topic='qs_locations', value_format='json', partitions=1);
+CREATE TABLE currentLocation WITH (kafka_topic='qs_current') AS
+  SELECT profileId, LATEST_BY_OFFSET(latitude) AS la, LATEST_BY_OFFSET(longitude) AS lo
+  FROM riderlocations GROUP BY profileId EMIT CHANGES;
+CREATE TABLE ridersNearMountainView WITH (kafka_topic='qs_near', key_format='json') AS
+  SELECT ROUND(GEO_DISTANCE(la, lo, 37.4133, -122.1162), -1) AS distanceInMiles,
+         COLLECT_LIST(profileId) AS riders, COUNT(*) AS count
+  FROM currentLocation
+  GROUP BY ROUND(GEO_DISTANCE(la, lo, 37.4133, -122.1162), -1);
+INSERT INTO riderLocations (profileId, latitude, longitude) VALUES
+  ('c2', 37.7877, -122.4205), ('18', 37.3903, -122.0643), ('4a', 37.3952, -122.0813);
+INSERT INTO riderLocations (profileId, latitude, longitude) VALUES ('8b', 37.3944, -122.0813);
+INSERT INTO riderLocations (profileId, latitude, longitude) VALUES ('c2', 37.4049, -122.0822);
 """
 
 USERS = [
@@ -55,6 +72,13 @@ USERS = [
     ("User_2", "MALE", "Region_1"),
     ("User_3", "FEMALE", "Region_1"),
 ]
+RIDERS = [
+    ("18", 37.3903, -122.0643),
+    ("4a", 37.3952, -122.0813),
+    ("8b", 37.3944, -122.0813),
+    ("c2", 37.4049, -122.0822),
+]
+"""Where each was at last."""
 VIEWS = [
     (1_000, "User_1", "Page_1"),
     (2_000, "User_2", "Page_2"),
@@ -86,7 +110,7 @@ def engine(engine_factory, servers):
         for time, user, page in VIEWS:
             value = f"{time},{user},{page}".encode()
             producer.send("qs_pageviews", value, key=user.encode(), timestamp=time)
-    engine.run_available()
+    engine.run_available(RUN_SECONDS)
     return engine
 
 
@@ -111,12 +135,33 @@ def test_filters(engine, servers):
     assert found == [f"User_1,Page_{n},Region_8,FEMALE" for n in (1, 3, 6, 7)]
 
 
-def test_windows(engine, servers):
-    found = table(servers, "qs_regions").values()
-    assert sorted((r["WINDOWSTART"], r["regionid"], r["gender"], r["numusers"]) for r in found) == [
-        (0, "Region_8", "FEMALE", 2),
-        (30_000, "Region_8", "FEMALE", 2),
+def test_windows(engine):
+    (found,) = engine.run(
+        "SELECT WINDOWSTART, gender, regionid, numusers FROM pageviews_regions ORDER BY WINDOWSTART"
+    )
+    assert [tuple(row.values()) for row in found.rows] == [
+        (0, "FEMALE", "Region_8", 2),
+        (30_000, "FEMALE", "Region_8", 2),
     ]
+
+
+def near(latitude, longitude):
+    """Kilometres to Mountain View, to the nearest ten."""
+    to_north, to_east = math.radians(37.4133), math.radians(-122.1162)
+    north, east = math.radians(latitude), math.radians(longitude)
+    half = math.sin((to_north - north) / 2) ** 2
+    half += math.cos(north) * math.cos(to_north) * math.sin((to_east - east) / 2) ** 2
+    return math.floor(6371 * 2 * math.asin(math.sqrt(half)) / 10 + 0.5) * 10
+
+
+def test_riders(engine):
+    (found,) = engine.run("SELECT * from ridersNearMountainView WHERE distanceInMiles <= 10")
+    wanted = {}
+    for name, *place in RIDERS:
+        wanted.setdefault(near(*place), []).append(name)
+    assert {row["distanceInMiles"]: sorted(row["riders"]) for row in found.rows} == wanted
+    assert all(row["count"] == len(row["riders"]) for row in found.rows)
+    assert len(wanted) == 2
 
 
 def test_bounded_select(engine):
@@ -144,9 +189,13 @@ def test_push_select_to_its_limit(engine):
 
 def test_looking_around(engine):
     streams, tables, queries = engine.run("SHOW STREAMS; SHOW TABLES; SHOW QUERIES;")
-    assert [row["name"] for row in tables.rows] == ["pageviews_regions", "users_original"]
-    assert len(streams.rows) == 4
-    assert [row["windowed"] for row in tables.rows] == [True, False]
+    assert {row["name"]: row["windowed"] for row in tables.rows} == {
+        "currentLocation": False,
+        "pageviews_regions": True,
+        "ridersNearMountainView": False,
+        "users_original": False,
+    }
+    assert len(streams.rows) == 5
     assert {row["status"] for row in queries.rows} == {"STOPPED"}
     (topics,) = engine.run("SHOW TOPICS")
     assert {"topic": "qs_pageviews", "partitions": 2, "replicas": 1} in topics.rows

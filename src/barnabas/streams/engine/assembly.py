@@ -41,6 +41,8 @@ STATE_SETTINGS = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     # Plans that depend on what was seen at run time are not the same when they are run again.
     "spark.sql.adaptive.enabled": "false",
+    # Spark would wait for ever for a query that does not stop; now it says so.
+    "spark.sql.streaming.stopTimeout": "120s",
 }
 COPIED_SETTINGS = (
     "spark.sql.shuffle.partitions",
