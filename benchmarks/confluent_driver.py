@@ -17,14 +17,14 @@ CONSUMER_CONFIG = {
     "enable.auto.commit": False,
     "auto.offset.reset": "earliest",
     "fetch.queue.backoff.ms": 1,
-    "queued.max.messages.kbytes": 32_000,
+    "queued.max.messages.kbytes": 8_000,
     "queued.min.messages": 1_000_000,
-    "fetch.message.max.bytes": 4 * 1024 * 1024,
+    "fetch.message.max.bytes": 1024 * 1024,
     "fetch.max.bytes": 64 * 1024 * 1024,
     "check.crcs": False,
 }
 
-AT_ONCE_BYTES = 5_000_000
+AT_ONCE_BYTES = 1_000_000
 
 
 def produce(address: str, topic: str, count: int, size: int) -> dict[str, float]:
@@ -35,7 +35,7 @@ def produce(address: str, topic: str, count: int, size: int) -> dict[str, float]
             "batch.size": 1_000_000,
             "batch.num.messages": 100_000,
             "queue.buffering.max.messages": 2_000_000,
-            "queue.buffering.max.kbytes": 32_000,
+            "queue.buffering.max.kbytes": 8_000,
         }
     )
     value = bytes(size)
