@@ -1,5 +1,7 @@
 """The kinds of query that the quick start has not: one run of all of them, then a look at each."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from support.sql_topics import rows, table, wait_gone
 
@@ -154,8 +156,11 @@ def test_terminate_and_drop(engine_factory):
 
 
 def test_queries_that_run(engine_factory, broker):
-    """EXPLAIN of one, no DROP of what it reads or writes, TERMINATE ALL, and DROP."""
-    engine = engine_factory("running", run_queries=True)
+    """EXPLAIN of one, no DROP of what it reads or writes, TERMINATE ALL, and DROP.
+
+    They are started by another thread, as a shell does it with those of earlier.
+    """
+    engine = engine_factory("running")
     engine.run(
         """CREATE STREAM a (k VARCHAR KEY, n INT) WITH (kafka_topic='run_a', partitions=1);
            CREATE STREAM b (k VARCHAR KEY, n INT) WITH (kafka_topic='run_b', partitions=1);
@@ -163,6 +168,8 @@ def test_queries_that_run(engine_factory, broker):
            INSERT INTO a VALUES ('x', 1);"""
     )
     (query,) = engine.catalog.queries
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(engine.start_queries).result(RUN_SECONDS) == 1
     (pushed,) = engine.run("SELECT k, n FROM b EMIT CHANGES LIMIT 1")
     assert list(pushed.rows) == [{"k": "x", "n": 2}]
     (explained,) = engine.run(f"EXPLAIN {query.query_id}")

@@ -67,6 +67,9 @@ def own_session(spark: SparkSession | None, functions: tuple[Function, ...] = ()
     """A session with state in RocksDB; the caller's settings stay as they are."""
     made = (spark or session()).newSession()
     register(made)
+    # Spark looks a data source in Python up in the session that is active in its thread: a new
+    # thread has none, until a frame is made in it.
+    made.createDataFrame([], "nothing int")
     for name, value in STATE_SETTINGS.items():
         made.conf.set(name, value)
     if spark is not None:

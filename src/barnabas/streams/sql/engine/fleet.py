@@ -3,6 +3,7 @@
 from barnabas.streams.sql.catalog.catalog import Catalog, QueryDefinition
 from barnabas.streams.sql.catalog.relations import Relation
 from barnabas.streams.sql.catalog.statement_log import StatementLog
+from barnabas.streams.sql.engine.order import Flow, feeding_order
 from barnabas.streams.sql.engine.planning import Planning
 from barnabas.streams.sql.engine.running import FAILED, Queries, RunningQuery
 from barnabas.streams.sql.language.errors import SqlError
@@ -74,10 +75,17 @@ class Fleet:
     def run_available(self, timeout: float | None = None) -> None:
         """Let every query process what is there now, those that feed others first; SqlError when
         one is not done after `timeout` seconds."""
-        for query in self.resume():
+        taken = {query.definition.query_id: query for query in self.resume()}
+        for query_id in feeding_order([self._flow(query.definition) for query in taken.values()]):
+            query = taken[query_id]
             query.run_available(timeout)
             if query.running is None:
-                self.queries.release(query.definition.query_id, forget=False)
+                self.queries.release(query_id, forget=False)
+
+    def _flow(self, definition: QueryDefinition) -> Flow:
+        topics = {name: self._catalog.relation(name).topic for name in definition.sources}
+        target = self._catalog.relation(definition.target).topic
+        return Flow(definition.query_id, frozenset(topics.values()), target)
 
     def failures(self) -> dict[str, str]:
         """Queries of this process that have failed, or could not begin, with the reason."""
