@@ -112,11 +112,13 @@ def forget_last_commit(checkpoint):
     return True
 
 
-def test_kills(spark, broker, topic_name, tmp_path, databases):
+@pytest.mark.parametrize("tasks", [1, 2] if SOAK else [1])
+def test_kills(spark, broker, topic_name, tmp_path, databases, tasks):
     dice, pause = random.Random(3), threading.Event()
     source = broker.topic(f"{topic_name}-in", partitions=PARTITIONS)
     target = broker.topic(f"{topic_name}-out", partitions=PARTITIONS)
-    plan = Plan(broker.bootstrap_servers, source, target, str(tmp_path / "checkpoints"), databases)
+    checkpoints = str(tmp_path / "checkpoints")
+    plan = Plan(broker.bootstrap_servers, source, target, checkpoints, databases, tasks)
     log, forgotten, workers = tmp_path / "log", 0, 0
 
     def copied():

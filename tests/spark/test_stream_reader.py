@@ -10,7 +10,7 @@ from barnabas import Producer, TopicPartition
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.spark.source.planner import DataLossError
-from barnabas.testing import Broker, Cluster
+from barnabas.testing import Broker
 
 pytestmark = pytest.mark.integration
 EAGER_CLEANER = {"log.cleaner.min.cleanable.ratio": 0.01, "log.cleaner.backoff.ms": 20}
@@ -198,27 +198,3 @@ def test_offsets_are_asked_for_again_as_often_as_told(monkeypatch):
     with pytest.raises(BrokerError):
         module.SourceCluster(options).view()
     assert len(asked) == 3
-
-
-def test_the_query_follows_the_leader():
-    settings = {"default.replication.factor": 2, "min.insync.replicas": 1}
-    with Cluster(2, settings, zookeeper=False) as cluster:
-        topic = cluster.topic("moving", partitions=2)
-        with DrivenQuery(cluster.bootstrap_servers, topic) as query:
-            for number in (1, 2):
-                for partition in (0, 1):
-                    cluster.produce(topic, f"{number}", partition=partition)
-                query.until(len(query.rows) + 2)
-                cluster.stop(number)
-                for partition in (0, 1):
-                    cluster.produce(topic, "moved", partition=partition)
-                query.until(len(query.rows) + 2)
-                cluster.start(number)
-                wait_for(
-                    lambda: all(
-                        len(item.isr) == 2
-                        for item in cluster.admin.describe_topic(topic).partitions
-                    )
-                )
-            assert seen(query.rows) == plain(cluster, topic)
-            assert len(query.rows) == 8

@@ -5,8 +5,11 @@ import threading
 
 import pytest
 
-from barnabas import Producer
+from barnabas import Producer, TopicPartition
+from barnabas.admin import ElectionType
+from barnabas.testing import Cluster
 
+TWO_REPLICAS = {"default.replication.factor": 2, "min.insync.replicas": 1}
 pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("spark")]
 
 
@@ -83,27 +86,43 @@ def test_once_takes_everything(spark, broker, source, topic_name, tmp_path):
     assert seen.sizes == [30]
 
 
-def test_a_running_query_follows_growth_and_a_broker_restart(spark, topic_name, tmp_path):
-    from barnabas.testing import Broker
-
-    with Broker() as broker:
-        source = {"kafka.bootstrap.servers": broker.bootstrap_servers}
-        broker.topic(topic_name)
-        seen = Seen()
+def test_a_running_query_follows_growth_moved_leaders_and_restarts(spark, topic_name, tmp_path):
+    with Cluster(2, TWO_REPLICAS, zookeeper=False) as cluster:
+        cluster.topic(topic_name)
+        seen, sent = Seen(), 0
+        source = {"kafka.bootstrap.servers": cluster.bootstrap_servers}
         query = run(stream(spark, source, topic_name), tmp_path, seen, processingTime="0 seconds")
+
+        def described():
+            return cluster.admin.describe_topic(topic_name).partitions
+
+        def all_in_sync():
+            return all(len(item.isr) == 2 for item in described())
+
+        def goes_on():
+            nonlocal sent
+            with Producer({"bootstrap.servers": cluster.bootstrap_servers}) as producer:
+                for item in described():
+                    producer.send(topic_name, b"%d" % sent, partition=item.partition)
+                    sent += 1
+            wait_for(lambda: len(seen.rows) >= sent)
+
         try:
-            broker.produce(topic_name, "one")
-            wait_for(lambda: len(seen.rows) == 1)
-            broker.admin.create_partitions({topic_name: 3})
-            wait_for(lambda: len(broker.admin.describe_topic(topic_name).partitions) == 3)
-            with Producer({"bootstrap.servers": broker.bootstrap_servers}) as producer:
-                producer.send(topic_name, b"two", partition=2)
-            wait_for(lambda: len(seen.rows) == 2)
-            broker.restart()
-            with Producer({"bootstrap.servers": broker.bootstrap_servers}) as producer:
-                producer.send(topic_name, b"three", partition=1)
-            wait_for(lambda: len(seen.rows) == 3)
-            assert seen.rows == sorted(plain(broker, topic_name))
+            goes_on()
+            cluster.admin.create_partitions({topic_name: 2})
+            wait_for(lambda: len(described()) == 2 and all_in_sync())
+            goes_on()
+            for number in (1, 2):
+                cluster.stop(number)
+                goes_on()
+                cluster.start(number)
+                wait_for(all_in_sync)
+            leaders = [item.leader for item in described()]
+            places = [TopicPartition(topic_name, number) for number in (0, 1)]
+            cluster.admin.elect_leaders(ElectionType.PREFERRED, places)
+            wait_for(lambda: [item.leader for item in described()] != leaders)
+            goes_on()
+            assert seen.rows == sorted(plain(cluster, topic_name))
             assert query.lastProgress["sources"][0]["description"]
         finally:
             query.stop()
@@ -129,7 +148,7 @@ def test_a_recreated_topic_that_nothing_tells_but_its_length(
 
 
 def test_starting_from_a_group(spark, broker, source, topic_name, tmp_path):
-    from barnabas import SimpleConsumer, TopicPartition
+    from barnabas import SimpleConsumer
 
     broker.topic(topic_name, partitions=2)
     broker.produce(topic_name, "a", "b", "c", partition=0)

@@ -31,6 +31,8 @@ class Plan:
     target: str
     checkpoints: str
     databases: list[str] = field(default_factory=list)
+    tasks: int = 2
+    """Of the copy to the topic. With one, the driver reads the records of small batches."""
 
     def checkpoint(self, name):
         return Path(self.checkpoints) / name
@@ -46,12 +48,14 @@ class Plan:
 def start_query(spark, plan, name, *, batch, finish):
     """The query for one target; with `finish` it ends when all is copied."""
     kafka = {"kafka.bootstrap.servers": plan.servers}
-    rows = (
+    source = (
         spark.readStream.format("barnabas")
         .options(**kafka, subscribe=plan.source, startingOffsets="earliest")
-        .options(maxOffsetsPerTrigger=str(batch), minPartitions="2")
-        .load()
+        .options(maxOffsetsPerTrigger=str(batch))
     )
+    if name != "topic" or plan.tasks > 1:
+        source = source.option("minPartitions", "2")
+    rows = source.load()
     if name == "topic":
         records = rows.select("key", "value", "partition").writeStream.format("barnabas")
         writer = records.options(**kafka, topic=plan.target)

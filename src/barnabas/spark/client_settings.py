@@ -17,8 +17,8 @@ from barnabas.model.config_keys.simple import SIMPLE_KEYS
 from barnabas.model.errors import ConfigError
 
 KAFKA_PREFIX = "kafka."
-FETCH_BYTES = 8 * 1024 * 1024
-"""Eight times a consumer's: the fixed cost of a fetch then hardly shows beside that of its rows."""
+FETCH_BYTES = 16 * 1024 * 1024
+"""Sixteen times a consumer's: the fixed cost of a fetch hardly shows beside that of its rows."""
 SERVERS = "bootstrap.servers"
 
 _REFUSED_IN_SOURCE = {

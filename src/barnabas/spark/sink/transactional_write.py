@@ -10,7 +10,8 @@ means: the rows are there, write nothing.
 
 A worker process that wrote the micro-batch before, and whose first attempt at this one it is,
 spares itself both: its producer still holds the transactional id, so the mark is the one it wrote.
-Should another attempt have taken the id in the meantime, no transaction of this one can commit.
+Should another worker have taken the id in the meantime, no transaction of this one can commit, and
+it begins anew with the long way; so this is for small micro-batches, whose rows are at hand.
 
 What this rests on: a replayed micro-batch has the same rows in the same tasks, as Spark's
 checkpoints and this source see to. A replay whose number of rows differs is refused, not skipped.
@@ -18,11 +19,13 @@ What it does not do: the tasks of one micro-batch commit one by one, so a reader
 micro-batch while it is being written, or until a failed one has been replayed.
 """
 
+import contextlib
 import itertools
 import json
+import logging
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,7 +42,10 @@ from barnabas.spark.worker_memory import freeze_once
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_log = logging.getLogger("barnabas.spark")
 ID_PREFIX = "spark-sink"
+KEPT_BYTES = 1024 * 1024
+"""Rows of a micro-batch that are kept until they are committed, to be sent again."""
 FRESH_SECONDS = 600.0
 """A coordinator forgets a transactional id that is not used for long."""
 
@@ -78,21 +84,22 @@ class Mark:
 class ProducerCache:
     """Clients of this worker process; a fork begins with none."""
 
-    def __init__(self) -> None:
+    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._monotonic = monotonic
         self._process = -1
         self._producers: dict[tuple[tuple[str, str], ...], ColumnProducer] = {}
         self._admins: dict[tuple[tuple[str, str], ...], Admin] = {}
-        self._written: dict[str, tuple[int, float]] = {}
+        self._written: dict[tuple[tuple[str, str], ...], tuple[int, float]] = {}
 
-    def goes_on(self, epoch: Epoch) -> bool:
-        """Whether this process wrote the micro-batch before, a short time ago."""
+    def goes_on(self, settings: Mapping[str, str], epoch: Epoch) -> bool:
+        """Whether this producer wrote the micro-batch before, a short time ago."""
         self._after_fork()
-        batch_id, when = self._written.get(epoch.transactional_id, (-1, 0.0))
-        fresh = time.monotonic() - when < FRESH_SECONDS
+        batch_id, when = self._written.get(_key(settings), (-1, 0.0))
+        fresh = self._monotonic() - when < FRESH_SECONDS
         return batch_id >= 0 and batch_id == epoch.batch_id - 1 and fresh
 
-    def wrote(self, epoch: Epoch) -> None:
-        self._written[epoch.transactional_id] = epoch.batch_id, time.monotonic()
+    def wrote(self, settings: Mapping[str, str], epoch: Epoch) -> None:
+        self._written[_key(settings)] = epoch.batch_id, self._monotonic()
 
     def producer(self, settings: Mapping[str, str]) -> ColumnProducer:
         self._after_fork()
@@ -110,10 +117,11 @@ class ProducerCache:
 
     def drop(self, settings: Mapping[str, str]) -> None:
         """After an error: the next task begins with a producer that knows nothing of it."""
-        self._written.pop(settings.get("transactional.id", ""), None)
+        self._written.pop(_key(settings), None)
         producer = self._producers.pop(_key(settings), None)
         if producer is not None:
-            producer.close(0)
+            with contextlib.suppress(BarnabasError):  # of what it could not deliver
+                producer.close(0)
 
     def _after_fork(self) -> None:
         if self._process != os.getpid():
@@ -142,41 +150,73 @@ def write_exactly_once(
     options: SinkOptions, epoch: Epoch, batches: Iterator["pa.RecordBatch"]
 ) -> int:
     """Write the rows unless they are there already; returns how many were written."""
-    first = next((batch for batch in batches if batch.num_rows), None)
-    if first is None:
+    kept = list(_first(batches))
+    if not kept:
         return 0
-    rows = itertools.chain([first], batches)
     settings = _transactional(options, epoch)
+    whole = sum(batch.nbytes for batch in kept) <= KEPT_BYTES
+    if whole and epoch.first_attempt and clients.goes_on(settings, epoch):
+        try:
+            return _transaction(options, settings, epoch, kept)
+        except BarnabasError as error:
+            # Another worker has had the id since, be it for a replay that wrote nothing.
+            _log.info("the rows are sent again, after a look at what is there: %s", error)
+    return _after_a_look(options, settings, epoch, itertools.chain(kept, batches))
+
+
+def _first(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+    """All batches that have rows, if they are small; if not, those that show it."""
+    size = 0
+    for batch in batches:
+        if batch.num_rows:
+            yield batch
+            size += batch.nbytes
+            if size > KEPT_BYTES:
+                return
+
+
+def _after_a_look(
+    options: SinkOptions,
+    settings: dict[str, str],
+    epoch: Epoch,
+    rows: Iterator["pa.RecordBatch"],
+) -> int:
     try:
-        producer = clients.producer(settings)
-        if not (epoch.first_attempt and clients.goes_on(epoch)):
-            producer.init_transactions()
-            mark = _read_mark(clients.admin(settings), epoch.transactional_id)
-            if mark is not None and mark.batch_id >= epoch.batch_id:
-                _check_replay(mark, epoch, sum(batch.num_rows for batch in rows))
-                return 0
-        sending = Sending(producer, options.topic, options.timestamp_column)
-        _transaction(producer, sending, epoch, rows)
+        clients.producer(settings).init_transactions()
+        mark = _read_mark(clients.admin(settings), epoch.transactional_id)
+        if mark is not None and mark.batch_id >= epoch.batch_id:
+            _check_replay(mark, epoch, sum(batch.num_rows for batch in rows))
+            return 0
     except BaseException:
         clients.drop(settings)
         raise
-    clients.wrote(epoch)
-    freeze_once("ended")
-    return sending.rows
+    return _transaction(options, settings, epoch, rows)
 
 
 def _transaction(
-    producer: ColumnProducer, sending: Sending, epoch: Epoch, rows: Iterator["pa.RecordBatch"]
-) -> None:
-    producer.begin_transaction()
-    sending.send(rows)
-    assert sending.first_topic is not None
-    mark = Mark(epoch.batch_id, sending.rows).render(epoch.query_id)
-    # Any partition that exists will do; the group belongs to this task alone.
-    place = TopicPartition(sending.first_topic, 0)
-    producer.send_offsets_to_transaction({place: mark}, GroupMetadata(epoch.transactional_id))
-    sending.finish()
-    producer.commit_transaction()
+    options: SinkOptions,
+    settings: dict[str, str],
+    epoch: Epoch,
+    rows: Iterable["pa.RecordBatch"],
+) -> int:
+    producer = clients.producer(settings)
+    sending = Sending(producer, options.topic, options.timestamp_column)
+    try:
+        producer.begin_transaction()
+        sending.send(rows)
+        assert sending.first_topic is not None
+        mark = Mark(epoch.batch_id, sending.rows).render(epoch.query_id)
+        # Any partition that exists will do; the group belongs to this task alone.
+        place = TopicPartition(sending.first_topic, 0)
+        producer.send_offsets_to_transaction({place: mark}, GroupMetadata(epoch.transactional_id))
+        sending.finish()
+        producer.commit_transaction()
+    except BaseException:
+        clients.drop(settings)
+        raise
+    clients.wrote(settings, epoch)
+    freeze_once("ended")
+    return sending.rows
 
 
 def _read_mark(admin: Admin, group: str) -> Mark | None:

@@ -144,6 +144,7 @@ class SourceOptions:
             raise ConfigError(f"minOffsetsPerTrigger={low} passes maxOffsetsPerTrigger={high}")
         texts.maybe_number("partition.metadata.cache.ttl.ms", -1)
         texts.flag("useDeprecatedOffsetFetching", False)
+        texts.flag("commitOffsets", True)
 
 
 def _refuse(texts: OptionTexts, names: tuple[str, ...], why: str) -> None:

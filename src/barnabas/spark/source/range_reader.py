@@ -32,6 +32,10 @@ from barnabas.spark.worker_memory import freeze_once, keep_freed_memory
 if TYPE_CHECKING:
     import pyarrow as pa
 
+BATCH_BYTES = 24 * 1024 * 1024
+"""About as much goes to Spark at a time, by the size of the rows before."""
+FIRST_FETCH_BYTES = 1024 * 1024
+"""Nothing is decoded while the first fetch of a range comes: it is kept short."""
 LEAST_FETCH_BYTES = 64 * 1024
 EXPECTED_RECORD_BYTES = 1024
 """Larger records take more fetches, each of them on its way while the one before is decoded."""
@@ -137,6 +141,7 @@ class RangeReader:
         self._range = item
         self._options = options
         self._position = item.start
+        self._row_bytes = EXPECTED_RECORD_BYTES
         self._patience_s = options.poll_timeout_ms / 1000
 
     def batches(
@@ -162,24 +167,33 @@ class RangeReader:
     ) -> Iterator[tuple[FetchedBatches, "pa.RecordBatch"]]:
         deadline = time.monotonic() + self._patience_s
         while self._position < self._range.end:
-            fetched = self._next(fetches)
+            fetched, before = self._next(fetches), self._position
             if fetched is None:
                 continue
-            decoder = fetched.decoder()
-            batch = take_arrow(decoder, self._range.end - self._position, columns)
-            if decoder.next_offset > self._position:
-                self._position = decoder.next_offset
+            yield from self._decoded(fetched, columns)
+            if self._position > before:
                 deadline = time.monotonic() + self._patience_s
             elif time.monotonic() >= deadline:
                 self._end_missing(fetched)
-                continue
-            batch = self._within(batch, decoder.next_offset)
+
+    def _decoded(
+        self, fetched: FetchedBatches, columns: list[str] | None
+    ) -> Iterator[tuple[FetchedBatches, "pa.RecordBatch"]]:
+        """A fetch in pieces: what is compressed may be many times larger than it looks."""
+        decoder = fetched.decoder()
+        while self._position < self._range.end and not decoder.exhausted:
+            rows = min(BATCH_BYTES // self._row_bytes + 1, self._range.end - self._position)
+            batch = self._within(take_arrow(decoder, rows, columns), decoder.next_offset)
+            self._position = max(self._position, decoder.next_offset)
             if batch.num_rows:
+                self._row_bytes = batch.nbytes // batch.num_rows + 1
                 yield fetched, batch
 
     def _fetch(self, position: int) -> FetchedBatches:
         item = self._range
         size = fetch_size(item.end - position, self._options.fetch_bytes)
+        if position == item.start:
+            size = min(size, FIRST_FETCH_BYTES)
         return self._consumer.fetch(item.topic, item.partition, position, size)
 
     def _next(self, fetches: Prefetch) -> FetchedBatches | None:

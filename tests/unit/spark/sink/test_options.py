@@ -3,9 +3,29 @@
 import pytest
 
 from barnabas.model.errors import ConfigError
-from barnabas.spark.sink.options import Guarantee, SinkOptions
+from barnabas.spark.sink.options import SINK_OPTIONS, Guarantee, SinkOptions
 
 BASE = {"kafka.bootstrap.servers": "h:1", "topic": "t"}
+
+WRONG = [
+    ({"topik": "x"}, "unknown option 'topik'; did you mean 'topic'"),
+    ({"topic": " "}, "topic="),
+    ({"deliveryGuarantee": "x"}, "deliveryGuarantee="),
+    ({"includeHeaders": "x"}, "includeHeaders="),
+    ({"queryId": "x"}, "'queryId' and 'batchId' go together"),
+    ({"queryId": "x", "batchId": "-1"}, "batchId="),
+    (
+        {"queryId": "x", "batchId": "1", "deliveryGuarantee": "at-least-once"},
+        "'queryId' needs deliveryGuarantee=exactly-once",
+    ),
+    ({"kafka.transactional.id": "x"}, "kafka.transactional.id"),
+    ({"kafka.key.serializer": "x"}, "kafka.key.serializer"),
+    ({"kafka.enable.idempotence": "false"}, "kafka.enable.idempotence"),
+    ({"kafka.compresion.type": "lz4"}, "compresion.type"),
+    ({"kafka.acks": "2"}, "acks"),
+]
+ANY_TEXT = {"timestampColumn"}
+"""Options that cannot be malformed; the frame's columns decide."""
 
 
 def parse(streaming=True, **options):
@@ -27,25 +47,7 @@ def test_what_spark_adds_is_no_mistake_and_kafka_settings_pass():
     assert options.topic == "t"
 
 
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ({"topik": "x"}, "unknown option 'topik'; did you mean 'topic'"),
-        ({"topic": " "}, "topic="),
-        ({"deliveryGuarantee": "x"}, "deliveryGuarantee="),
-        ({"queryId": "x"}, "'queryId' and 'batchId' go together"),
-        ({"queryId": "x", "batchId": "-1"}, "batchId="),
-        (
-            {"queryId": "x", "batchId": "1", "deliveryGuarantee": "at-least-once"},
-            "'queryId' needs deliveryGuarantee=exactly-once",
-        ),
-        ({"kafka.transactional.id": "x"}, "kafka.transactional.id"),
-        ({"kafka.key.serializer": "x"}, "kafka.key.serializer"),
-        ({"kafka.enable.idempotence": "false"}, "kafka.enable.idempotence"),
-        ({"kafka.compresion.type": "lz4"}, "compresion.type"),
-        ({"kafka.acks": "2"}, "acks"),
-    ],
-)
+@pytest.mark.parametrize(("options", "named"), WRONG)
 def test_what_is_wrong_is_named(options, named):
     with pytest.raises(ConfigError, match=named):
         SinkOptions.parse({**BASE, **options}, streaming=False)
@@ -56,3 +58,8 @@ def test_a_streaming_query_has_its_own_name():
         parse(batchId="1")
     with pytest.raises(ConfigError, match=r"kafka\.bootstrap\.servers"):
         SinkOptions.parse({"topic": "t"}, streaming=True)
+
+
+def test_every_option_is_refused_when_malformed():
+    assert {*SINK_OPTIONS} - {name for options, _ in WRONG for name in options} == ANY_TEXT
+    assert parse(timestampColumn="when").timestamp_column == "when"

@@ -1,9 +1,12 @@
 """Every option: its default, its forms, and what is refused, by name."""
 
+import pickle
+
 import pytest
 
 from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition
+from barnabas.spark.formats.options import FORMAT_OPTIONS
 from barnabas.spark.source.offsets import (
     EarliestOffsets,
     GroupOffsets,
@@ -15,6 +18,51 @@ from barnabas.spark.source.options import SOURCE_OPTIONS, SourceOptions, Subscri
 
 BASE = {"kafka.bootstrap.servers": "h:1", "subscribe": "a"}
 A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
+
+WRONG = [
+    ({"subscibe": "b"}, "unknown option 'subscibe'; did you mean 'subscribe'"),
+    ({"subscribePattern": "b"}, "exactly one of .* not subscribe and subscribePattern"),
+    ({"subscribe": " , "}, "subscribe="),
+    ({"startingOffsets": "first"}, "startingOffsets="),
+    ({"startingOffsets": "latest"}, "startingOffsets: a batch read"),
+    ({"startingOffsets": '{"a":{"0":-1}}'}, "startingOffsets: a batch read"),
+    ({"startingOffsets": '{"a":{"0":-3}}'}, "startingOffsets: the offset of a-0"),
+    ({"endingOffsets": "earliest"}, "endingOffsets: "),
+    ({"endingOffsets": '{"a":{"0":-2}}'}, "endingOffsets: "),
+    ({"endingOffsets": "group:x"}, "endingOffsets="),
+    ({"startingTimestamp": "yesterday"}, "startingTimestamp="),
+    ({"startingTimestamp": "-5"}, "startingTimestamp="),
+    ({"startingOffsetsByTimestamp": '{"a":{"0":-5}}'}, "startingOffsetsByTimestamp: .*a-0"),
+    ({"endingOffsetsByTimestamp": "x"}, "endingOffsetsByTimestamp="),
+    ({"endingTimestamp": "x"}, "endingTimestamp="),
+    ({"startingOffsetsByTimestampStrategy": "x"}, "startingOffsetsByTimestampStrategy="),
+    ({"failOnDataLoss": "no"}, "failOnDataLoss="),
+    ({"includeHeaders": "1"}, "includeHeaders="),
+    ({"maxOffsetsPerTrigger": "0"}, "maxOffsetsPerTrigger="),
+    ({"maxOffsetsPerTrigger": "1.5"}, "maxOffsetsPerTrigger="),
+    ({"minOffsetsPerTrigger": "9", "maxOffsetsPerTrigger": "8"}, "minOffsetsPerTrigger=9"),
+    ({"maxTriggerDelay": "soon"}, "maxTriggerDelay="),
+    ({"minPartitions": "-1"}, "minPartitions="),
+    ({"maxRecordsPerPartition": "x"}, "maxRecordsPerPartition="),
+    ({"kafkaConsumer.pollTimeoutMs": "0"}, "kafkaConsumer.pollTimeoutMs="),
+    ({"fetchOffset.numRetries": "-1"}, "fetchOffset.numRetries="),
+    ({"fetchOffset.retryIntervalMs": "x"}, "fetchOffset.retryIntervalMs="),
+    ({"partition.metadata.cache.ttl.ms": "-2"}, "partition.metadata.cache.ttl.ms="),
+    ({"useDeprecatedOffsetFetching": "maybe"}, "useDeprecatedOffsetFetching="),
+    ({"commitOffsets": "x"}, "commitOffsets="),
+    ({"smallBatchesOnDriver": "x"}, "smallBatchesOnDriver="),
+    ({"pushFilters": "x"}, "pushFilters="),
+    ({"value.format": "xml"}, "value.format="),
+    ({"kafka.auto.offset.reset": "earliest"}, "kafka.auto.offset.reset.*startingOffsets"),
+    ({"kafka.enable.auto.commit": "true"}, "kafka.enable.auto.commit"),
+    ({"kafka.key.deserializer": "x"}, "kafka.key.deserializer"),
+    ({"kafka.value.deserializer": "x"}, "kafka.value.deserializer"),
+    ({"kafka.interceptor.classes": "x"}, "kafka.interceptor.classes"),
+    ({"kafka.fetch.min.byte": "1"}, "fetch.min.byte"),
+    ({"kafka.isolation.level": "serializable"}, "isolation.level"),
+]
+ANY_TEXT = {"groupIdPrefix"}
+"""Options that cannot be malformed."""
 
 
 def parse(streaming=False, **options):
@@ -30,6 +78,7 @@ def test_defaults():
     assert not stream.include_headers
     assert not stream.read_committed
     assert not stream.latest_when_no_match
+    assert stream.read_on_driver
     assert (stream.max_offsets_per_trigger, stream.min_offsets_per_trigger) == (None, None)
     assert stream.max_trigger_delay_ms == 15 * 60 * 1000
     assert (stream.min_partitions, stream.max_records_per_partition) == (None, None)
@@ -38,7 +87,7 @@ def test_defaults():
         3,
         10,
     )
-    assert stream.fetch_bytes == 4 * 1024 * 1024
+    assert stream.fetch_bytes == 16 * 1024 * 1024
 
 
 @pytest.mark.parametrize("change", [str.upper, str.lower])
@@ -126,48 +175,7 @@ def test_kafka_settings_pass_through():
     assert options.client == {"bootstrap.servers": "h:1", "isolation.level": "read_committed"}
 
 
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ({"subscibe": "b"}, "unknown option 'subscibe'; did you mean 'subscribe'"),
-        ({"subscribePattern": "b"}, "exactly one of .* not subscribe and subscribePattern"),
-        ({"subscribe": " , "}, "subscribe="),
-        ({"startingOffsets": "first"}, "startingOffsets="),
-        ({"startingOffsets": "latest"}, "startingOffsets: a batch read"),
-        ({"startingOffsets": '{"a":{"0":-1}}'}, "startingOffsets: a batch read"),
-        ({"startingOffsets": '{"a":{"0":-3}}'}, "startingOffsets: the offset of a-0"),
-        ({"endingOffsets": "earliest"}, "endingOffsets: "),
-        ({"endingOffsets": '{"a":{"0":-2}}'}, "endingOffsets: "),
-        ({"endingOffsets": "group:x"}, "endingOffsets="),
-        ({"startingTimestamp": "yesterday"}, "startingTimestamp="),
-        ({"startingTimestamp": "-5"}, "startingTimestamp="),
-        ({"startingOffsetsByTimestamp": '{"a":{"0":-5}}'}, "startingOffsetsByTimestamp: .*a-0"),
-        ({"endingOffsetsByTimestamp": "x"}, "endingOffsetsByTimestamp="),
-        ({"startingOffsetsByTimestampStrategy": "x"}, "startingOffsetsByTimestampStrategy="),
-        ({"failOnDataLoss": "no"}, "failOnDataLoss="),
-        ({"includeHeaders": "1"}, "includeHeaders="),
-        ({"maxOffsetsPerTrigger": "0"}, "maxOffsetsPerTrigger="),
-        ({"maxOffsetsPerTrigger": "1.5"}, "maxOffsetsPerTrigger="),
-        ({"minOffsetsPerTrigger": "9", "maxOffsetsPerTrigger": "8"}, "minOffsetsPerTrigger=9"),
-        ({"maxTriggerDelay": "soon"}, "maxTriggerDelay="),
-        ({"minPartitions": "-1"}, "minPartitions="),
-        ({"maxRecordsPerPartition": "x"}, "maxRecordsPerPartition="),
-        ({"kafkaConsumer.pollTimeoutMs": "0"}, "kafkaConsumer.pollTimeoutMs="),
-        ({"fetchOffset.numRetries": "-1"}, "fetchOffset.numRetries="),
-        ({"fetchOffset.retryIntervalMs": "x"}, "fetchOffset.retryIntervalMs="),
-        ({"partition.metadata.cache.ttl.ms": "-2"}, "partition.metadata.cache.ttl.ms="),
-        ({"useDeprecatedOffsetFetching": "maybe"}, "useDeprecatedOffsetFetching="),
-        ({"pushFilters": "x"}, "pushFilters="),
-        ({"value.format": "xml"}, "value.format="),
-        ({"kafka.auto.offset.reset": "earliest"}, "kafka.auto.offset.reset.*startingOffsets"),
-        ({"kafka.enable.auto.commit": "true"}, "kafka.enable.auto.commit"),
-        ({"kafka.key.deserializer": "x"}, "kafka.key.deserializer"),
-        ({"kafka.value.deserializer": "x"}, "kafka.value.deserializer"),
-        ({"kafka.interceptor.classes": "x"}, "kafka.interceptor.classes"),
-        ({"kafka.fetch.min.byte": "1"}, "fetch.min.byte"),
-        ({"kafka.isolation.level": "serializable"}, "isolation.level"),
-    ],
-)
+@pytest.mark.parametrize(("options", "named"), WRONG)
 def test_what_is_wrong_is_named(options, named):
     with pytest.raises(ConfigError, match=named):
         SourceOptions.parse({**BASE, **options}, streaming=False)
@@ -189,5 +197,18 @@ def test_needed_and_batch_only():
             SourceOptions.parse({**BASE, name: "latest"}, streaming=True)
 
 
-def test_every_option_has_one_spelling():
+def test_every_option_has_one_spelling_and_is_refused_when_malformed():
     assert len({name.lower() for name in SOURCE_OPTIONS}) == len(SOURCE_OPTIONS)
+    refused = {name for options, _ in WRONG for name in options}
+    elsewhere = {"assign", *FORMAT_OPTIONS}
+    assert {*SOURCE_OPTIONS} - refused - elsewhere == ANY_TEXT
+
+
+def test_what_only_a_stream_obeys_is_no_mistake_in_a_batch():
+    options = parse(minOffsetsPerTrigger="1", maxOffsetsPerTrigger="2", maxTriggerDelay="1s")
+    assert options.ending == LatestOffsets()
+
+
+def test_what_the_tasks_get_goes_with_them():
+    options = parse(streaming=True, includeHeaders="true", kafka__isolation__level="read_committed")
+    assert pickle.loads(pickle.dumps(options)) == options
