@@ -93,7 +93,8 @@ class Broker:
             producer_expiration_ms=config["producer.id.expiration.ms"],
             dedupe_buffer_bytes=config["log.cleaner.dedupe.buffer.size"],
         )
-        self._executor = ThreadPoolExecutor(2, "barnabas-disk")
+        # A cleaning pass and an unlinking may take long; neither must hold up a flush.
+        self._executor = ThreadPoolExecutor(3, "barnabas-disk")
         self._flusher = Flusher(self._executor, self._clock)
         self._access = AccessSide(config, self._clock)
         self._listeners = Listeners(config, self._clock, self._access.listeners)

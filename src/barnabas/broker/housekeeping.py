@@ -1,6 +1,7 @@
 """The periodic work of a broker: retention, checkpoints, flushes, in-sync checks, compaction."""
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
 
@@ -52,7 +53,7 @@ class Housekeeping:
             "retention",
             lambda: logs.run_retention(self._clock.now_ms()),
         )
-        every(_PURGE_MS, "purge", logs.purge_deleted)
+        every(_PURGE_MS, "purge", self._purge)
         for key, name in _CHECKPOINTS.items():
             every(config[key], name, partial(self._checkpoint, name))
         every(
@@ -85,14 +86,26 @@ class Housekeeping:
             await loop.run_in_executor(self._executor, task.run)
             self._checkpoints.finish(task)
 
+    async def _purge(self) -> None:
+        task = self._logs.begin_purge()
+        if task is not None:
+            try:
+                await self._to_the_end(task.run)
+            finally:
+                self._logs.finish_purge(task)
+
     async def _clean(self) -> None:
         """Compact, one log after the other, until none asks for it."""
-        loop = asyncio.get_running_loop()
         while (task := self._logs.begin_clean(self._clock.now_ms())) is not None:
-            # A pass that is running cannot be taken back: stopping waits for it.
-            running = loop.run_in_executor(self._executor, task.run)
             try:
-                await asyncio.shield(running)
+                await self._to_the_end(task.run)
             finally:
-                await asyncio.wait([running])
                 self._logs.finish_clean(task)
+
+    async def _to_the_end(self, run: Callable[[], None]) -> None:
+        """Run on a thread what cannot be taken back once it runs: stopping waits for it."""
+        running = asyncio.get_running_loop().run_in_executor(self._executor, run)
+        try:
+            await asyncio.shield(running)
+        finally:
+            await asyncio.wait([running])

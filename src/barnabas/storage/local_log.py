@@ -127,8 +127,8 @@ class LocalLog:
         segment.rename_files(file_names.DELETED)
         self._doomed.append((segment, None))
 
-    def purge(self, monotonic_ms: int) -> int:
-        """Unlink what has waited long enough; the wait begins when this first sees a segment."""
+    def take_expired_files(self, monotonic_ms: int) -> list[Path]:
+        """What has waited long enough; the wait begins when this first sees a segment."""
         kept: list[tuple[Segment, int | None]] = []
         due: list[Segment] = []
         for segment, deadline in self._doomed:
@@ -139,9 +139,7 @@ class LocalLog:
             else:
                 kept.append((segment, deadline))
         self._doomed = kept
-        for segment in due:
-            segment.remove_files()
-        return len(due)
+        return [path for segment in due for path in segment.give_up()]
 
     def replace_segments(self, replaced: list[Segment], cleaned: Segment) -> None:
         """Put a cleaned segment in the place of those it was made from.

@@ -289,9 +289,9 @@ class Log:
         self._check_open()
         return upkeep.replace_cleaned(self, result)
 
-    def purge_deleted(self, monotonic_ms: int) -> int:
-        """Unlink segments whose delay has passed."""
-        return self.local.purge(monotonic_ms)
+    def take_expired_files(self, monotonic_ms: int) -> list[Path]:
+        """The files of deleted segments whose delay has passed, for somebody to unlink."""
+        return self.local.take_expired_files(monotonic_ms)
 
     def moved(self, directory: Path) -> None:
         """Follow a rename of the partition's directory."""

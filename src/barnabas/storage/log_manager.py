@@ -27,7 +27,8 @@ from barnabas.storage.files.metadata_files import MetaProperties, read_topic_id,
 from barnabas.storage.filesystem import FileSystem
 from barnabas.storage.log import Log
 from barnabas.storage.log_config import LogConfig
-from barnabas.storage.log_dir import LogDir, remove_tree
+from barnabas.storage.log_dir import LogDir
+from barnabas.storage.purging import PurgeTask, Purging
 from barnabas.storage.recovery import OpenParams, open_log
 
 _log = logging.getLogger(__name__)
@@ -72,10 +73,10 @@ class LogManager:
         self.dirs = [LogDir(fs, Path(path)) for path in dirs]
         self._logs: dict[TopicPartition, Log] = {}
         self._dir_of: dict[TopicPartition, LogDir] = {}
-        self._doomed: list[tuple[Path, int]] = []
         self._dice = random.Random()
         self._acquired = False
         self.cleaning = Cleaning(dedupe_buffer_bytes)
+        self._purging = Purging(fs)
 
     # Start
 
@@ -109,8 +110,7 @@ class LogManager:
 
     def _load(self, directory: LogDir) -> None:
         directory.load_checkpoints()
-        now = self._clock.monotonic_ms()
-        self._doomed += [(path, now) for path in directory.doomed()]
+        self._purging.doom(directory.doomed(), self._clock.monotonic_ms())
         for partition, path in directory.partitions():
             if partition in self._logs:
                 raise StorageError(
@@ -249,31 +249,31 @@ class LogManager:
             raise storage_error(error) from error
         log.moved(target)
         due = self._clock.monotonic_ms() + log.config.file_delete_delay_ms
-        self._doomed.append((target, due))
+        self._purging.doom([target], due)
 
     # Periodic work
 
     def run_retention(self, now_ms: int) -> int:
-        """Delete what retention no longer holds, and the files whose delay has passed."""
+        """Delete what retention no longer holds; the files wait for their delay."""
         deleted = 0
         for log in self._working():
             deleted += self._guarded(log, partial(log.delete_old_segments, now_ms)) or 0
             log.producers.expire(now_ms, self._producer_expiration_ms)
-        self.purge_deleted()
         return deleted
 
+    def begin_purge(self) -> PurgeTask | None:
+        """What is to be unlinked now; `run` it on a thread and give it to `finish_purge`."""
+        return self._purging.begin(self._working(), self._clock.monotonic_ms())
+
+    def finish_purge(self, task: PurgeTask) -> None:
+        self._purging.finish(task)
+
     def purge_deleted(self) -> None:
-        """Unlink segments and directories that have waited long enough."""
-        now = self._clock.monotonic_ms()
-        for log in self._working():
-            self._guarded(log, partial(log.purge_deleted, now))
-        due = [path for path, deadline in self._doomed if deadline <= now]
-        self._doomed = [item for item in self._doomed if item[1] > now]
-        for path in due:
-            try:
-                remove_tree(self._fs, path)
-            except OSError as error:
-                _log.warning("could not remove %s: %s", path, error)
+        """Unlink it here and now."""
+        task = self.begin_purge()
+        if task is not None:
+            task.run()
+            self.finish_purge(task)
 
     def logs_to_flush(self) -> list[Log]:
         """Logs whose `flush.messages`, `flush.ms` or finished segment asks for a flush."""

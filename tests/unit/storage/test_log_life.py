@@ -367,6 +367,7 @@ def test_files_wait_for_the_delay():
     world = World(**values(**{"retention.ms": "1", "file.delete.delay.ms": "1000"}))
     fill(world)
     world.manager.run_retention(NOW + HOUR)
+    world.manager.purge_deleted()
     waiting = [name for name in world.fs.list_dir(LOG_DIR) if name.endswith(".deleted")]
     assert len(waiting) == 18
     world.clock.advance(999)

@@ -312,10 +312,13 @@ class Segment:
         self.times.entries.renamed(self.path(file_names.TIME_INDEX))
         self.aborted.renamed(self.path(file_names.TRANSACTION_INDEX))
 
-    def remove_files(self) -> None:
+    def give_up(self) -> list[Path]:
+        """Let the files go; returns where they are, or would be."""
         self.release()
-        for extension in file_names.SEGMENT_EXTENSIONS:
-            path = self.path(extension)
+        return [self.path(extension) for extension in file_names.SEGMENT_EXTENSIONS]
+
+    def remove_files(self) -> None:
+        for path in self.give_up():
             if self._fs.exists(path):
                 self._fs.remove(path)
 
