@@ -3,6 +3,7 @@
 import socket
 import threading
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 
@@ -45,6 +46,19 @@ def test_a_range_of_records_over_many_fetches(consumer, filled):
     assert [record.offset for record in consumer.records(filled, 0)] == list(range(100))
     assert [record.offset for record in consumer.records(filled, 0, 55, 71)] == list(range(55, 71))
     assert list(consumer.records(filled, 0, 100)) == []
+
+
+def test_an_end_that_never_comes_is_told():
+    class Silent(SimpleConsumer):
+        """Finds nothing, as at the end of a log."""
+
+        def fetch(self, topic, partition, offset, *_, **__):
+            return SimpleNamespace(decode=lambda: ([], offset))
+
+    settings = {"bootstrap.servers": "localhost:1", "default.api.timeout.ms": 20}
+    with Silent(settings) as consumer, pytest.raises(DeadlineError) as caught:
+        list(consumer.records("t", 0, 100, 105))
+    assert str(caught.value) == "t-0 gives nothing from 100 on; its end is 105"
 
 
 def test_a_fetch_begins_at_its_offset_even_inside_a_batch(consumer, filled):

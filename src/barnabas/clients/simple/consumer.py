@@ -5,6 +5,7 @@ kept. The caller holds the offset. A leader that moved is found again and the ca
 offset out of range is the caller's decision and comes back as an error.
 """
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -26,7 +27,7 @@ from barnabas.clients.simple.requests import (
 )
 from barnabas.model.config_keys.simple import SIMPLE_KEYS
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BarnabasError, BrokerError
+from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import IsolationLevel
 from barnabas.records.record import Record
@@ -162,14 +163,20 @@ class SimpleConsumer:
     ) -> Iterator[Record]:
         """The records from `start` on, before `end`: unless told, all that are there now.
 
-        Fetched as they are asked for, and as this isolation level sees them.
+        Fetched as they are asked for, and as this isolation level sees them. DeadlineError when
+        the end is not reached and nothing more comes.
         """
         position = self.earliest_offset(topic, partition) if start is None else start
         bound = self.latest_offset(topic, partition) if end is None else end
+        moved = time.monotonic()
         while position < bound:
             found, following = self.fetch(topic, partition, position).decode()
             yield from (record for record in found if record.offset < bound)
-            position = max(position, following)
+            if following > position:
+                position, moved = following, time.monotonic()
+            elif time.monotonic() - moved > self._timeout_s:
+                place = TopicPartition(topic, partition)
+                raise DeadlineError(f"{place} gives nothing from {position} on; its end is {bound}")
 
     def committed(self, group: str, topic: str, partition: int) -> int | None:
         """The offset a group has committed, or None."""
