@@ -1,4 +1,27 @@
-"""Engines on the shared broker and the shared Spark session, each with a catalog of its own."""
+"""Engines on the shared broker and the shared Spark session, each with a catalog of its own.
+
+Where each statement runs against a broker and Spark:
+
+| statement | tests |
+|---|---|
+| CREATE STREAM, TABLE over a topic | all; JSON, DELIMITED, key=: quick start; Avro: models |
+| CREATE … AS: stateless, GROUP BY, TUMBLING | quick start |
+| … HOPPING, SESSION EMIT FINAL, late rows | models |
+| … SESSION EMIT CHANGES; aggregates; TUMBLING EMIT FINAL | statements; examples by cases |
+| … stream and table, LEFT and INNER | quick start, models |
+| … stream and stream, INNER and FULL (LEFT, RIGHT in soaks) | statements, models |
+| … table and table: by key FULL (INNER, LEFT in soaks), by foreign key LEFT | models, statements |
+| … PARTITION BY, partitions=, INSERT INTO … SELECT beside it | models, statements |
+| CREATE OR REPLACE, IF NOT EXISTS | statements, quick start |
+| INSERT INTO … VALUES | all |
+| SELECT: joins, aggregates, WITH, UNION, sub-query, OVER, ORDER BY, LIMIT | quick start, models |
+| SELECT … EMIT CHANGES LIMIT | quick start, statements |
+| SHOW, DESCRIBE [EXTENDED], PRINT FROM BEGINNING LIMIT, EXPLAIN of a statement | quick start |
+| EXPLAIN of a query that runs, TERMINATE, DROP [DELETE TOPIC], DROP refused | statements |
+| SET, UNSET, SHOW PROPERTIES; keys that are numbers in Kafka's bytes | statements |
+| errors of each | statements, quick start |
+| queries after a restart, a kill, in another process, from another state directory | restarts |
+"""
 
 import itertools
 import os

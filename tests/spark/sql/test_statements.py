@@ -162,16 +162,16 @@ def test_queries_that_run(engine_factory, broker):
     """
     engine = engine_factory("running")
     engine.run(
-        """CREATE STREAM a (k VARCHAR KEY, n INT) WITH (kafka_topic='run_a', partitions=1);
-           CREATE STREAM b (k VARCHAR KEY, n INT) WITH (kafka_topic='run_b', partitions=1);
+        """CREATE STREAM a (k INT KEY, n INT) WITH (kafka_topic='run_a', partitions=1);
+           CREATE STREAM b (k INT KEY, n INT) WITH (kafka_topic='run_b', partitions=1);
            INSERT INTO b SELECT k, n * 2 AS n FROM a;
-           INSERT INTO a VALUES ('x', 1);"""
+           INSERT INTO a VALUES (-7, 1);"""
     )
     (query,) = engine.catalog.queries
     with ThreadPoolExecutor(1) as thread:
         assert thread.submit(engine.start_queries).result(RUN_SECONDS) == 1
     (pushed,) = engine.run("SELECT k, n FROM b EMIT CHANGES LIMIT 1")
-    assert list(pushed.rows) == [{"k": "x", "n": 2}]
+    assert list(pushed.rows) == [{"k": -7, "n": 2}]
     (explained,) = engine.run(f"EXPLAIN {query.query_id}")
     assert explained.text.startswith(f"{query.query_id}: RUNNING\n")
     assert "stream run_a" in explained.text
@@ -184,6 +184,15 @@ def test_queries_that_run(engine_factory, broker):
     assert engine.run("SHOW QUERIES")[0].rows == []
     engine.run("DROP STREAM a; DROP STREAM b DELETE TOPIC;")
     assert engine.catalog.relations == []
+
+
+def test_settings(bad):
+    told = ("auto.offset.reset is latest", "auto.offset.reset is earliest")
+    results = bad.run(
+        """UNSET 'auto.offset.reset'; SHOW PROPERTIES; SET 'auto.offset.reset'='earliest';"""
+    )
+    assert (results[0].text, results[2].text) == told
+    assert results[1].rows == [{"property": "auto.offset.reset", "value": "latest"}]
 
 
 @pytest.mark.parametrize(
