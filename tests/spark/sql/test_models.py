@@ -225,7 +225,7 @@ def test_two_queries_into_one_topic_of_avro(world):
     assert len({record.partition for record in records}) > 1
     wanted = expected_found(world)
     assert sorted(record.key.decode() for record in records) == sorted(k for k, _, _ in wanted)
-    # Three fields that may be null: a two for the second of each union, then the number.
+    # Each field may be null: a two, for the second of the union, stands before the number.
     assert all(record.value[0] == 2 for record in records)
     (answer,) = world.engine.run("SELECT k, v, w FROM found")
     assert sorted((row["k"], row["v"], row["w"]) for row in answer.rows) == sorted(wanted)

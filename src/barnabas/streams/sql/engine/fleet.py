@@ -30,8 +30,12 @@ class Fleet:
 
     def refresh(self) -> None:
         """Read what others have defined, and stop what they have terminated."""
-        catalog = self._log.refresh()
-        self.queries.drop_unknown({query.query_id for query in catalog.queries})
+        # Asked first: another thread may define one, and take it, while the catalog is read.
+        here = [query.definition.query_id for query in self.queries]
+        known = {query.query_id for query in self._log.refresh().queries}
+        for query_id in here:
+            if query_id not in known:
+                self.queries.release(query_id, forget=True)
 
     def begin(self, definition: QueryDefinition, plan: StreamingPlan, target: Relation) -> None:
         """Start a query that has just been defined."""

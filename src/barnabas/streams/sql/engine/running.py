@@ -157,11 +157,6 @@ class Queries:
         if forget and not place.is_taken():
             place.remove()
 
-    def drop_unknown(self, known: set[str]) -> None:
-        """Stop what somebody else has terminated."""
-        for query_id in [name for name in self._here if name not in known]:
-            self.release(query_id, forget=True)
-
     def stop_all(self) -> None:
         """Stop what runs here; all are told to, also when one will not."""
         errors = []
