@@ -2,8 +2,8 @@
 
 from barnabas.streams.sql.catalog.properties import declared
 from barnabas.streams.sql.language.parser import parse_statement, parse_statements
-from barnabas.streams.sql.translation.rows import Relations
 from barnabas.streams.sql.translation.plan import plan_query
+from barnabas.streams.sql.translation.rows import Relations
 
 DECLARATIONS = """
 CREATE STREAM pageviews (userid VARCHAR KEY, viewtime BIGINT, pageid VARCHAR, n INT)
