@@ -24,9 +24,12 @@ def rounds_of(**shape):
     return st.integers(0, 2**32 - 1).map(functools.partial(make_rounds, **shape))
 
 
-def make_rounds(seed, *, cases=8, rounds=3, rows=40, span=6000, step=100, deletes=False, others=()):
-    """Times move on by half a span each round, so that some rows come late."""
-    dice = random.Random(seed)
+def make_rounds(
+    seed, *, side="", cases=8, rounds=3, rows=40, span=6000, step=100, deletes=False, others=()
+):
+    """Times move on by half a span each round, so that some rows come late. Rounds of different
+    sides differ, although Hypothesis begins with the same seed for all."""
+    dice = random.Random(f"{side}{seed}" if side else seed)
 
     def row(number):
         value = None if deletes and dice.random() < 0.2 else dice.randrange(100)

@@ -159,27 +159,23 @@ def folded(rounds):
     return found
 
 
-def stream_table(stream_rounds, table_rounds, on, partition):
-    """(stream row, table row or None). Each partition in its order, merged by time, table first."""
+def stream_table(stream_rounds, table_rounds, on):
+    """(stream row, table row or None): the table as it was at the row's time. Changes of a key
+    count in their order, from the newest time among them so far; before a row of the same time."""
     table, found = {}, []
     for stream, changes in zip(stream_rounds, table_rounds, strict=True):
-        lines = defaultdict(list)
-        for side, rows in ((1, stream), (0, changes)):
-            running = {}
-            for place, row in enumerate(rows):
-                if side and row.v is None:
-                    continue  # a stream's row without a value has nothing to join by
-                key = on(row) if side else row.case
-                line = (key, partition(row.case))
-                running[line] = max(row.time, running.get(line, row.time))
-                lines[key].append((running[line], side, line[1], place, row))
-        for key, line in lines.items():
-            for _, side, _, _, row in sorted(line, key=lambda item: item[:4]):
-                if side == 0:
-                    table[key] = row
-                else:
-                    known = table.get(key)
-                    found.append((row, known if known and known.v is not None else None))
+        history = defaultdict(list)
+        for row in changes:
+            since = max([row.time, *(time for time, _ in history[row.case])])
+            history[row.case].append((since, row))
+        for row in stream:
+            if row.v is None:
+                continue  # a stream's row without a value has nothing to join by
+            met = [change for since, change in history[on(row)] if since <= row.time]
+            known = met[-1] if met else table.get(on(row))
+            found.append((row, known if known and known.v is not None else None))
+        for row in changes:
+            table[row.case] = row
     return found
 
 

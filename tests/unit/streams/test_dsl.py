@@ -57,6 +57,8 @@ def test_schemas_come_from_annotations():
 
 
 def test_what_cannot_be_is_refused():
+    with pytest.raises(ConfigError, match="both sides of a join are called 'o'"):
+        orders.join(users, aliases=("o", "o"))
     with pytest.raises(ConfigError, match="needs 'within'"):
         orders.join(orders)
     with pytest.raises(ConfigError, match="no rows of its own"):

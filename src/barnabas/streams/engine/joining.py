@@ -1,5 +1,4 @@
-"""What joins share: two sides as structs under their aliases, and the columns chosen of them; and
-the join of two streams, which is Spark's own."""
+"""What joins share, the columns chosen of both sides; and the join of two streams, Spark's own."""
 
 from typing import Any
 
@@ -7,15 +6,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StructType
 
-from barnabas.model.errors import ConfigError
 from barnabas.streams.engine.grouping import interval
 from barnabas.streams.engine.rows import META
 from barnabas.streams.nodes import Join, StreamJoin
-
-
-def side(frame: DataFrame, alias: str) -> Any:
-    """A row as one column."""
-    return sf.struct(*(sf.col(f"`{name}`") for name in frame.columns)).alias(alias)
 
 
 def chosen(frame: DataFrame, node: Join) -> list[Any]:
@@ -36,36 +29,36 @@ def chosen(frame: DataFrame, node: Join) -> list[Any]:
 
 def joined_streams(left: DataFrame, right: DataFrame, node: StreamJoin) -> DataFrame:
     """Rows of both that are near in time; with watermarks when the frames are streaming."""
-    names = node.aliases
-    sides = [
-        frame.select(
-            sf.col("_timestamp").alias(time), sf.col("_key").alias(key), side(frame, alias)
-        )
-        for frame, time, key, alias in (
-            (left.where("not _tombstone"), "_left_time", "_left_key", names[0]),
-            (right.where("not _tombstone"), "_right_time", "_right_key", names[1]),
-        )
-    ]
-    if left.isStreaming:
-        sides[0] = sides[0].withWatermark("_left_time", interval(node.grace_ms))
-        sides[1] = sides[1].withWatermark("_right_time", interval(node.grace_ms))
-    condition = sf.expr(node.on or "_left_key = _right_key") & sf.expr(
-        f"_right_time >= _left_time - interval {interval(node.before_ms)} and "
-        f"_right_time <= _left_time + interval {interval(node.after_ms)}"
+    one, other = node.aliases
+    times = [sf.col(f"`{alias}`._timestamp") for alias in node.aliases]
+    on = sf.expr(node.on or f"`{one}`._key = `{other}`._key")
+    near = (times[1] >= times[0] - sf.expr(f"interval {interval(node.before_ms)}")) & (
+        times[1] <= times[0] + sf.expr(f"interval {interval(node.after_ms)}")
     )
     kind = "outer" if node.kind == "full" else node.kind
-    both = sides[0].join(sides[1], condition, kind)
-    return both.select(
-        sf.coalesce("_left_key", "_right_key").alias("_key"),
-        sf.greatest("_left_time", "_right_time").alias("_timestamp"),
+    lefts, rights = (_timed(frame, node.grace_ms) for frame in (left, right))
+    both = lefts.alias(one).join(rights.alias(other), on & near, kind)
+    # Sides become structs only now: an equality of fields of structs is lost in Spark's pruning
+    # of nested columns, and without one it does not join streams.
+    sided = both.select(_joined_side(left, one), _joined_side(right, other))
+    keys = [sf.col(f"`{alias}`._key") for alias in node.aliases]
+    return sided.select(
+        sf.coalesce(*keys).alias("_key"),
+        sf.greatest(*times).alias("_timestamp"),
         sf.lit(False).alias("_tombstone"),
         sf.lit(None).cast("int").alias("_partition"),
         sf.lit(None).cast("bigint").alias("_offset"),
-        *chosen(both, node),
+        *chosen(sided, node),
     )
 
 
-def check_aliases(node: Join) -> None:
-    left, right = node.aliases
-    if left == right:
-        raise ConfigError(f"both sides of a join are called {left!r}")
+def _timed(frame: DataFrame, grace_ms: int) -> DataFrame:
+    rows = frame.where("not _tombstone")
+    return rows.withWatermark("_timestamp", interval(grace_ms)) if frame.isStreaming else rows
+
+
+def _joined_side(frame: DataFrame, alias: str) -> Any:
+    """A side's row as one column, null where the side has no row."""
+    columns = [sf.col(f"`{alias}`.`{name}`").alias(name) for name in frame.columns]
+    there = sf.col(f"`{alias}`._timestamp").isNotNull()
+    return sf.when(there, sf.struct(*columns)).alias(alias)

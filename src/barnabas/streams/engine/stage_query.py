@@ -203,7 +203,7 @@ class StageQuery:
         news = self._has_news(core.right, batch_id)
         whole = step.hold(frame) if news else frame
         result = stream_table_step(whole, core, step, news=news)
-        settled = result if stays_in_place(step, news=news) else _settled(result)
+        settled = result if stays_in_place(step) else _settled(result)
         self._write_all(settled, batch_id, core)
 
     def _stepped_batch(self, frame: DataFrame, batch_id: int, core: Node, step: Step) -> None:

@@ -24,7 +24,7 @@ from pyspark.sql.types import StructType
 
 MANIFESTS = "manifests"
 MAX_DELTAS = 8
-SMALL_ROWS = 20_000
+SMALL_ROWS = 100_000
 KEPT_MANIFESTS = 2
 
 
@@ -183,6 +183,7 @@ class Step:
         self.facts: dict[str, Any] = dict(before.facts)
         self._store = store
         self._tables = dict(before.tables)
+        self._changed: dict[str, int] = {}
         self._held: list[DataFrame] = []
 
     def rows(self, table: str, schema: StructType) -> DataFrame:
@@ -194,6 +195,7 @@ class Step:
         schema = changes.schema
         parts = self.before.tables.get(table, ())
         delta = self._store.write_part(table, f"delta-{self.batch_id}", changes)
+        self._changed[table] = delta.rows
         if delta.rows == 0:
             return self._folded(table, parts, schema)
         grown = (*parts, delta)
@@ -204,6 +206,10 @@ class Step:
             after = self._folded(table, grown, schema)
         self._tables[table] = grown
         return after
+
+    def changed(self, table: str) -> int:
+        """How many rows this micro-batch has changed."""
+        return self._changed.get(table, 0)
 
     def replace(self, table: str, rows: DataFrame) -> DataFrame:
         """Other rows in place of all there were."""
@@ -260,4 +266,4 @@ class Step:
 
 def _is_due(parts: tuple[Part, ...]) -> bool:
     changed = sum(part.rows for part in parts[1:])
-    return len(parts) > MAX_DELTAS or changed > max(SMALL_ROWS, parts[0].rows // 2)
+    return len(parts) > MAX_DELTAS or changed > max(SMALL_ROWS, parts[0].rows)

@@ -1,9 +1,10 @@
 """Joins with tables, a micro-batch at a time, on the tables' kept state.
 
-A stream with a table: while the table has no news the rows are looked up in it as it is. Where both
-have news, the rows of each partition keep the order of their offsets, and these orders are merged
-by time, a change of the table before a row of the stream of the same time; a row meets the last
-change before it, or else the table as it was before the micro-batch.
+A stream with a table: each row meets the table as it was at the row's time. Changes of a key count
+in the order of their offsets: one whose time is before that of an earlier change counts from the
+earlier one's. So the changes of a micro-batch become spans of time, at most one of which holds a
+row's; a row before the first of them meets the table as it was before the micro-batch. The rows
+themselves are not sorted, and while the table and its changes are small they stay where they are.
 
 Two tables: the keys touched by the micro-batch are joined as they were and as they are, and what
 differs is told. So the last state of a micro-batch is told, not each step to it.
@@ -58,67 +59,56 @@ def stream_table_step(
     key_type = schema["_key"].dataType
     on = (sf.expr(node.on) if node.on else sf.col("_key")).cast(key_type)
     looking = stream.select(on.alias("_on"), sf.struct(*columns_of(stream)).alias("_l"))
-    if not news:
-        return _stream_result(_looked_up(looking, step, schema), node)
-    changes = side_rows(frame, RIGHT)
-    seen = _in_order(looking, changes)
     before = step.rows("table", schema)
     known = before.select(sf.col("_key").alias("_on"), sf.struct(*columns_of(before)).alias("_r"))
-    both = seen.join(known, "_on", "left")
-    now = sf.when(sf.col("_change").isNotNull(), sf.col("_change")).otherwise(sf.col("_r"))
-    result = both.select("_l", sf.when(~now["_tombstone"], now).alias("_r"))
-    step.update("table", last_changes(changes))
-    return _stream_result(result, node)
+    if not news:
+        return _stream_result(_placed(looking, known, step, ["_on"]), node)
+    spans = step.hold(_spans(side_rows(frame, RIGHT)))
+    step.update("table", spans.where("_until is null").select("_change.*"))
+    return _stream_result(_met(looking, known, spans, step), node)
 
 
-def _looked_up(looking: DataFrame, step: Step, schema: StructType) -> DataFrame:
-    table = step.rows("table", schema)
-    known = table.select(sf.col("_key").alias("_on"), sf.struct(*columns_of(table)).alias("_r"))
-    if stays_in_place(step, news=False):
-        return looking.join(sf.broadcast(known), "_on", "left")
-    return looking.join(known.hint("shuffle_hash"), "_on", "left")
-
-
-def _in_order(looking: DataFrame, changes: DataFrame) -> DataFrame:
-    """Stream rows with the last change of the micro-batch before them, if any."""
-    kind = StructType(changes.schema.fields)
-    rows = looking.select(
-        "_on",
-        sf.lit(1).alias("_side"),
-        sf.col("_l._timestamp").alias("_time"),
-        sf.col("_l._partition").alias("_partition"),
-        sf.col("_l._offset").alias("_at"),
-        "_l",
-        sf.lit(None).cast(kind).alias("_r"),
-    ).union(
-        changes.where("_key is not null").select(
-            sf.col("_key").alias("_on"),
-            sf.lit(0).alias("_side"),
-            sf.col("_timestamp").alias("_time"),
-            sf.col("_partition"),
-            sf.col("_offset").alias("_at"),
-            sf.lit(None).cast(looking.schema["_l"].dataType).alias("_l"),
-            sf.struct(*columns_of(changes)).alias("_r"),
-        )
-    )
+def _spans(changes: DataFrame) -> DataFrame:
+    """From when until before when each change of a key is what rows meet."""
     by_offset = (
-        Window.partitionBy("_on", "_side", "_partition")
-        .orderBy("_at")
+        Window.partitionBy("_on", "_partition")
+        .orderBy("_offset")
         .rowsBetween(Window.unboundedPreceding, Window.currentRow)
     )
-    steady = rows.withColumn("_time", sf.max("_time").over(by_offset))
-    by_time = (
-        Window.partitionBy("_on")
-        .orderBy("_time", "_side", "_partition", "_at")
-        .rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    by_time = Window.partitionBy("_on").orderBy("_since", "_partition", "_offset")
+    keyed = changes.where("_key is not null").select(
+        sf.col("_key").alias("_on"),
+        "_partition",
+        "_offset",
+        "_timestamp",
+        sf.struct(*columns_of(changes)).alias("_change"),
     )
-    last = sf.last("_r", ignorenulls=True).over(by_time)
-    return steady.withColumn("_change", last).where("_side = 1").select("_on", "_l", "_change")
+    timed = keyed.repartition("_on").withColumn("_since", sf.max("_timestamp").over(by_offset))
+    lasting = timed.withColumn("_until", sf.lead("_since").over(by_time))
+    kept = lasting.where("_until is null or _since < _until")
+    return kept.select("_on", "_since", "_until", "_change")
 
 
-def stays_in_place(step: Step, *, news: bool) -> bool:
+def _met(looking: DataFrame, known: DataFrame, spans: DataFrame, step: Step) -> DataFrame:
+    """Rows with the change whose span holds their time, or else with the table before it."""
+    time = sf.col("_l._timestamp")
+    begun = (sf.col("_change_on") == sf.col("_on")) & (sf.col("_since") <= time)
+    within = begun & (sf.col("_until").isNull() | (time < sf.col("_until")))
+    both = _placed(looking, known, step, ["_on"])
+    both = _placed(both, spans.withColumnRenamed("_on", "_change_on"), step, within)
+    now = sf.coalesce("_change", "_r")
+    return both.select("_l", sf.when(~now["_tombstone"], now).alias("_r"))
+
+
+def _placed(rows: DataFrame, table: DataFrame, step: Step, on: Any) -> DataFrame:
+    """Left join: a small table goes to the rows, otherwise both go to where their keys belong."""
+    small = stays_in_place(step)
+    return rows.join(sf.broadcast(table) if small else table.hint("shuffle_hash"), on, "left")
+
+
+def stays_in_place(step: Step) -> bool:
     """Whether the result's rows are in the tasks that read them, in their order."""
-    return not news and step.before.rows("table") <= BROADCAST_ROWS
+    return max(step.before.rows("table"), step.changed("table")) <= BROADCAST_ROWS
 
 
 def _stream_result(both: DataFrame, node: StreamTableJoin) -> DataFrame:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from barnabas.model.errors import ConfigError
 from barnabas.streams.nodes.node import Node
 from barnabas.streams.nodes.stateless import Named
 from barnabas.streams.nodes.topics import Expression
@@ -22,6 +23,10 @@ class Join(Node):
     kind: JoinKind = "inner"
     columns: Named | None = None
     aliases: tuple[str, str] = ("left", "right")
+
+    def __post_init__(self) -> None:
+        if self.aliases[0] == self.aliases[1]:
+            raise ConfigError(f"both sides of a join are called {self.aliases[0]!r}")
 
     @property
     def parents(self) -> tuple[Node, ...]:
