@@ -2,6 +2,10 @@
 
 Same session settings, source, sink and topics; in turns. Rates are of the micro-batches after each
 query's first, from Spark's own reports, so that starting a query is not in them.
+
+By hand a table is its topic, read anew by every micro-batch: the last record of each key by offset,
+null values left out. So it follows changes and deletions as ours does, except that rows meet the
+table of the micro-batch, not of their own time.
 """
 
 import contextlib
@@ -12,9 +16,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from pyspark.sql import functions as sf
+
 from barnabas import Admin, Producer
 from barnabas.spark import session
-from barnabas.streams import Runner, Stream, Table, Topology
+from barnabas.streams import Runner, Schema, Stream, Table, Topic, Topology
 from barnabas.streams.engine.assembly import own_session
 from benchmarks.broker_process import BrokerProcess, broker
 from benchmarks.report import Report
@@ -39,6 +45,10 @@ def run(report: Report) -> None:
             "stateless map": (bench.map_by_hand, bench.map),
             f"count over {KEYS:,} keys": (bench.count_by_hand, bench.count),
             f"join with a table of {KEYS:,} rows": (bench.join_by_hand, bench.join),
+            f"join with a table, {KEYS // BATCHES:,} changes per micro-batch": (
+                bench.join_by_hand,
+                bench.join_changing,
+            ),
         }
         for name, (by_hand, ours) in jobs.items():
             best = [0.0, 0.0]
@@ -83,10 +93,17 @@ class Bench:
         return self._ours(Stream("rows", SCHEMA).group_by("user").count().to("out"))
 
     def join(self) -> float:
-        joined = Stream("rows", SCHEMA).join(
-            Table("users", USERS), columns={"name": "right.name", "amount": "left.amount"}
-        )
-        return self._ours(joined.to("out"))
+        """The whole table comes in the first micro-batch, and stays as it is."""
+        return self._join(Table("users", USERS))
+
+    def join_changing(self) -> float:
+        """A part of the table's topic comes in each micro-batch."""
+        limit = (("maxOffsetsPerTrigger", str(KEYS // BATCHES)),)
+        return self._join(Table(Topic("users", Schema.of(USERS), options=limit)))
+
+    def _join(self, users: Table) -> float:
+        columns = {"name": "right.name", "amount": "left.amount"}
+        return self._ours(Stream("rows", SCHEMA).join(users, columns=columns).to("out"))
 
     def _ours(self, sink: Any) -> float:
         runner = Runner(
@@ -120,11 +137,9 @@ class Bench:
         return self._by_hand(made.writeStream.outputMode("update").foreachBatch(self._write))
 
     def join_by_hand(self) -> float:
-        """With the topic read anew in each micro-batch, its last record per key taken."""
         users = self._read(self._spark.read, "users", USERS)
-        names = users.groupBy("key").agg({"offset": "max"})
-        last = users.join(names, "key").where("offset = `max(offset)`")
-        known = last.selectExpr("key", "value.name as name")
+        last = users.groupBy("key").agg(sf.max_by("value", "offset").alias("value"))
+        known = last.where("value is not null").selectExpr("key", "value.name as name")
         made = self._rows().join(known.hint("broadcast"), "key")
         records = made.selectExpr(
             "key",
