@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from barnabas import BrokerError, DeadlineError, ErrorCode, Producer, SimpleConsumer, TopicPartition
-from barnabas.model.errors import BarnabasError
+from barnabas.model.errors import BarnabasError, UnavailableError
 from barnabas.security.errors import AuthenticationError
 from barnabas.testing import Broker
 
@@ -111,6 +111,30 @@ def test_it_goes_on_when_the_broker_comes_back(tmp_path):
         first.stop()
         with Broker(data_dir=tmp_path, port=first.port):
             assert [r.value for r in consumer.fetch("t", 0, 0).records()] == [b"before"]
+
+
+def test_a_leader_that_is_gone_is_looked_up_anew(consumer, filled, monkeypatch):
+    consumer.partitions(filled)
+    asked, gone = [], True
+    refresh, connection = consumer._router.refresh, consumer._router.connection
+
+    def connect(address):
+        if gone:
+            raise UnavailableError("gone")
+        return connection(address)
+
+    def look(topic):
+        nonlocal gone
+        gone = False
+        asked.append(topic)
+        refresh(topic)
+
+    monkeypatch.setattr(consumer._router, "refresh", look)
+    monkeypatch.setattr(consumer._router, "connection", connect)
+    assert consumer.partitions(filled) == [0]
+    gone = True
+    assert consumer.leader(filled, 0).port
+    assert asked == [filled] * 2
 
 
 def test_what_is_not_there_is_named_within_the_time(broker):

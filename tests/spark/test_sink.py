@@ -61,13 +61,14 @@ def test_a_batch_write_with_its_name_is_written_once(spark, broker, source, topi
 class Copy:
     """A query from one topic to another, that may be run again and again."""
 
-    def __init__(self, spark, source, topics, checkpoint, **sink):
+    def __init__(self, spark, source, topics, checkpoint, tasks=2, **sink):
+        self.tasks = {} if tasks == 1 else {"minPartitions": str(tasks)}
         self.spark, self.source, self.topics = spark, source, topics
         self.checkpoint, self.sink = checkpoint, sink
 
     def run(self):
         read = self.spark.readStream.format("barnabas").options(
-            **self.source, subscribe=self.topics[0], startingOffsets="earliest", minPartitions="2"
+            **self.source, subscribe=self.topics[0], startingOffsets="earliest", **self.tasks
         )
         write = read.load().select("key", "value").writeStream.format("barnabas")
         write = write.options(**self.source, topic=self.topics[1], **self.sink)
@@ -103,7 +104,7 @@ def test_a_replayed_micro_batch_writes_nothing_twice(spark, broker, source, topi
 def test_at_least_once_writes_a_replay_again(spark, broker, source, topic_name, tmp_path):
     topics = broker.topic(f"{topic_name}-in"), broker.topic(f"{topic_name}-out")
     broker.produce(topics[0], "a", "b", "c")
-    copy = Copy(spark, source, topics, tmp_path, deliveryGuarantee="at-least-once")
+    copy = Copy(spark, source, topics, tmp_path, 1, deliveryGuarantee="at-least-once")
     copy.run()
     copy.forget_last_commit()
     copy.run()

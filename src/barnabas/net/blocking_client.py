@@ -167,10 +167,9 @@ class BlockingConnection:
         if not (self._receiver.large and CAN_WAIT_FOR_ALL) or isinstance(peer, ssl.SSLSocket):
             return peer.recv_into(buffer)
         peer.settimeout(None)
-        seconds, rest = divmod(limit_s, 1)
-        peer.setsockopt(
-            socket.SOL_SOCKET, socket.SO_RCVTIMEO, TIMEVAL.pack(int(seconds), int(rest * 1e6))
-        )
+        # No time at all would mean: for ever.
+        limit = TIMEVAL.pack(*divmod(max(int(limit_s * 1e6), 1), 1_000_000))
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
         try:
             return peer.recv_into(buffer, 0, socket.MSG_WAITALL)
         except BlockingIOError:

@@ -94,11 +94,17 @@ class SimpleConsumer:
     def partitions(self, topic: str) -> list[int]:
         """The partition numbers of a topic."""
 
+        place = TopicPartition(topic, 0)
+
         def ask(_: float) -> list[int]:
-            self._router.leader(TopicPartition(topic, 0))
+            self._router.leader(place)
             return sorted(self._router.metadata.topics[topic].partitions)
 
-        return self._router.retry(ask, self._timeout_s, f"the partitions of {topic!r}")
+        return self._router.retry(
+            lambda left: self._at_leader(place, ask, left),
+            self._timeout_s,
+            f"the partitions of {topic!r}",
+        )
 
     def leader(self, topic: str, partition: int) -> Node:
         """The broker that leads a partition, found by asking any seed broker."""
@@ -110,7 +116,11 @@ class SimpleConsumer:
             assert found is not None
             return found[0]
 
-        return self._router.retry(ask, self._timeout_s, f"the leader of {place}")
+        return self._router.retry(
+            lambda left: self._at_leader(place, ask, left),
+            self._timeout_s,
+            f"the leader of {place}",
+        )
 
     def earliest_offset(self, topic: str, partition: int) -> int:
         """The first offset still there."""
