@@ -241,6 +241,41 @@ def test_threads_that_wait_for_each_record_keep_their_order(producer_of, topic_n
     assert sorted(offset for found in offsets.values() for offset in found) == list(range(200))
 
 
+def test_records_sent_one_by_one_and_together_keep_their_order(broker, producer_of, topic_name):
+    producer = producer_of(linger_ms=0)
+    last = None
+    for number in range(300):
+        last = producer.send(topic_name, b"%d" % number, headers=[("n", b"%d" % number)])
+        if number % 7:
+            assert last.result(10).offset == number
+    assert last.result(10).offset == 299
+    assert [record.value for record in read_all(broker, topic_name)] == [
+        b"%d" % number for number in range(300)
+    ]
+
+
+def test_what_fails_for_one_record_sent_at_once_fails_for_no_other(producer_of, topic_name):
+    producer = producer_of(linger_ms=0)
+    for number in range(20):
+        assert producer.send(topic_name, b"v").result(10).offset == number
+        with pytest.raises(TypeError):
+            producer.send(topic_name, b"v", headers=[("name", 5)])
+
+
+@pytest.mark.parametrize(
+    "code", [ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.NOT_ENOUGH_REPLICAS, None]
+)
+def test_a_record_sent_at_once_is_tried_again(topic_name, code):
+    with (
+        Broker() as broker,
+        Producer(bootstrap_servers=broker.bootstrap_servers, linger_ms=0) as producer,
+    ):
+        for number in range(50):
+            if number % 20 == 10:
+                broker.fail("Produce", code, times=2)
+            assert producer.send(topic_name, b"v").result(30).offset == number
+
+
 def test_bad_configuration_fails_at_construction():
     with pytest.raises(ConfigError, match="missing required configuration"):
         Producer()

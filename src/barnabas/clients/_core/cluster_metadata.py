@@ -86,6 +86,7 @@ class ClusterMetadata:
             topic = self.topics.pop(name, None)
             if topic is not None:
                 self.topic_names.pop(topic.topic_id, None)
+        self.generation += 1
 
     def leader_of(self, partition: TopicPartition) -> tuple[Node, int] | None:
         """The leading broker and its epoch, or None while there is none known."""
@@ -107,6 +108,7 @@ class ClusterMetadata:
         topic.partitions[partition.partition] = PartitionInfo(
             info.topic, info.partition, leader, epoch, info.replicas, info.isr, info.offline
         )
+        self.generation += 1
 
     def _apply_topic(self, name: str, topic: MetadataResponseTopic) -> None:
         known = self.topics.get(name)

@@ -5,9 +5,10 @@ half changed the signal is noted, and raised when it can do no harm. Only Python
 replaced: a program that handles SIGINT itself keeps doing so.
 """
 
-import threading
+from _thread import get_ident
 from collections.abc import Callable
 from signal import SIGINT, default_int_handler
+from threading import main_thread
 from types import FrameType, TracebackType
 
 try:
@@ -15,6 +16,9 @@ try:
     from _signal import getsignal, signal  # type: ignore[import-not-found]
 except ImportError:  # pragma: no cover - another interpreter
     from signal import getsignal, signal
+
+
+_SIGINT = int(SIGINT)
 
 
 class KeptInterrupt:
@@ -28,10 +32,9 @@ class KeptInterrupt:
         self._kept = False
 
     def __enter__(self) -> None:
-        main = threading.get_ident() == threading.main_thread().ident
-        if main and getsignal(SIGINT) is default_int_handler:
+        if get_ident() == main_thread().ident and getsignal(_SIGINT) is default_int_handler:
             self._replaced = True
-            signal(SIGINT, self._keep)
+            signal(_SIGINT, self._keep)
 
     def __exit__(
         self,
@@ -40,7 +43,7 @@ class KeptInterrupt:
         trace: TracebackType | None,
     ) -> None:
         if self._replaced:
-            signal(SIGINT, default_int_handler)
+            signal(_SIGINT, default_int_handler)
             if self._kept:
                 raise KeyboardInterrupt
 

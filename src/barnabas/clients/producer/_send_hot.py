@@ -116,6 +116,11 @@ class SendFuture:
         """The record's place in the batch it was appended to."""
         return self._delta
 
+    @property
+    def batch(self) -> ProducerBatch:
+        """The batch it was appended to."""
+        return self._batch
+
     def done(self) -> bool:
         """Whether the broker has answered, or delivery has failed."""
         return bool(self._final()[0].done)

@@ -18,6 +18,7 @@ from barnabas.clients.producer.buffer_memory import BufferMemory
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.clock import Clock
 from barnabas.model.ids import TopicPartition
+from barnabas.records._append_hot import RecordAppender
 from barnabas.records.batch import HEADER_SIZE
 
 NewRecord = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]], int | None]
@@ -85,6 +86,20 @@ class Accumulator:
         else:
             self.driver.wake()
         return future
+
+    def lone(self, place: TopicPartition, appender: RecordAppender) -> SendFuture | None:
+        """A batch for the one record in `appender`, never open; None without memory for it."""
+        size = appender.size
+        if not self.memory.try_reserve(size):
+            return None
+        now = self._clock.monotonic_ms()
+        batch = ProducerBatch(place, size, now, threading.Lock(), self.driver, appender)
+        batch.ordinal = (next(self._opened),)
+        batch.lingers = False
+        batch.count = 1  # sequences are counted by it
+        with self._lock:
+            self._incomplete.add(batch)
+        return SendFuture(batch, 0, appender.base_timestamp)
 
     def _open(
         self, topic: TopicAppender, place: TopicPartition, record: NewRecord, reserved: int

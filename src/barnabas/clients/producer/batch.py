@@ -69,9 +69,10 @@ class ProducerBatch:
         created_ms: int,
         lock: threading.Lock,
         driver: Driver,
+        appender: RecordAppender | None = None,
     ) -> None:
         self.partition = partition
-        self.appender = RecordAppender(capacity)
+        self.appender = RecordAppender(capacity) if appender is None else appender
         self.created_ms = created_ms
         self.reserved_bytes = capacity
         self.ordinal: tuple[int, ...] = ()  # its place among the partition's batches

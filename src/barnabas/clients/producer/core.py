@@ -6,10 +6,11 @@ from functools import partial
 
 from barnabas.clients._core.client import KafkaClient
 from barnabas.clients._core.shared_loop import SharedLoopThread
-from barnabas.clients.producer._send_hot import TopicAppender
+from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
 from barnabas.clients.producer.accumulator import Accumulator
 from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.identity import ProducerIdentity
+from barnabas.clients.producer.lone import LoneSender
 from barnabas.clients.producer.sender import Sender
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.clients.producer.transaction import Transaction
@@ -18,6 +19,7 @@ from barnabas.model.errors import BrokerError, ClosedError, DeadlineError, Local
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.model.topic_names import topic_name_problem
+from barnabas.records._append_hot import RecordAppender
 from barnabas.runtime.clock import SystemClock
 
 
@@ -36,8 +38,13 @@ class ProducerCore:
         self.identity = ProducerIdentity(settings.idempotent, settings.max_in_flight)
         self.accumulator = Accumulator(settings, clock, self)
         self.sender = Sender(settings, self.client, self.accumulator, self.identity, clock)
+        self.lone = LoneSender(settings, self.client, self.accumulator, self.identity, self.sender)
         self.direct = settings.plain and settings.transactional_id is None
         """Whether a record may be appended to an open batch without a further question."""
+        self.at_once = (
+            self.direct and settings.linger_ms == 0 and not settings.codec and settings.acks != 0
+        )
+        """Whether a record that finds no open batch may go out as a batch of its own."""
         self.transaction: Transaction | None = None
         if settings.transactional_id is not None:
             self.transaction = Transaction(settings, self.client, self.identity)
@@ -55,6 +62,12 @@ class ProducerCore:
         except RuntimeError:
             raise ClosedError("the producer is closed") from None
 
+    def send_at_once(self, place: TopicPartition, record: RecordAppender) -> SendFuture | None:
+        """From any thread: send past the queues, if the loop rests and nothing is in the way."""
+        if self._thread is None:
+            return None
+        return self._thread.at_once(partial(self.lone.send, place, record))
+
     def wait(self, awaited: ProducerBatch, timeout_s: float | None) -> bool:
         """Block until a batch is done; on the caller's own loop nobody may block."""
         if self._thread is None:
@@ -67,6 +80,9 @@ class ProducerCore:
     def resumed(self) -> None:
         if self.accumulator.has_waiting:
             self.sender.wake()
+
+    def read_now(self) -> bool:
+        return self.transaction is None and self.sender.read_now()
 
     def interrupted(self) -> None:
         self.sender.give_up(LocalError("a signal handler raised in the middle of sending"))

@@ -8,18 +8,21 @@ import atexit
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping
+from time import time_ns
 from types import TracebackType
 from typing import Any, Self
 
 from barnabas.clients._core.shared_loop import SharedLoopThread
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
-from barnabas.clients.producer.accumulator import NewRecord
+from barnabas.clients.producer.accumulator import RECORD_OVERHEAD, NewRecord
 from barnabas.clients.producer.core import ProducerCore
 from barnabas.clients.producer.records import RecordMaker, SentRecord
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.errors import ClosedError, DeadlineError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.records._append_hot import RecordAppender
+from barnabas.records.batch import HEADER_SIZE
 
 Headers = Iterable[tuple[str, bytes | None]]
 OnDelivery = Callable[[SendFuture], Any]
@@ -69,6 +72,10 @@ class Producer:
         future = None
         if appender is not None and self._core.direct:
             future = appender.try_send(key, value, headers, partition, timestamp)
+            if future is None and self._core.at_once and self._thread.resting:
+                stamp = time_ns() // 1_000_000 if timestamp is None else timestamp
+                record = (key, value, headers, stamp)
+                future = self._send_at_once(topic, appender, partition, record)
         if future is None:
             future = self._send_slowly(topic, value, key, headers, (partition, timestamp))
         if on_delivery is not None:
@@ -134,6 +141,23 @@ class Producer:
         self._thread.call(self._core.abort_transaction(timeout))
 
     # -- inside --------------------------------------------------------------------------------
+
+    def _send_at_once(
+        self, topic: str, appender: TopicAppender, partition: int | None, record: Any
+    ) -> SendFuture | None:
+        """A record that somebody may wait for, past the queues; None: as any other."""
+        key, value, headers, stamp = record
+        if type(value) is not bytes or (key is not None and type(key) is not bytes):
+            return None
+        number = appender.partition_for(key) if partition is None else partition
+        size = len(value) if key is None else len(value) + len(key)
+        if size > self._settings.max_request_size or not 0 <= number < appender.count:
+            return None
+        if headers and type(headers) is not list:
+            return None  # it may be read only once
+        lone = RecordAppender(HEADER_SIZE + RECORD_OVERHEAD + size)
+        lone.append(stamp, key, value, headers)
+        return self._core.send_at_once(TopicPartition(topic, number), lone)
 
     def _send_slowly(
         self,

@@ -13,6 +13,7 @@ from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
 from barnabas.net.client import ClientConnection
+from barnabas.records.batch import HEADER_SIZE
 from barnabas.wire.message import Message
 from barnabas.wire.messages.produce import (
     PartitionProduceData,
@@ -48,7 +49,7 @@ class LoneProduceRequest(Message):
 
     def encode(self, version: int) -> list[Part]:
         form, size = self._form, len(self._records)
-        return [form.head + _length(size, version), self._records, form.tail]
+        return [form.head + records_length(size, version), self._records, form.tail]
 
 
 class ProduceRequests:
@@ -65,22 +66,30 @@ class ProduceRequests:
         """The request that carries the batches, one per partition, and its version."""
         if len(batches) == 1:
             return self._lone(batches[0], connection, last_version)
-        request = self._whole(batches)
+        request = self._whole([(batch.partition, batch.payload) for batch in batches])
         return request, self._version(request, connection, last_version)
 
     def _lone(
         self, batch: ProducerBatch, connection: ClientConnection, last_version: int | None
     ) -> tuple[Message, int]:
         assert batch.payload is not None
-        form = self._forms.get(batch.partition)
-        topic_id = self._metadata.topics[batch.partition.topic].topic_id
-        if form is None or form[:3] != (connection, topic_id, last_version):
-            request = self._whole([batch])
-            version = self._version(request, connection, last_version)
-            head, tail = _around(request.encode(version), batch.payload, version)
-            form = Form(connection, topic_id, last_version, version, head, tail)
-            self._forms[batch.partition] = form
+        form = self.form(batch.partition, connection, last_version)
         return LoneProduceRequest(form, batch.payload), form.version
+
+    def form(
+        self, place: TopicPartition, connection: ClientConnection, last_version: int | None = None
+    ) -> Form:
+        """What stands around the one batch of a request."""
+        form = self._forms.get(place)
+        topic_id = self._metadata.topics[place.topic].topic_id
+        if form is None or form[:3] != (connection, topic_id, last_version):
+            records = bytearray(HEADER_SIZE)  # as few bytes as a batch has
+            request = self._whole([(place, records)])
+            version = self._version(request, connection, last_version)
+            head, tail = _around(request.encode(version), records, version)
+            form = Form(connection, topic_id, last_version, version, head, tail)
+            self._forms[place] = form
+        return form
 
     def _version(
         self, request: ProduceRequest, connection: ClientConnection, last_version: int | None
@@ -90,18 +99,15 @@ class ProduceRequests:
             version = min(version, LAST_PRODUCE_BY_NAME)
         return version if last_version is None else min(version, last_version)
 
-    def _whole(self, batches: list[ProducerBatch]) -> ProduceRequest:
+    def _whole(self, batches: "list[tuple[TopicPartition, bytearray | None]]") -> ProduceRequest:
         topics: dict[str, TopicProduceData] = {}
-        for batch in batches:
-            name = batch.partition.topic
+        for (name, partition), records in batches:
             topic = topics.get(name)
             if topic is None:
                 topic_id = self._metadata.topics[name].topic_id
                 topic = TopicProduceData(name=name, topic_id=topic_id, partition_data=[])
                 topics[name] = topic
-            topic.partition_data.append(
-                PartitionProduceData(index=batch.partition.partition, records=batch.payload)
-            )
+            topic.partition_data.append(PartitionProduceData(index=partition, records=records))
         return ProduceRequest(
             transactional_id=self._settings.transactional_id,
             acks=self._settings.acks,
@@ -110,7 +116,7 @@ class ProduceRequests:
         )
 
 
-def _length(size: int, version: int) -> bytes:
+def records_length(size: int, version: int) -> bytes:
     """How the length of `size` bytes of records is written."""
     return uvarint(size + 1) if version >= ProduceRequest.FLEXIBLE_FROM else _LENGTH.pack(size)
 
@@ -120,4 +126,4 @@ def _around(parts: list[Part], records: bytearray, version: int) -> tuple[bytear
     place = next(index for index, part in enumerate(parts) if part is records)
     head = bytearray().join(parts[:place])  # type: ignore[arg-type]
     tail = b"".join(parts[place + 1 :])  # type: ignore[arg-type]
-    return head[: -len(_length(len(records), version))], tail
+    return head[: -len(records_length(len(records), version))], tail

@@ -79,6 +79,7 @@ class Sender:
         self._tasks: set[asyncio.Task[None]] = set()
         self._busy: set[str] = set()
         self._in_flight: dict[int, int] = {}
+        self._asked: ClientConnection | None = None  # the last request went there
         self._resting: dict[int, float] = {}  # brokers that throttle, until when
 
     def start(self) -> None:
@@ -98,6 +99,12 @@ class Sender:
         if not self._closed:
             wait_ms = self._step(self._clock.monotonic_ms())
             self._timer.set(self._loop.time() + wait_ms / 1000)
+
+    def read_now(self) -> bool:
+        """Take in the last request's answer if it has come; False when the loop must run first."""
+        if self._asked is None or self._busy or self._looking is not None:
+            return False
+        return self._asked.read_now()
 
     def give_up(self, error: BarnabasError) -> None:
         """Fail everything without an answer and begin anew: nothing under way can be trusted."""
@@ -161,7 +168,7 @@ class Sender:
         while places and self._in_flight.get(node_id, 0) < self._settings.max_in_flight:
             batches = self._take(places)
             if batches:
-                self._send(node_id, connection, batches, now)
+                self._send(node_id, connection, batches)
             places = [place for place in places if self._has_ready(place, now)]
 
     def _has_ready(self, place: TopicPartition, now: int) -> bool:
@@ -188,7 +195,7 @@ class Sender:
         return batches
 
     def _send(
-        self, node_id: int, connection: ClientConnection, batches: list[ProducerBatch], now: int
+        self, node_id: int, connection: ClientConnection, batches: list[ProducerBatch]
     ) -> None:
         last = None if self.gate is None else self.gate.last_version(ProduceRequest)
         request, version = self._requests.make(batches, connection, last)
@@ -199,19 +206,39 @@ class Sender:
                 connection.post(request, version=version)
                 self._stored_unheard(batches)
                 return
-            self._in_flight[node_id] = self._in_flight.get(node_id, 0) + 1
+            self.sending_to(node_id, connection)
             connection.ask(
                 request,
-                partial(self._answered, node_id, batches),
+                partial(self.answered, node_id, batches),
                 version=version,
                 timeout_s=self._settings.request_timeout_ms / 1000,
             )
         except BarnabasError as error:
-            self._answered(node_id, batches, None, error)
+            self.answered(node_id, batches, None, error)
+
+    # -- for batches that go past the queues ---------------------------------------------------
+
+    def may_send(self, place: TopicPartition, node_id: int) -> bool:
+        """Whether a batch of the partition may go to this broker now."""
+        free = self._in_flight.get(node_id, 0) < self._settings.max_in_flight
+        return free and not self._closed and node_id not in self._resting and self._allowed(place)
+
+    def sending_to(self, node_id: int, connection: ClientConnection) -> None:
+        """A request that will be answered goes out."""
+        self._in_flight[node_id] = self._in_flight.get(node_id, 0) + 1
+        self._asked = connection
+
+    def stored_at(self, node_id: int, batch: ProducerBatch, base_offset: int) -> None:
+        """The answer to a request with one batch: it is stored."""
+        self._in_flight[node_id] = max(self._in_flight.get(node_id, 0) - 1, 0)
+        self._identity.answered(batch)
+        self._stored(batch, base_offset, -1)
+        if self._accumulator.has_waiting:
+            self.look_soon()
 
     # -- answers -------------------------------------------------------------------------------
 
-    def _answered(
+    def answered(
         self,
         node_id: int,
         batches: list[ProducerBatch],
@@ -256,7 +283,7 @@ class Sender:
 
     def _judge(self, batch: ProducerBatch, answer: PartitionProduceResponse) -> None:
         if answer.error_code == ErrorCode.NONE:
-            self._stored(batch, answer)
+            self._stored(batch, answer.base_offset, answer.log_append_time_ms)
             return
         code = ErrorCode.of(answer.error_code)
         if code in LEADER_MOVED:
@@ -268,7 +295,7 @@ class Sender:
             self._background("metadata", partial(self._client.refresh, {batch.partition.topic}))
         match verdict(batch, code, self._circumstances(batch)):
             case Verdict.STORED:
-                self._stored(batch, answer)
+                self._stored(batch, answer.base_offset, answer.log_append_time_ms)
             case Verdict.RETRY:
                 self._again(batch, code.name)
             case Verdict.SPLIT:
@@ -277,9 +304,9 @@ class Sender:
                 message = answer.error_message or f"{batch.partition}: {code.explanation}"
                 self._fail(batch, BrokerError(code, message))
 
-    def _stored(self, batch: ProducerBatch, answer: PartitionProduceResponse) -> None:
+    def _stored(self, batch: ProducerBatch, base_offset: int, log_append_time: int) -> None:
         self._identity.stored(batch)
-        batch.complete(answer.base_offset, answer.log_append_time_ms, None)
+        batch.complete(base_offset, log_append_time, None)
         self._accumulator.finished(batch)
 
     def _circumstances(self, batch: ProducerBatch) -> Circumstances:

@@ -1,6 +1,7 @@
 """A loop that a waiting thread runs itself: who runs it when, and what Ctrl-C does to it."""
 
 import asyncio
+import math
 import os
 import signal
 import threading
@@ -42,6 +43,7 @@ class Desk:
         self._thread = thread
         self.open = []
         self.step = lambda: None
+        self.watched = lambda: False
         self.interruptions = 0
 
     def put(self):
@@ -56,6 +58,9 @@ class Desk:
 
     def resumed(self):
         self._thread.loop.call_soon(self._work)
+
+    def read_now(self):
+        return self.watched()
 
     def interrupted(self):
         self.interruptions += 1
@@ -126,6 +131,36 @@ def test_who_brings_work_to_a_resting_loop_begins_it(resting):
     resting.user.resumed = lambda: begun.append(threading.get_ident())
     resting.user.put()
     assert begun == [threading.get_ident()]
+
+
+def test_what_usually_comes_at_once_is_looked_out_for(resting):
+    job = Job()  # nothing on the loop does it
+
+    def look():
+        job.finish()
+        return True
+
+    resting.user.watched = look
+    resting._usual_s, resting._turn_due_s = 0, math.inf
+    assert resting.wait(job, LIMIT_S)
+    assert job.thread == threading.get_ident()
+
+
+@pytest.mark.parametrize(("usual_s", "turn_due_s"), [(1, math.inf), (0, 0)])
+def test_the_loop_runs_where_answers_are_slow_and_when_its_turn_has_come(
+    resting, usual_s, turn_due_s
+):
+    looks = []
+    resting.user.watched = lambda: looks.append(True)
+    resting._usual_s, resting._turn_due_s = usual_s, turn_due_s
+    assert resting.wait(resting.user.put(), LIMIT_S)
+    assert not looks
+
+
+def test_work_is_done_at_once_unless_somebody_runs_the_loop(resting):
+    assert resting.at_once(threading.get_ident) == threading.get_ident()
+    with resting._turn:
+        assert resting.at_once(threading.get_ident) is None
 
 
 def test_nobody_visits_a_closed_loop(thread):
