@@ -21,7 +21,7 @@ from pyspark.sql.datasource import (
 from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
-from barnabas.spark.worker_memory import freeze_once
+from barnabas.spark.worker_memory import freeze_imports
 
 FORMAT = "prepared"
 TASKS = 2
@@ -41,7 +41,7 @@ def key_of(number: int) -> bytes:
 @functools.cache
 def prepared_batch() -> pa.RecordBatch:
     """What a fetch decodes to, all columns."""
-    freeze_once()
+    freeze_imports()
     count = BATCH_ROWS
     return pa.RecordBatch.from_arrays(
         [
@@ -87,7 +87,7 @@ class PreparedDataSource(DataSource):
         return PreparedStreamReader(rows, per_batch, schema.fieldNames())
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamArrowWriter:
-        freeze_once()
+        freeze_imports()
         return DroppingWriter()
 
 
@@ -124,10 +124,10 @@ class PreparedStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 class DroppingWriter(DataSourceStreamArrowWriter):
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
-        freeze_once()
+        freeze_imports()
         for _ in iterator:
             pass
         return WriterCommitMessage()
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        freeze_once()
+        freeze_imports()

@@ -60,6 +60,6 @@ def test_the_example(tmp_path):
                 timeout=500,
                 check=False,
             )
-            assert done.returncode == 0, done.stderr[-3000:]
+            assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
         found = [json.loads(r.value) for r in broker.records("large-orders", read_committed=True)]
     assert sorted(found, key=lambda order: order["amount"]) == orders[5:]

@@ -2,29 +2,34 @@
 
 They collect garbage after every task, and what the imports made is no garbage. Looking at all of
 it each time costs a small micro-batch more than its work does (60 to 120 ms over the processes of
-a query). Called once a process has imported what it needs, `freeze_once` takes everything that is
-there out of the collector's sight.
+a query). Called when a process has imported what it needs, `freeze_imports` takes everything that
+is there out of the collector's sight.
 
 A reading worker asks for the same few megabytes again and again. The C library gives so much back
 to the system at once, which then has to fill each page with zeros anew; here it keeps them.
 """
 
 import ctypes
-import functools
 import gc
 import os
 
+TIMES = 3
 KEPT_BYTES = 128 * 1024 * 1024
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _LARGEST_MMAP_THRESHOLD = 32 * 1024 * 1024
+# The process that was frozen, and how often: a fork must not take its parent's for its own.
+_frozen = [-1, 0]
 
 
-def freeze_once(moment: str = "begun") -> None:
-    """In this process, the first time at this moment; a fork begins anew.
-
-    Some modules are imported by the first task itself: it says when it has `ended`.
-    """
-    _freeze(os.getpid(), moment)
+def freeze_imports() -> None:
+    """In this process, the first time it is called, and twice after that: the first task imports
+    what it needs as it goes. A fork begins anew."""
+    process, times = _frozen
+    if process != os.getpid():
+        times = 0
+    if times < TIMES:
+        _frozen[:] = os.getpid(), times + 1
+        gc.freeze()
 
 
 def keep_freed_memory() -> None:
@@ -33,8 +38,3 @@ def keep_freed_memory() -> None:
     if setting is not None:
         setting(_M_MMAP_THRESHOLD, _LARGEST_MMAP_THRESHOLD)
         setting(_M_TRIM_THRESHOLD, KEPT_BYTES)
-
-
-@functools.cache
-def _freeze(_process: int, _moment: str) -> None:
-    gc.freeze()

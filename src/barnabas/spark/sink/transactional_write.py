@@ -37,7 +37,7 @@ from barnabas.model.ids import TopicPartition
 from barnabas.spark.client_settings import admin_settings
 from barnabas.spark.sink.options import TRANSACTION_TIMEOUT_MS, SinkOptions
 from barnabas.spark.sink.rows import Sending
-from barnabas.spark.worker_memory import freeze_once
+from barnabas.spark.worker_memory import freeze_imports
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -215,7 +215,7 @@ def _transaction(
         clients.drop(settings)
         raise
     clients.wrote(settings, epoch)
-    freeze_once("ended")
+    freeze_imports()
     return sending.rows
 
 

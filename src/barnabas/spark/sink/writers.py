@@ -17,7 +17,7 @@ from barnabas.model.errors import LocalError
 from barnabas.spark.sink.options import Guarantee, SinkOptions
 from barnabas.spark.sink.rows import check_sink_schema
 from barnabas.spark.sink.transactional_write import Epoch, write_at_least_once, write_exactly_once
-from barnabas.spark.worker_memory import freeze_once
+from barnabas.spark.worker_memory import freeze_imports
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,7 +42,7 @@ class BatchWriter(DataSourceArrowWriter):
         self._query_id = options.query_id or uuid.uuid4().hex
 
     def write(self, iterator: Iterator["pa.RecordBatch"]) -> Written:
-        freeze_once()
+        freeze_imports()
         if self._options.guarantee is Guarantee.AT_LEAST_ONCE:
             return Written(write_at_least_once(self._options, iterator))
         epoch = _epoch(_task(), self._query_id, self._options.batch_id)
@@ -56,12 +56,12 @@ class StreamWriter(DataSourceStreamArrowWriter):
     """
 
     def __init__(self, options: SinkOptions, schema: StructType) -> None:
-        freeze_once()
+        freeze_imports()
         check_sink_schema(schema, options.topic, options.timestamp_column)
         self._options = options
 
     def write(self, iterator: Iterator["pa.RecordBatch"]) -> Written:
-        freeze_once()
+        freeze_imports()
         if self._options.guarantee is Guarantee.AT_LEAST_ONCE:
             return Written(write_at_least_once(self._options, iterator))
         task = _task()
@@ -70,7 +70,7 @@ class StreamWriter(DataSourceStreamArrowWriter):
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """Each task has committed its own transaction; nothing is left to do."""
-        freeze_once()
+        freeze_imports()
 
 
 def _epoch(task: TaskContext, query_id: str, batch_id: int) -> Epoch:

@@ -27,7 +27,7 @@ from barnabas.spark.source.input_partition import RangesPartition
 from barnabas.spark.source.offset_ranges import OffsetRange
 from barnabas.spark.source.options import SourceOptions
 from barnabas.spark.source.planner import DataLossError, Loss, log_end_loss, log_start_loss
-from barnabas.spark.worker_memory import freeze_once, keep_freed_memory
+from barnabas.spark.worker_memory import freeze_imports, keep_freed_memory
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,7 +53,7 @@ class ConsumerCache:
     def get(self, settings: Mapping[str, str]) -> SimpleConsumer:
         if self._process != os.getpid():
             self._process, self._consumers, self._ahead = os.getpid(), {}, None
-            freeze_once()
+            freeze_imports()
             keep_freed_memory()
         key = tuple(sorted(settings.items()))
         consumer = self._consumers.get(key)
@@ -93,7 +93,7 @@ def read_task(
         if found.batch.num_rows:
             yield spark_batch(fetched, found.batch, columns, found.columns)
     box.send()
-    freeze_once("ended")
+    freeze_imports()
 
 
 def read_ranges(
