@@ -6,8 +6,9 @@ Where each statement runs against a broker and Spark:
 |---|---|
 | CREATE STREAM, TABLE over a topic | all; JSON, DELIMITED, key=: quick start; Avro: models |
 | CREATE … AS: stateless, GROUP BY, TUMBLING | quick start |
-| … HOPPING, SESSION EMIT FINAL, late rows | models |
-| … SESSION EMIT CHANGES; aggregates; TUMBLING EMIT FINAL | statements; examples by cases |
+| … HOPPING, SESSION EMIT FINAL (late rows in soaks) | models |
+| … SESSION EMIT CHANGES; aggregates | statements |
+| … TUMBLING EMIT FINAL with late rows | cases, which run examples |
 | … stream and table, LEFT and INNER | quick start, models |
 | … stream and stream, INNER and FULL (LEFT, RIGHT in soaks) | statements, models |
 | … table and table: by key FULL (INNER, LEFT in soaks), by foreign key LEFT | models, statements |
