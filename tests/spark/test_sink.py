@@ -85,7 +85,7 @@ class Copy:
 
 def test_a_replayed_micro_batch_writes_nothing_twice(spark, broker, source, topic_name, tmp_path):
     topics = broker.topic(f"{topic_name}-in", partitions=2), broker.topic(f"{topic_name}-out")
-    copy = Copy(spark, source, topics, tmp_path)
+    copy = Copy(spark, source, topics, tmp_path, tasks=1)
     sent = []
     for round_number in range(2):
         with Producer({"bootstrap.servers": broker.bootstrap_servers}) as producer:
@@ -104,7 +104,7 @@ def test_a_replayed_micro_batch_writes_nothing_twice(spark, broker, source, topi
 def test_at_least_once_writes_a_replay_again(spark, broker, source, topic_name, tmp_path):
     topics = broker.topic(f"{topic_name}-in"), broker.topic(f"{topic_name}-out")
     broker.produce(topics[0], "a", "b", "c")
-    copy = Copy(spark, source, topics, tmp_path, 1, deliveryGuarantee="at-least-once")
+    copy = Copy(spark, source, topics, tmp_path, deliveryGuarantee="at-least-once")
     copy.run()
     copy.forget_last_commit()
     copy.run()
