@@ -22,7 +22,7 @@ def schema(text):
     "columns",
     [
         "value binary",
-        "key string, value string, partition int, other double",
+        "key string, value string, partition integer, other double",
         "value string, topic string, when timestamp",
     ],
 )
@@ -35,7 +35,7 @@ def test_columns_that_do(columns):
     [
         ("key binary", "t", None, "a column 'value'; there are: key"),
         ("value binary", None, None, "option 'topic' or a column 'topic'"),
-        ("value int", "t", None, "'value' must be binary or string, not int"),
+        ("value integer", "t", None, "'value' must be binary or string, not int"),
         ("value binary, key long", "t", None, "'key' must be binary or string"),
         ("value binary, topic binary", None, None, "'topic' must be string"),
         ("value binary, partition long", "t", None, "'partition' must be int"),
