@@ -1,31 +1,29 @@
-"""What sends: takes ready batches, groups them by leader, handles the answers.
+"""What sends: takes ready batches, groups them by leader, takes in the answers.
 
-Decisions are elsewhere (`verdicts`, `identity`, `accumulator`); here is the IO around them. It
+Decisions are elsewhere (`outcomes`, `identity`, `accumulator`); here is the IO around them. It
 runs in callbacks of the client's loop, not in a task: a record that somebody waits for passes
 from the wake-up to the socket, and its answer from the socket to the waiting thread, in one turn
 of the loop each.
 """
 
 import asyncio
-import logging
-from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Protocol
 
-from barnabas.clients._core.backoff import Backoff
 from barnabas.clients._core.client import KafkaClient
 from barnabas.clients._core.cluster_metadata import Node
 from barnabas.clients.producer.accumulator import Accumulator
+from barnabas.clients.producer.background import Background
 from barnabas.clients.producer.batch import ProducerBatch
-from barnabas.clients.producer.encoding import build, builder_of, seal, split
+from barnabas.clients.producer.encoding import build, seal
 from barnabas.clients.producer.identity import ProducerIdentity
+from barnabas.clients.producer.outcomes import Outcomes, SendGate
 from barnabas.clients.producer.producer_ids import fetch_producer_id
 from barnabas.clients.producer.requests import ProduceRequests
 from barnabas.clients.producer.settings import ProducerSettings
-from barnabas.clients.producer.verdicts import LEADER_MOVED, Circumstances, Verdict, verdict
+from barnabas.clients.producer.verdicts import LEADER_MOVED
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError, UnavailableError
+from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError
 from barnabas.model.ids import TopicPartition
 from barnabas.net.client import ClientConnection
 from barnabas.runtime.lazy_timer import LazyTimer
@@ -37,20 +35,8 @@ from barnabas.wire.messages.produce import (
     ProduceResponse,
 )
 
-logger = logging.getLogger(__name__)
-
 PRODUCER_ID = "producer id"
 IDLE_CHECK_MS = 1000
-
-
-class SendGate(Protocol):
-    """Who may hold batches back and must hear of failures: the transaction, if there is one."""
-
-    def may_send(self, place: TopicPartition) -> bool: ...
-
-    def batch_failed(self, error: BarnabasError) -> None: ...
-
-    def last_version(self, request: type[Message]) -> int | None: ...
 
 
 class Sender:
@@ -64,23 +50,30 @@ class Sender:
         identity: ProducerIdentity,
         clock: Clock,
     ) -> None:
-        self.gate: SendGate | None = None
         self._settings = settings
         self._client = client
         self._accumulator = accumulator
         self._identity = identity
-        self._builder = builder_of(settings)
+        self._outcomes = Outcomes(settings, accumulator, identity, clock)
         self._requests = ProduceRequests(settings, client.metadata)
         self._clock = clock
         self._loop = asyncio.get_running_loop()
         self._timer = LazyTimer(self._loop, self.wake)
         self._looking: asyncio.Handle | None = None
         self._closed = False
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._busy: set[str] = set()
+        pause_s = settings.client.retry_backoff_ms / 1000
+        self._background = Background(self._loop, pause_s, self._refused, self.look_soon)
         self._in_flight: dict[int, int] = {}
         self._asked: ClientConnection | None = None  # the last request went there
         self._resting: dict[int, float] = {}  # brokers that throttle, until when
+
+    @property
+    def gate(self) -> SendGate | None:
+        return self._outcomes.gate
+
+    @gate.setter
+    def gate(self, gate: SendGate) -> None:
+        self._outcomes.gate = gate
 
     def start(self) -> None:
         """Begin to look for work."""
@@ -102,7 +95,7 @@ class Sender:
 
     def read_now(self) -> bool:
         """Take in the last request's answer if it has come; False when the loop must run first."""
-        if self._asked is None or self._busy or self._looking is not None:
+        if self._asked is None or self._background or self._looking is not None:
             return False
         return self._asked.read_now()
 
@@ -112,28 +105,26 @@ class Sender:
         self._in_flight.clear()
         self._identity.forget()
         for batch in batches:
-            self._fail(batch, error)
+            self._outcomes.fail(batch, error)
 
     async def close(self) -> None:
         """Stop sending, end what runs beside; batches without an answer keep none."""
         self._closed = True
         self._timer.cancel()
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._background.close()
 
     # -- one round -----------------------------------------------------------------------------
 
     def _step(self, now: int) -> int:
         """Send what can be sent; milliseconds until there may be more to do."""
         if self._client.metadata_is_stale and not self._accumulator.empty:
-            self._background("metadata", self._client.refresh)
+            self._background.run("metadata", self._client.refresh)
         if not self._identity.ready and self.gate is None:
-            self._background(PRODUCER_ID, self._fetch_producer_id)
+            self._background.run(PRODUCER_ID, self._fetch_producer_id)
         next_ms = now + IDLE_CHECK_MS
         by_node: dict[int, list[TopicPartition]] = {}
         for batch in self._accumulator.waiting():
-            if self._expired(batch, now):
+            if self._outcomes.expired(batch, now):
                 continue
             ready_ms = self._accumulator.ready_at_ms(batch)
             if ready_ms > now:
@@ -154,7 +145,7 @@ class Sender:
     def _leader(self, place: TopicPartition) -> Node | None:
         found = self._client.metadata.leader_of(place)
         if found is None:
-            self._background("metadata", partial(self._client.refresh, {place.topic}))
+            self._background.run("metadata", partial(self._client.refresh, {place.topic}))
             return None
         return found[0]
 
@@ -163,7 +154,7 @@ class Sender:
             return
         connection = self._client.connected(node_id)
         if connection is None:
-            self._background(f"connection {node_id}", partial(self._connect, node_id))
+            self._background.run(f"connection {node_id}", partial(self._connect, node_id))
             return
         while places and self._in_flight.get(node_id, 0) < self._settings.max_in_flight:
             batches = self._take(places)
@@ -183,7 +174,7 @@ class Sender:
         for place in places:
             batch = self._accumulator.drain(place)
             if batch.payload is None:
-                build(batch, self._builder)
+                build(batch, self._outcomes.builder)
             assert batch.payload is not None
             if batches and size + len(batch.payload) > self._settings.max_request_size:
                 self._accumulator.requeue(batch)
@@ -204,7 +195,8 @@ class Sender:
         try:
             if self._settings.acks == 0:
                 connection.post(request, version=version)
-                self._stored_unheard(batches)
+                for batch in batches:
+                    self._outcomes.stored_unheard(batch)
                 return
             self.sending_to(node_id, connection)
             connection.ask(
@@ -232,7 +224,7 @@ class Sender:
         """The answer to a request with one batch: it is stored."""
         self._in_flight[node_id] = max(self._in_flight.get(node_id, 0) - 1, 0)
         self._identity.answered(batch)
-        self._stored(batch, base_offset, -1)
+        self._outcomes.stored(batch, base_offset, -1)
         if self._accumulator.has_waiting:
             self.look_soon()
 
@@ -275,104 +267,31 @@ class Sender:
         }
         for batch in batches:
             answer = answers.get(batch.partition)
-            self._identity.answered(batch)
             if answer is None:
-                self._retry_or_fail(batch, BarnabasError("the broker's answer leaves it out"))
+                error = BarnabasError("the broker's answer leaves it out")
+                self._outcomes.retry_or_fail(batch, error)
             else:
-                self._judge(batch, answer)
+                self._take_in(batch, answer)
 
-    def _judge(self, batch: ProducerBatch, answer: PartitionProduceResponse) -> None:
+    def _take_in(self, batch: ProducerBatch, answer: PartitionProduceResponse) -> None:
+        self._identity.answered(batch)
         if answer.error_code == ErrorCode.NONE:
-            self._stored(batch, answer.base_offset, answer.log_append_time_ms)
+            self._outcomes.stored(batch, answer.base_offset, answer.log_append_time_ms)
             return
-        code = ErrorCode.of(answer.error_code)
-        if code in LEADER_MOVED:
+        if ErrorCode.of(answer.error_code) in LEADER_MOVED:
             leader = answer.current_leader
             if leader is not None:
                 self._client.metadata.move_leader(
                     batch.partition, leader.leader_id, leader.leader_epoch
                 )
-            self._background("metadata", partial(self._client.refresh, {batch.partition.topic}))
-        match verdict(batch, code, self._circumstances(batch)):
-            case Verdict.STORED:
-                self._stored(batch, answer.base_offset, answer.log_append_time_ms)
-            case Verdict.RETRY:
-                self._again(batch, code.name)
-            case Verdict.SPLIT:
-                self._split(batch)
-            case Verdict.FAILED:
-                message = answer.error_message or f"{batch.partition}: {code.explanation}"
-                self._fail(batch, BrokerError(code, message))
-
-    def _stored(self, batch: ProducerBatch, base_offset: int, log_append_time: int) -> None:
-        self._identity.stored(batch)
-        batch.complete(base_offset, log_append_time, None)
-        self._accumulator.finished(batch)
-
-    def _circumstances(self, batch: ProducerBatch) -> Circumstances:
-        return Circumstances(
-            idempotent=self._identity.idempotent,
-            transactional=self._settings.transactional_id is not None,
-            next_in_sequence=self._identity.is_next(batch, self._accumulator.incomplete()),
-            tries_left=self._tries_left(batch),
-        )
-
-    def _tries_left(self, batch: ProducerBatch) -> bool:
-        now = self._clock.monotonic_ms()
-        in_time = now < batch.created_ms + self._settings.delivery_timeout_ms
-        return batch.attempts <= self._settings.retries and in_time
+            self._background.run("metadata", partial(self._client.refresh, {batch.partition.topic}))
+        self._outcomes.judge(batch, answer)
 
     def _lost(self, batches: list[ProducerBatch], error: BarnabasError) -> None:
         """The connection failed: whether the batches were stored is unknown."""
         for batch in batches:
-            self._identity.answered(batch)
-            self._retry_or_fail(batch, error)
-        self._background("metadata", self._client.refresh)
-
-    def _retry_or_fail(self, batch: ProducerBatch, error: BarnabasError) -> None:
-        if self._tries_left(batch):
-            self._again(batch, str(error))
-        else:
-            self._fail(batch, error)
-
-    def _again(self, batch: ProducerBatch, cause: str) -> None:
-        options = self._settings.client
-        backoff = Backoff(options.retry_backoff_ms, options.retry_backoff_max_ms)
-        for _ in range(min(batch.attempts, 10) - 1):
-            backoff.next_s()
-        batch.retry_at_ms = self._clock.monotonic_ms() + int(backoff.next_s() * 1000)
-        logger.debug("%s: %s, try %d", batch.partition, cause, batch.attempts)
-        self._accumulator.requeue(batch)
-
-    def _split(self, batch: ProducerBatch) -> None:
-        logger.info("a batch of %d records for %s is split", batch.count, batch.partition)
-        self._accumulator.replace(batch, split(batch, self._builder, self._accumulator.driver))
-
-    def _fail(self, batch: ProducerBatch, error: BarnabasError) -> None:
-        if self._identity.idempotent and batch.has_sequence and self.gate is None:
-            self._bump_epoch()
-        if self.gate is not None:
-            self.gate.batch_failed(error)
-        batch.complete(-1, -1, error)
-        self._accumulator.finished(batch)
-
-    def _bump_epoch(self) -> None:
-        if self.gate is None:
-            self._identity.bump_epoch()
-
-    def _expired(self, batch: ProducerBatch, now: int) -> bool:
-        limit = self._settings.delivery_timeout_ms
-        if now < batch.created_ms + limit:
-            return False
-        error = DeadlineError(f"{batch.partition}: not delivered within {limit} ms")
-        self._fail_unsent(batch, error)
-        return True
-
-    def _fail_unsent(self, batch: ProducerBatch, error: BarnabasError) -> None:
-        self._accumulator.discard(batch)
-        if batch.payload is None:
-            build(batch, self._builder)
-        self._fail(batch, error)
+            self._outcomes.retry_or_fail(batch, error)
+        self._background.run("metadata", self._client.refresh)
 
     def _refused(self, what: str, error: BarnabasError) -> None:
         """Fail what waits when it would wait in vain: nobody lets this producer in."""
@@ -380,35 +299,9 @@ class Sender:
         if final or isinstance(error, AuthenticationError):
             while batches := self._accumulator.waiting():
                 for batch in batches:
-                    self._fail_unsent(batch, error)
+                    self._outcomes.fail_unsent(batch, error)
 
-    def _stored_unheard(self, batches: list[ProducerBatch]) -> None:
-        for batch in batches:
-            self._identity.answered(batch)
-            batch.complete(-1, -1, None)
-            self._accumulator.finished(batch)
-
-    # -- beside the loop -----------------------------------------------------------------------
-
-    def _background(self, what: str, work: Callable[[], Awaitable[object]]) -> None:
-        """Run something that waits, once at a time per `what`."""
-        if what in self._busy:
-            return
-        self._busy.add(what)
-        task = self._loop.create_task(self._guarded(what, work))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _guarded(self, what: str, work: Callable[[], Awaitable[object]]) -> None:
-        try:
-            await work()
-        except BarnabasError as error:
-            logger.debug("%s: %s", what, error)
-            self._refused(what, error)
-            await asyncio.sleep(self._settings.client.retry_backoff_ms / 1000)
-        finally:
-            self._busy.discard(what)
-            self.look_soon()
+    # -- what takes time -----------------------------------------------------------------------
 
     async def _connect(self, node_id: int) -> None:
         try:

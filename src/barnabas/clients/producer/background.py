@@ -1,0 +1,54 @@
+"""What a sender must wait for (metadata, connections, its producer id), beside its callbacks."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from barnabas.model.errors import BarnabasError
+
+logger = logging.getLogger(__name__)
+
+
+class Background:
+    """Runs each kind of work once at a time; lives on the sender's loop.
+
+    A failure is told to `on_refused`, and the kind rests for `pause_s`; `on_done` comes last.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        pause_s: float,
+        on_refused: Callable[[str, BarnabasError], None],
+        on_done: Callable[[], None],
+    ) -> None:
+        self._loop = loop
+        self._pause_s = pause_s
+        self._on_refused = on_refused
+        self._on_done = on_done
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def __bool__(self) -> bool:
+        """Whether anything is under way."""
+        return bool(self._tasks)
+
+    def run(self, what: str, work: Callable[[], Awaitable[object]]) -> None:
+        if what not in self._tasks:
+            self._tasks[what] = self._loop.create_task(self._guarded(what, work))
+
+    async def close(self) -> None:
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _guarded(self, what: str, work: Callable[[], Awaitable[object]]) -> None:
+        try:
+            await work()
+        except BarnabasError as error:
+            logger.debug("%s: %s", what, error)
+            self._on_refused(what, error)
+            await asyncio.sleep(self._pause_s)
+        finally:
+            del self._tasks[what]
+            self._on_done()
