@@ -11,7 +11,7 @@ Where each statement runs against a broker and Spark:
 | … TUMBLING EMIT FINAL with late rows | cases, which run examples |
 | … stream and table, LEFT and INNER | quick start, models |
 | … stream and stream, INNER and FULL (LEFT, RIGHT in soaks) | statements, models |
-| … table and table: by key FULL (INNER, LEFT in soaks), by foreign key LEFT | models, statements |
+| … table and table: by key FULL (others in soaks), by foreign key LEFT | models, statements |
 | … PARTITION BY, partitions=, INSERT INTO … SELECT beside it | models, statements |
 | CREATE OR REPLACE, IF NOT EXISTS | statements, quick start |
 | INSERT INTO … VALUES | all |

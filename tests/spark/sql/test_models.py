@@ -68,6 +68,8 @@ CREATE TABLE both WITH (kafka_topic='{p}both') AS
   SELECT t.k, t.v AS v, u.v AS w FROM t JOIN u ON t.k = u.k;
 CREATE TABLE all_t WITH (kafka_topic='{p}all_t') AS
   SELECT t.k, t.v AS v, u.v AS w FROM t LEFT JOIN u ON t.k = u.k;
+CREATE TABLE all_u WITH (kafka_topic='{p}all_u') AS
+  SELECT u.k, t.v AS v, u.v AS w FROM t RIGHT JOIN u ON t.k = u.k;
 """
 """What the kinds of join in STATEMENTS have in them already, each for itself: in soaks only."""
 AGAIN = ("hops", "sessions")
@@ -198,9 +200,14 @@ def test_streams_joined_within_a_time(world, name):
     assert world.pairs, "no row met another: nothing was tested"
 
 
+OTHER_TABLE_JOINS = {
+    "both": lambda t, u: t.keys() & u.keys(),
+    "all_t": lambda t, _: t.keys(),
+    "all_u": lambda _, u: u.keys(),
+}
 TABLE_JOINS = {
     "either": lambda t, u: t.keys() | u.keys(),
-    **({"both": lambda t, u: t.keys() & u.keys(), "all_t": lambda t, _: t.keys()} if SOAK else {}),
+    **(OTHER_TABLE_JOINS if SOAK else {}),
 }
 """The keys of each."""
 
