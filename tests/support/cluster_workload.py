@@ -15,7 +15,7 @@ import confluent_kafka
 from kazoo.client import KazooClient
 
 from barnabas import Producer
-from barnabas.clients.producer.sender import Sender
+from barnabas.clients.producer.outcomes import Outcomes
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 
@@ -87,13 +87,13 @@ class BarnabasWriter(Writer):
     """Our producer, idempotent as it is by default; counts its retries."""
 
     def _write(self):
-        with patch.object(Sender, "_retry_or_fail", self._counted(Sender._retry_or_fail)):
+        with patch.object(Outcomes, "retry_or_fail", self._counted(Outcomes.retry_or_fail)):
             self._produce()
 
     def _counted(self, retry):
-        def counted(sender, batch, error):
+        def counted(outcomes, batch, error):
             self.retries += 1
-            retry(sender, batch, error)
+            retry(outcomes, batch, error)
 
         return counted
 
