@@ -6,8 +6,7 @@ import threading
 from barnabas.clients.producer.batch import Driver, ProducerBatch
 from barnabas.clients.producer.identity import SEQUENCES
 from barnabas.clients.producer.settings import ProducerSettings
-from barnabas.model.records import NO_EPOCH
-from barnabas.records.batch import HEADER, LOG_OVERHEAD, MAGIC, parse_header, write_crc
+from barnabas.records.batch import parse_header, write_crc
 from barnabas.records.builder import BatchBuilder
 from barnabas.records.reader import iter_raw
 
@@ -42,30 +41,6 @@ def seal(batch: ProducerBatch) -> None:
         batch.base_sequence,
     )
     write_crc(batch.payload, 0, len(batch.payload))
-
-
-def build_lone(batch: ProducerBatch) -> None:
-    """As `build` and `seal`, of a numbered batch with one record and no codec."""
-    timestamp = batch.appender.base_timestamp
-    payload = batch.payload = batch.appender.take()
-    HEADER.pack_into(
-        payload,
-        0,
-        0,
-        len(payload) - LOG_OVERHEAD,
-        NO_EPOCH,
-        MAGIC,
-        0,
-        0,
-        0,
-        timestamp,
-        timestamp,
-        batch.producer_id,
-        batch.producer_epoch,
-        batch.base_sequence,
-        1,
-    )
-    write_crc(payload, 0, len(payload))
 
 
 def split(batch: ProducerBatch, builder: BatchBuilder, driver: Driver) -> list[ProducerBatch]:

@@ -13,9 +13,8 @@ from barnabas.clients._core.client import KafkaClient
 from barnabas.clients.producer._send_hot import SendFuture
 from barnabas.clients.producer.accumulator import Accumulator
 from barnabas.clients.producer.batch import ProducerBatch
-from barnabas.clients.producer.encoding import build_lone
+from barnabas.clients.producer.encoding import build, builder_of, seal
 from barnabas.clients.producer.identity import ProducerIdentity
-from barnabas.clients.producer.requests import ProduceRequests
 from barnabas.clients.producer.routes import Route
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.errors import BarnabasError
@@ -44,7 +43,7 @@ class LoneSender:
         self._identity = identity
         self._sender = sender
         self._timeout_s = settings.request_timeout_ms / 1000
-        self._requests = ProduceRequests(settings, client.metadata)
+        self._builder = builder_of(settings)
         self._routes: dict[TopicPartition, Route] = {}
 
     def send(self, place: TopicPartition, record: RecordAppender) -> SendFuture | None:
@@ -66,7 +65,8 @@ class LoneSender:
 
     def _send(self, batch: ProducerBatch, route: Route) -> None:
         self._identity.sending(batch)
-        build_lone(batch)
+        build(batch, self._builder)
+        seal(batch)
         batch.attempts = 1
         self._sender.sending_to(route.node_id, route.connection)
         answered = partial(self._answered, batch, route)
@@ -92,7 +92,7 @@ class LoneSender:
         connection = None if leader is None else self._client.connected(leader[0].id)
         if leader is None or connection is None:
             return None
-        form = self._requests.form(place, connection)
+        form = self._sender.requests.form(place, connection)
         route = Route(leader[0].id, connection, form, self._metadata.generation)
         self._routes[place] = route
         return route

@@ -55,7 +55,7 @@ class Sender:
         self._accumulator = accumulator
         self._identity = identity
         self._outcomes = Outcomes(settings, accumulator, identity, clock)
-        self._requests = ProduceRequests(settings, client.metadata)
+        self.requests = ProduceRequests(settings, client.metadata)
         self._clock = clock
         self._loop = asyncio.get_running_loop()
         self._timer = LazyTimer(self._loop, self.wake)
@@ -189,7 +189,7 @@ class Sender:
         self, node_id: int, connection: ClientConnection, batches: list[ProducerBatch]
     ) -> None:
         last = None if self.gate is None else self.gate.last_version(ProduceRequest)
-        request, version = self._requests.make(batches, connection, last)
+        request, version = self.requests.make(batches, connection, last)
         for batch in batches:
             batch.attempts += 1
         try:

@@ -1,12 +1,9 @@
 """Lone batches: frames and answers by pattern say what the codec says."""
 
-import threading
 from types import SimpleNamespace
 
 import pytest
 
-from barnabas.clients.producer.batch import ProducerBatch
-from barnabas.clients.producer.encoding import build, build_lone, builder_of, seal
 from barnabas.clients.producer.requests import ProduceRequests
 from barnabas.clients.producer.routes import Route
 from barnabas.model.ids import TopicPartition, Uuid
@@ -88,16 +85,3 @@ def test_a_route_holds_for_its_connection_and_metadata(settings_of):
     assert not route.holds(8)
     route.connection.closed = True
     assert not route.holds(7)
-
-
-def test_a_lone_batch_is_built_as_any_other(settings_of):
-    batches = []
-    for _ in range(2):
-        batch = ProducerBatch(PLACE, 200, 0, threading.Lock(), None)
-        batch.producer_id, batch.producer_epoch, batch.base_sequence = 4, 2, 77
-        batch.appender.append(1234, b"k", b"v", [("h", b"x")])
-        batches.append(batch)
-    build_lone(batches[0])
-    build(batches[1], builder_of(settings_of()))
-    seal(batches[1])
-    assert batches[0].payload == batches[1].payload
