@@ -124,7 +124,7 @@ def read_at_once(
 
 
 def fetch_size(records: int, most: int) -> int:
-    """Bytes to ask for: a range of a few records needs no four megabytes of a long topic."""
+    """Bytes to ask for: a range of a few records needs no whole fetch of a long topic."""
     return min(most, max(LEAST_FETCH_BYTES, records * EXPECTED_RECORD_BYTES))
 
 
