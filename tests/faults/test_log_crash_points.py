@@ -48,8 +48,8 @@ def filled(**config: str) -> World:
         put(world.log, (b"k3", b"w%d" % number), epoch=3)
     world.commit_all()
     world.log.flush()
-    world.manager.checkpoint_recovery_points()
-    world.manager.checkpoint_high_watermarks()
+    world.manager.checkpoints.recovery_points()
+    world.manager.checkpoints.high_watermarks()
     world.fs.calls.clear()
     return world
 
@@ -165,8 +165,8 @@ def test_retention():
 
     def operate(world: World) -> None:
         world.log.increment_log_start_offset(9)
-        world.manager.checkpoint_log_start_offsets()
-        world.manager.run_retention(world.clock.now_ms())
+        world.manager.checkpoints.log_start_offsets()
+        world.manager.maintenance.run_retention(world.clock.now_ms())
 
     def check(world: World, done: bool) -> None:
         found = contents(world.log)
@@ -193,8 +193,8 @@ def filled_behind_an_open_transaction() -> World:
     put(world.log, (b"k2", b"end"))
     world.commit_all()
     world.log.flush()
-    world.manager.checkpoint_recovery_points()
-    world.manager.checkpoint_high_watermarks()
+    world.manager.checkpoints.recovery_points()
+    world.manager.checkpoints.high_watermarks()
     return world
 
 
@@ -207,8 +207,8 @@ def test_compaction():
     visible, everything = committed(before.log), contents(before.log)
 
     def operate(world: World) -> None:
-        assert world.manager.clean(world.clock.now_ms(), force=True)
-        world.manager.purge_deleted()
+        assert world.manager.maintenance.clean(world.clock.now_ms(), force=True)
+        world.manager.maintenance.purge_deleted()
 
     def check(world: World, done: bool) -> None:
         world.commit_all()
@@ -228,8 +228,8 @@ def test_compaction_that_stops_early():
     everything = contents(before.log)
 
     def operate(world: World) -> None:
-        assert world.manager.clean(world.clock.now_ms(), force=True)
-        world.manager.purge_deleted()
+        assert world.manager.maintenance.clean(world.clock.now_ms(), force=True)
+        world.manager.maintenance.purge_deleted()
 
     def check(world: World, done: bool) -> None:
         world.commit_all()
@@ -250,9 +250,9 @@ def test_checkpoints_and_flush():
         put(world.log, (b"new", b"value"), epoch=7)
         world.log.flush()
         world.commit_all()
-        world.manager.checkpoint_recovery_points()
-        world.manager.checkpoint_high_watermarks()
-        world.manager.checkpoint_log_start_offsets()
+        world.manager.checkpoints.recovery_points()
+        world.manager.checkpoints.high_watermarks()
+        world.manager.checkpoints.log_start_offsets()
 
     def check(world: World, done: bool) -> None:
         found = contents(world.log)
@@ -285,12 +285,12 @@ def test_delete_of_a_partition():
 
     def operate(world: World) -> None:
         world.manager.delete(TP)
-        world.manager.purge_deleted()
+        world.manager.maintenance.purge_deleted()
 
     def check(world: World, done: bool) -> None:
         log = world.manager.get(TP)
         assert log is None or (not done and contents(log) == base)
-        world.manager.purge_deleted()
+        world.manager.maintenance.purge_deleted()
         names = world.fs.list_dir(ROOT)
         assert not any(name.endswith("-delete") for name in names)
         assert ("t-0" in names) == (log is not None)

@@ -48,7 +48,7 @@ def test_a_full_disk_refuses_the_append_and_loses_nothing():
         world.fs.capacity_bytes = world.fs.used_bytes() + room
         refused(world.log)
         assert contents(world.log) == acknowledged
-        assert not world.manager.offline_dirs
+        assert not world.manager.dirs.offline
     world.fs.capacity_bytes *= 10
     assert put(world.log, (b"b", b"2")).first_offset == 1
     assert contents(world.log) == [*acknowledged, (1, b"b", b"2")]
@@ -67,7 +67,7 @@ def test_a_disk_that_fills_up_while_a_segment_rolls():
         appended = accepted(world.log, b"%03d" % room * 20, **ids)
         sequence += appended
         assert world.log.log_end_offset == end + appended
-        assert not world.manager.offline_dirs
+        assert not world.manager.dirs.offline
     world.fs.capacity_bytes = 2**30
     before = contents(world.log)
     assert len(before) == sequence > 20
@@ -79,13 +79,13 @@ def test_a_disk_that_fills_up_while_a_segment_rolls():
 def test_a_failed_fsync_takes_the_directory_offline_for_good():
     told: list[Path] = []
     world = World()
-    world.manager.on_offline(told.append)
+    world.manager.dirs.on_offline(told.append)
     put(world.log, (b"a", b"1"))
     world.fs.fail("sync", errno.EIO)
     with pytest.raises(BrokerError) as caught:
         world.log.flush()
     assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
-    assert world.manager.offline_dirs == [ROOT] == told
+    assert world.manager.dirs.offline == [ROOT] == told
     for attempt in (
         lambda: put(world.log, (b"b", b"2")),
         world.log.flush,
@@ -107,7 +107,7 @@ def test_a_failed_write_takes_the_directory_offline():
     put(world.log, (b"a", b"1"))
     world.fs.fail("pwrite", errno.EIO)
     refused(world.log)
-    assert world.manager.offline_dirs == [ROOT]
+    assert world.manager.dirs.offline == [ROOT]
     refused(world.log)
     world.kill()
     assert contents(world.log) == [(0, b"a", b"1")]
@@ -129,8 +129,8 @@ def test_the_other_directories_go_on():
         put(log, (b"k", b"v"))
     made = manager.get_or_create(TopicPartition("t", 9), TOPIC_ID, config)
     assert made.directory.parent == Path("/two")
-    manager.run_retention(0)
-    manager.checkpoint_high_watermarks()
+    manager.maintenance.run_retention(0)
+    manager.checkpoints.high_watermarks()
     manager.shutdown()
     assert fs.exists(Path("/two/.kafka_cleanshutdown"))
     assert not fs.exists(Path("/one/.kafka_cleanshutdown"))
@@ -185,8 +185,8 @@ def test_a_real_full_disk(small_disk):
     ballast = small_disk / "t-0" / "ballast"
     assert len(contents(log)) == acknowledged
     assert not ballast.exists()
-    assert not manager.offline_dirs
-    manager.release()
+    assert not manager.dirs.offline
+    manager.dirs.release()
 
     restarted = LogManager(OsFileSystem(), [small_disk], SystemClock())
     restarted.start()
@@ -196,7 +196,7 @@ def test_a_real_full_disk(small_disk):
     subprocess.run(["mount", "-o", "remount,size=8m", str(small_disk)], check=True)
     assert put(log, (b"k", os.urandom(100_000))).first_offset == acknowledged
     assert len(contents(log)) == acknowledged + 1
-    restarted.release()
+    restarted.dirs.release()
 
 
 def fill(log: Log) -> int:
@@ -223,5 +223,5 @@ def test_a_file_size_limit_is_a_full_disk(tmp_path):
         signal.signal(signal.SIGXFSZ, handler)
     put(log, (b"k", os.urandom(100_000)))
     assert len(contents(log)) == 2
-    assert not manager.offline_dirs
+    assert not manager.dirs.offline
     manager.shutdown()

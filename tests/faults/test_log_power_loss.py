@@ -58,8 +58,8 @@ class Story:
         self.durable = len(self.written)
 
     def checkpoint(self) -> None:
-        self.world.manager.checkpoint_recovery_points()
-        self.world.manager.checkpoint_high_watermarks()
+        self.world.manager.checkpoints.recovery_points()
+        self.world.manager.checkpoints.high_watermarks()
 
     def roll(self) -> None:
         self.world.log.roll()
@@ -113,7 +113,7 @@ def test_a_clean_stop_survives_the_plug():
         expected = committed(story.world.log)
         story.world.stop()
         story.lose_power()
-        assert story.world.manager.dirs[0].clean
+        assert story.world.manager.dirs.online[0].clean
         assert committed(story.world.log) == expected == story.written
         assert story.world.log.last_stable_offset == story.world.log.log_end_offset
 
@@ -135,12 +135,12 @@ def test_compaction_loses_nothing():
         put(world.log, (b"k9", b"last"))
         world.commit_all()
         world.log.flush()
-        world.manager.checkpoint_recovery_points()
+        world.manager.checkpoints.recovery_points()
         before = {key: value for _, key, value in committed(world.log)}
-        assert world.manager.clean(world.clock.now_ms(), force=True)
+        assert world.manager.maintenance.clean(world.clock.now_ms(), force=True)
         if dice.random() < 0.5:
-            world.manager.purge_deleted()
-            world.manager.purge_deleted()
+            world.manager.maintenance.purge_deleted()
+            world.manager.maintenance.purge_deleted()
         world.kill(dice)
         world.commit_all()
         after = committed(world.log)

@@ -60,7 +60,7 @@ class Pair:
 
     def flush(self) -> None:
         self.log.flush()
-        self.world.manager.checkpoint_recovery_points()
+        self.world.manager.checkpoints.recovery_points()
 
     def truncate(self) -> None:
         """To the beginning of a batch, as leader epochs always ask."""
@@ -76,8 +76,8 @@ class Pair:
         if self.log.high_watermark > self.start:
             self.start = self.dice.randint(self.start, self.log.high_watermark)
             self.log.increment_log_start_offset(self.start)
-            self.world.manager.checkpoint_log_start_offsets()
-            self.world.manager.run_retention(NOW)
+            self.world.manager.checkpoints.log_start_offsets()
+            self.world.manager.maintenance.run_retention(NOW)
 
     def restart(self) -> None:
         self.world.restart()

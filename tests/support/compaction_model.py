@@ -72,12 +72,12 @@ class CompactionModel:
 
     def clean(self) -> None:
         now = self.world.clock.now_ms()
-        if self.world.manager.clean(now, force=True):
+        if self.world.manager.maintenance.clean(now, force=True):
             for offset, (_, value) in self.history.items():
                 if value is None and offset < self.world.log.cleaned_offset:
                     self.cleaned_at.setdefault(offset, now)
-        assert not self.world.manager.cleaning.uncleanable
-        self.world.manager.purge_deleted()
+        assert not self.world.manager.maintenance.cleaning.uncleanable
+        self.world.manager.maintenance.purge_deleted()
 
     def restart(self) -> None:
         self.world.restart()

@@ -135,8 +135,8 @@ class Broker:
             stack.callback(self._executor.shutdown)
             stack.push_async_callback(self._listeners.stop)
             self._listeners.bind()
-            stack.callback(self._logs.release)
-            self._logs.acquire()
+            stack.callback(self._logs.dirs.release)
+            self._logs.dirs.acquire()
             tree = await self._open_tree(stack)
             identity = await establish(self.config, tree, self._logs)
             await self._start_parts(stack, tree, identity)
@@ -184,7 +184,7 @@ class Broker:
         )
         await configs.load()
         await self._access.load(tree)
-        self._logs.on_offline(self._directory_failed)
+        self._logs.dirs.on_offline(self._directory_failed)
         self._logs.start()
         stack.callback(self._logs.shutdown)
         stack.push_async_callback(self._flusher.drain)
@@ -353,7 +353,7 @@ class Broker:
                 self._services.replicas.fail_partition(log.topic_partition)
         if self._cluster is not None:
             self._cluster.directory_failed()
-        if not self._logs.online_dirs:
+        if not self._logs.dirs.online:
             _logger.critical("every log directory is offline, the broker cannot go on")
             self.failed.set()
 

@@ -25,7 +25,7 @@ def start_kind(logs: LogManager) -> StartKind:
     """Judge the directories after they were loaded, and note the present boot in them."""
     current = _current_boot()
     kinds = []
-    for directory in logs.online_dirs:
+    for directory in logs.dirs.online:
         note = directory.path / _NOTE
         last = (read_text(directory.fs, note) or "").strip()
         if last != current and current:
@@ -44,7 +44,7 @@ def doubtful_replicas(logs: LogManager) -> frozenset[TopicPartition]:
     """The replicas that may have lost their end, in this start or in an earlier one."""
     known = {
         partition
-        for directory in logs.online_dirs
+        for directory in logs.dirs.online
         for partition in read_offsets(directory.fs, directory.path / _DOUBTFUL)
     }
     if start_kind(logs) is StartKind.POWER_LOST:
@@ -55,7 +55,7 @@ def doubtful_replicas(logs: LogManager) -> frozenset[TopicPartition]:
 
 def keep_doubtful(logs: LogManager, doubtful: Set[TopicPartition]) -> None:
     """Note which replicas are doubtful; writes only where that has changed."""
-    for directory in logs.online_dirs:
+    for directory in logs.dirs.online:
         path = directory.path / _DOUBTFUL
         here = {log.topic_partition: log.log_end_offset for log in logs.logs_in(directory.path)}
         wanted = {tp: end for tp, end in here.items() if tp in doubtful}

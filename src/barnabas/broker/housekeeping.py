@@ -12,9 +12,9 @@ from barnabas.broker.flusher import Flusher
 from barnabas.broker.periodic import PeriodicJobs
 from barnabas.model.clock import Clock
 from barnabas.replication.replica_manager import ReplicaManager
-from barnabas.storage.background_checkpoints import BackgroundCheckpoints
 from barnabas.storage.files import file_names
 from barnabas.storage.log_manager import LogManager
+from barnabas.storage.management.background_checkpoints import BackgroundCheckpoints
 
 # Deleted files wait for `file.delete.delay.ms`, whatever the interval of retention is.
 _PURGE_MS = 1000
@@ -51,7 +51,7 @@ class Housekeeping:
         every(
             config["log.retention.check.interval.ms"],
             "retention",
-            lambda: logs.run_retention(self._clock.now_ms()),
+            lambda: logs.maintenance.run_retention(self._clock.now_ms()),
         )
         every(_PURGE_MS, "purge", self._purge)
         for key, name in _CHECKPOINTS.items():
@@ -77,7 +77,7 @@ class Housekeeping:
         await self._jobs.stop()
 
     async def _flush(self) -> None:
-        for log in self._logs.logs_to_flush():
+        for log in self._logs.maintenance.logs_to_flush():
             await self._flusher.flush_log(log)
 
     async def _checkpoint(self, name: str) -> None:
@@ -87,20 +87,20 @@ class Housekeeping:
             self._checkpoints.finish(task)
 
     async def _purge(self) -> None:
-        task = self._logs.begin_purge()
+        task = self._logs.maintenance.begin_purge()
         if task is not None:
             try:
                 await self._to_the_end(task.run)
             finally:
-                self._logs.finish_purge(task)
+                self._logs.maintenance.finish_purge(task)
 
     async def _clean(self) -> None:
         """Compact, one log after the other, until none asks for it."""
-        while (task := self._logs.begin_clean(self._clock.now_ms())) is not None:
+        while (task := self._logs.maintenance.begin_clean(self._clock.now_ms())) is not None:
             try:
                 await self._to_the_end(task.run)
             finally:
-                self._logs.finish_clean(task)
+                self._logs.maintenance.finish_clean(task)
 
     async def _to_the_end(self, run: Callable[[], None]) -> None:
         """Run on a thread what cannot be taken back once it runs: stopping waits for it."""

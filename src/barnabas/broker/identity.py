@@ -30,7 +30,7 @@ async def establish(config: BrokerConfig, tree: MetadataTree, logs: LogManager) 
     wanted = config["cluster.id"]
     if wanted is not None and wanted != cluster:
         raise ConfigError(f"cluster.id={wanted!r}: this is cluster {cluster!r}")
-    meta = logs.acquire()
+    meta = logs.dirs.acquire()
     broker_id = config.broker_id
     if broker_id < 0:
         if meta is not None and meta.broker_id is not None:
@@ -40,7 +40,7 @@ async def establish(config: BrokerConfig, tree: MetadataTree, logs: LogManager) 
         else:
             reserved = config["reserved.broker.max.id"]
             broker_id = await generate_broker_id(tree, reserved_max=reserved)
-    logs.ensure_meta(broker_id, cluster)
+    logs.dirs.ensure_meta(broker_id, cluster)
     return Identity(BrokerId(broker_id), cluster)
 
 

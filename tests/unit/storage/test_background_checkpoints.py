@@ -7,11 +7,11 @@ import pytest
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.records.batch import parse_header
 from barnabas.records.builder import build_batch
-from barnabas.storage.background_checkpoints import NAMES, BackgroundCheckpoints
 from barnabas.storage.files import file_names
 from barnabas.storage.files.checkpoints import read_offsets
 from barnabas.storage.log_config import LogConfig
 from barnabas.storage.log_manager import LogManager
+from barnabas.storage.management.background_checkpoints import BackgroundCheckpoints
 from barnabas.testing.memory_fs import MemoryFileSystem
 from barnabas.testing.virtual_clock import VirtualClock
 
@@ -50,7 +50,10 @@ def stored(fs, name=file_names.HIGH_WATERMARKS):
     return read_offsets(fs, DIRECTORY / name).get(PARTITION)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [file_names.RECOVERY_POINTS, file_names.LOG_START_OFFSETS, file_names.HIGH_WATERMARKS],
+)
 def test_a_round_writes_what_changed_and_nothing_else(fs, logs, background, name):
     logs.get(PARTITION).flush()
     for task in background.begin(name):
@@ -64,7 +67,7 @@ def test_what_was_written_meanwhile_is_not_overwritten(fs, logs, background):
     (task,) = background.begin(file_names.HIGH_WATERMARKS)
     task.run()
     append(logs, 5)
-    logs.checkpoint_high_watermarks()
+    logs.checkpoints.high_watermarks()
     assert not background.finish(task)
     assert stored(fs) == 15
 

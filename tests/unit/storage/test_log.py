@@ -233,7 +233,7 @@ def test_a_slice_outlives_its_segment(world, log):
     found = log.read(0, 100, max_offset=1)
     data = found.slice.read()
     log.truncate_fully_and_start_at(50)
-    world.manager.purge_deleted()
+    world.manager.maintenance.purge_deleted()
     assert found.slice.read() == data
     found.slice.release()
     found.slice.release()
@@ -398,12 +398,12 @@ def test_a_flush_that_ends_after_the_log_was_deleted_harms_nobody(world, log):
     task = log.begin_flush()
     world.manager.delete(TP)
     world.clock.advance(60_000)
-    world.manager.purge_deleted()
+    world.manager.maintenance.purge_deleted()
     task.run()
     log.finish_flush(task)
-    assert world.manager.offline_dirs == []
+    assert world.manager.dirs.offline == []
     assert code_of(lambda: put(log, (b"k", b"v"))) is ErrorCode.KAFKA_STORAGE_ERROR
-    assert world.manager.offline_dirs == []
+    assert world.manager.dirs.offline == []
 
 
 def test_of_two_running_flushes_each_covers_everything_before_it(world, log):
@@ -411,7 +411,7 @@ def test_of_two_running_flushes_each_covers_everything_before_it(world, log):
     first, second = log.begin_flush(), log.begin_flush()
     second.run()
     log.finish_flush(second)
-    world.manager.checkpoint_recovery_points()
+    world.manager.checkpoints.recovery_points()
     assert log.recovery_point == 20
     unsynced = [
         segment

@@ -51,7 +51,7 @@ def test_a_clean_restart_finds_everything_and_scans_nothing():
     before, high = snapshot(world.log), world.log.high_watermark
     seen = contents(world.log)
     log = world.restart()
-    assert world.manager.dirs[0].clean
+    assert world.manager.dirs.online[0].clean
     assert contents(log) == seen
     assert {**snapshot(log), "times": None, "offsets": None} == {
         **before,
@@ -82,7 +82,7 @@ def test_closed_segments_hold_no_descriptors(tmp_path):
     for number in range(60):
         put(log, (b"k%d" % number, b"v" * 80), timestamp_ms=NOW + number)
     log.update_high_watermark(60)
-    manager.release()
+    manager.dirs.release()
     held = descriptors()
 
     def extra() -> int:
@@ -93,10 +93,10 @@ def test_closed_segments_hold_no_descriptors(tmp_path):
         again.start()
         found = again.get(TP)
         assert len(found.local.segments) == 30
-        again.run_retention(NOW)
+        again.maintenance.run_retention(NOW)
         found.offset_for_timestamp(NOW + 30)
         found.max_timestamp_offset()
-        again.clean(NOW)
+        again.maintenance.clean(NOW)
         assert extra() <= 4, clean
         contents(found)
         assert extra() <= 8, clean
@@ -121,7 +121,7 @@ def test_after_a_kill_only_segments_behind_the_recovery_point_are_read():
     world = World(**SMALL)
     fill(world, 12)
     world.log.flush()
-    world.manager.checkpoint_recovery_points()
+    world.manager.checkpoints.recovery_points()
     put(world.log, (b"x", b"y"))
     old = LOG_DIR / f"{0:020d}.log"
     world.fs.open(old).pwrite(b"!", 70)
@@ -143,7 +143,7 @@ def test_a_clean_log_that_is_damaged_after_all_is_recovered():
 def test_the_high_watermark_is_kept_within_what_is_left():
     world = World()
     fill(world, 3)
-    world.manager.checkpoint_high_watermarks()
+    world.manager.checkpoints.high_watermarks()
     world.fs.open(LOG_DIR / f"{0:020d}.log").truncate(10)
     log = world.kill()
     assert (log.log_end_offset, log.high_watermark) == (0, 0)
@@ -153,7 +153,7 @@ def test_a_log_start_beyond_the_data_stays():
     world = World()
     fill(world, 3)
     world.log.increment_log_start_offset(3)
-    world.manager.checkpoint_log_start_offsets()
+    world.manager.checkpoints.log_start_offsets()
     world.fs.open(LOG_DIR / f"{0:020d}.log").truncate(0)
     log = world.kill()
     assert (log.log_start_offset, log.log_end_offset) == (3, 3)
@@ -188,14 +188,14 @@ def test_directories_are_locked():
 def test_a_directory_knows_whose_it_is():
     fs = MemoryFileSystem()
     manager = LogManager(fs, ["/a", "/b"], VirtualClock())
-    assert manager.acquire() is None
-    manager.ensure_meta(1, "cluster")
-    manager.ensure_meta(1, "cluster")
-    assert manager.acquire() == (1, "cluster")
+    assert manager.dirs.acquire() is None
+    manager.dirs.ensure_meta(1, "cluster")
+    manager.dirs.ensure_meta(1, "cluster")
+    assert manager.dirs.acquire() == (1, "cluster")
     with pytest.raises(InconsistentMetaError, match="broker_id 1"):
-        manager.ensure_meta(2, "cluster")
+        manager.dirs.ensure_meta(2, "cluster")
     with pytest.raises(InconsistentMetaError, match="cluster_id 'cluster'"):
-        manager.ensure_meta(1, "another")
+        manager.dirs.ensure_meta(1, "another")
 
 
 def test_new_logs_go_where_there_are_fewest():
@@ -240,7 +240,7 @@ def test_a_deleted_partition_is_gone_at_once_and_removed_later():
     again = world.log
     assert (again.log_end_offset, again.high_watermark) == (0, 0)
     world.clock.advance(60_000)
-    world.manager.purge_deleted()
+    world.manager.maintenance.purge_deleted()
     assert not any(name.endswith("-delete") for name in world.fs.list_dir(ROOT))
 
 
@@ -249,9 +249,9 @@ def test_a_partition_made_anew_inherits_no_checkpoint():
     fill(world, 9)
     world.log.increment_log_start_offset(8)
     world.log.flush()
-    world.manager.checkpoint_recovery_points()
-    world.manager.checkpoint_log_start_offsets()
-    world.manager.checkpoint_high_watermarks()
+    world.manager.checkpoints.recovery_points()
+    world.manager.checkpoints.log_start_offsets()
+    world.manager.checkpoints.high_watermarks()
     world.manager.delete(TP)
     world.kill()
     put(world.log, (b"new", b"1"))
@@ -267,9 +267,9 @@ def test_checkpoints_follow_a_truncation_at_once():
         put(world.log, (b"k", b"v"))
     world.commit_all()
     world.log.flush()
-    world.manager.checkpoint_recovery_points()
-    world.manager.checkpoint_log_start_offsets()
-    world.manager.checkpoint_high_watermarks()
+    world.manager.checkpoints.recovery_points()
+    world.manager.checkpoints.log_start_offsets()
+    world.manager.checkpoints.high_watermarks()
     world.log.truncate_fully_and_start_at(10)
     put(world.log, (b"new", b"1"), epoch=7)
     log = world.kill()
@@ -282,14 +282,14 @@ def test_a_full_disk_does_not_leave_a_checkpoint_too_high():
     world = World()
     fill(world, 3)
     world.log.flush()
-    world.manager.checkpoint_recovery_points()
+    world.manager.checkpoints.recovery_points()
     world.fs.capacity_bytes = world.fs.used_bytes()
     world.fs.fail("pwrite", errno.ENOSPC, times=9, name="recovery-point")
     world.log.truncate_to(1)
     world.fs.heal()
     world.fs.capacity_bytes = 2**30
     assert not world.fs.exists(ROOT / "recovery-point-offset-checkpoint")
-    assert world.manager.offline_dirs == []
+    assert world.manager.dirs.offline == []
 
 
 def test_a_changed_configuration_reaches_the_logs_of_its_topic():
@@ -304,9 +304,9 @@ def test_a_changed_configuration_reaches_the_logs_of_its_topic():
 def test_checkpoints_are_written_when_they_change():
     world = World()
     fill(world, 2)
-    world.manager.checkpoint_high_watermarks()
+    world.manager.checkpoints.high_watermarks()
     calls = len(world.fs.calls)
-    world.manager.checkpoint_high_watermarks()
+    world.manager.checkpoints.high_watermarks()
     assert len(world.fs.calls) == calls
     data = world.fs.open(ROOT / "replication-offset-checkpoint").pread(99, 0)
     assert data == b"0\n1\nt 0 2\n"
@@ -322,8 +322,8 @@ def first_offset(world: World) -> int:
 def test_retention_by_time():
     world = World(**values(**{"retention.ms": str(HOUR)}))
     fill(world, 12, step_ms=60_000)
-    assert world.manager.run_retention(NOW + HOUR) == 0
-    assert world.manager.run_retention(NOW + HOUR + 4 * 60_000) == 2
+    assert world.manager.maintenance.run_retention(NOW + HOUR) == 0
+    assert world.manager.maintenance.run_retention(NOW + HOUR + 4 * 60_000) == 2
     assert first_offset(world) == world.log.log_start_offset == 4
     assert world.log.epochs.entries[0].start_offset == 4
 
@@ -331,17 +331,17 @@ def test_retention_by_time():
 def test_everything_may_expire_and_offsets_go_on():
     world = World(**values(**{"retention.ms": str(HOUR)}))
     fill(world)
-    assert world.manager.run_retention(NOW + 2 * HOUR) == 6
+    assert world.manager.maintenance.run_retention(NOW + 2 * HOUR) == 6
     assert contents(world.log) == []
     assert world.log.log_start_offset == world.log.log_end_offset == 12
     assert put(world.log, (b"k", b"v")).first_offset == 12
-    assert world.manager.run_retention(NOW + HOUR) == 0
+    assert world.manager.maintenance.run_retention(NOW + HOUR) == 0
 
 
 def test_retention_by_size():
     world = World(**values(**{"retention.bytes": "700"}))
     fill(world)
-    world.manager.run_retention(NOW)
+    world.manager.maintenance.run_retention(NOW)
     assert 700 <= world.log.size_bytes < 1000
 
 
@@ -350,7 +350,7 @@ def test_nothing_above_the_high_watermark_goes():
     for _ in range(6):
         put(world.log, (b"k", b"v" * 80))
     world.log.update_high_watermark(3)
-    world.manager.run_retention(NOW + HOUR)
+    world.manager.maintenance.run_retention(NOW + HOUR)
     assert first_offset(world) == 2
 
 
@@ -366,15 +366,15 @@ def test_deleted_records_take_their_segments_even_if_compacted():
 def test_files_wait_for_the_delay():
     world = World(**values(**{"retention.ms": "1", "file.delete.delay.ms": "1000"}))
     fill(world)
-    world.manager.run_retention(NOW + HOUR)
-    world.manager.purge_deleted()
+    world.manager.maintenance.run_retention(NOW + HOUR)
+    world.manager.maintenance.purge_deleted()
     waiting = [name for name in world.fs.list_dir(LOG_DIR) if name.endswith(".deleted")]
     assert len(waiting) == 18
     world.clock.advance(999)
-    world.manager.purge_deleted()
+    world.manager.maintenance.purge_deleted()
     assert len(world.fs.list_dir(LOG_DIR)) > 18
     world.clock.advance(1)
-    world.manager.purge_deleted()
+    world.manager.maintenance.purge_deleted()
     assert not [name for name in world.fs.list_dir(LOG_DIR) if name.endswith(".deleted")]
 
 
@@ -384,16 +384,16 @@ def test_records_without_timestamps_go_by_the_files_time():
     for _ in range(6):
         put(world.log, (b"k", b"v" * 80), timestamp_ms=-1)
     world.commit_all()
-    assert world.manager.run_retention(NOW + HOUR) == 0
-    assert world.manager.run_retention(NOW + HOUR + 1) == 3
+    assert world.manager.maintenance.run_retention(NOW + HOUR) == 0
+    assert world.manager.maintenance.run_retention(NOW + HOUR + 1) == 3
 
 
 def test_idle_producers_are_forgotten():
     world = World()
     put(world.log, (b"k", b"v"), producer_id=1, producer_epoch=0, base_sequence=0)
-    world.manager.run_retention(NOW + 24 * HOUR - 1)
+    world.manager.maintenance.run_retention(NOW + 24 * HOUR - 1)
     assert len(world.log.producer_states()) == 1
-    world.manager.run_retention(NOW + 24 * HOUR)
+    world.manager.maintenance.run_retention(NOW + 24 * HOUR)
     assert world.log.producer_states() == []
 
 
@@ -403,12 +403,12 @@ def test_idle_producers_are_forgotten():
 def test_flush_by_time():
     world = World(**{"flush.ms": "1000"})
     put(world.log, (b"k", b"v"))
-    assert world.manager.flush_dirty() == 0
+    assert world.manager.maintenance.flush_dirty() == 0
     world.clock.advance(1000)
-    assert world.manager.flush_dirty() == 1
+    assert world.manager.maintenance.flush_dirty() == 1
     assert world.log.recovery_point == 1
     world.clock.advance(5000)
-    assert world.manager.flush_dirty() == 0
+    assert world.manager.maintenance.flush_dirty() == 0
 
 
 def compacted(**extra: str) -> World:
@@ -419,10 +419,10 @@ def compacted(**extra: str) -> World:
 
 def test_the_dirtiest_log_is_cleaned_and_only_when_it_is_dirty_enough():
     world = compacted(**{"min.cleanable.dirty.ratio": "0.5"})
-    assert world.manager.clean(NOW)
+    assert world.manager.maintenance.clean(NOW)
     offsets = [offset for offset, _, _ in contents(world.log)]
     assert offsets == [7, 8, 9, 10, 11]
-    assert not world.manager.clean(NOW)
+    assert not world.manager.maintenance.clean(NOW)
     data = world.fs.open(ROOT / "cleaner-offset-checkpoint").pread(99, 0)
     assert data == b"0\n1\nt 0 10\n"
     log = world.restart()
@@ -432,29 +432,29 @@ def test_the_dirtiest_log_is_cleaned_and_only_when_it_is_dirty_enough():
 
 def test_records_younger_than_the_lag_stay():
     world = compacted(**{"min.compaction.lag.ms": "1000"})
-    assert not world.manager.clean(NOW + 999)
-    assert world.manager.clean(NOW + 1001)
+    assert not world.manager.maintenance.clean(NOW + 999)
+    assert world.manager.maintenance.clean(NOW + 1001)
 
 
 def test_an_overdue_log_is_cleaned_however_clean_it_is():
     world = compacted(**{"min.cleanable.dirty.ratio": "1", "max.compaction.lag.ms": "1000"})
-    assert world.manager.clean(NOW)
+    assert world.manager.maintenance.clean(NOW)
     for _ in range(3):
         put(world.log, (b"k0", b"w" * 80))
     world.log.roll()
     put(world.log, (b"k0", b"w" * 80))
     world.commit_all()
-    assert not world.manager.clean(NOW + 999)
-    assert world.manager.clean(NOW + 1001)
+    assert not world.manager.maintenance.clean(NOW + 999)
+    assert world.manager.maintenance.clean(NOW + 1001)
 
 
 def test_a_pass_is_dropped_when_the_log_was_truncated_meanwhile():
     world = compacted()
-    task = world.manager.begin_clean(NOW, force=True)
-    assert world.manager.begin_clean(NOW, force=True) is None
+    task = world.manager.maintenance.begin_clean(NOW, force=True)
+    assert world.manager.maintenance.begin_clean(NOW, force=True) is None
     world.log.truncate_to(3)
     task.run()
-    assert not world.manager.finish_clean(task)
+    assert not world.manager.maintenance.finish_clean(task)
     assert [offset for offset, _, _ in contents(world.log)] == [0, 1, 2]
     assert not [name for name in world.fs.list_dir(LOG_DIR) if "cleaned" in name]
 
@@ -462,22 +462,22 @@ def test_a_pass_is_dropped_when_the_log_was_truncated_meanwhile():
 def test_a_pass_that_finds_no_room_is_put_off():
     world = compacted()
     world.fs.fail("pwrite", errno.ENOSPC, name="cleaned")
-    assert not world.manager.clean(NOW, force=True)
+    assert not world.manager.maintenance.clean(NOW, force=True)
     assert not [name for name in world.fs.list_dir(LOG_DIR) if "cleaned" in name]
-    assert world.manager.begin_clean(NOW + 14_999, force=True) is None
-    assert world.manager.clean(NOW + 15_000, force=True)
-    assert world.manager.offline_dirs == []
+    assert world.manager.maintenance.begin_clean(NOW + 14_999, force=True) is None
+    assert world.manager.maintenance.clean(NOW + 15_000, force=True)
+    assert world.manager.dirs.offline == []
 
 
 def test_a_pass_over_a_deleted_partition_is_dropped():
     world = compacted()
-    task = world.manager.begin_clean(NOW, force=True)
+    task = world.manager.maintenance.begin_clean(NOW, force=True)
     world.manager.delete(TP)
     task.run()
-    assert not world.manager.finish_clean(task)
-    assert world.manager.offline_dirs == []
+    assert not world.manager.maintenance.finish_clean(task)
+    assert world.manager.dirs.offline == []
     fill(world)
-    assert world.manager.clean(NOW, force=True)
+    assert world.manager.maintenance.clean(NOW, force=True)
 
 
 def test_one_bad_log_does_not_keep_the_others_dirty():
@@ -488,19 +488,19 @@ def test_one_bad_log_does_not_keep_the_others_dirty():
     other.update_high_watermark(8)
     world.fs.open(LOG_DIR / f"{0:020d}.log").pwrite(b"\xff" * 30, 0)
     for _ in range(4):
-        world.manager.clean(NOW, force=True)
-    assert world.manager.cleaning.uncleanable == {TP}
+        world.manager.maintenance.clean(NOW, force=True)
+    assert world.manager.maintenance.cleaning.uncleanable == {TP}
     assert [offset for offset, _, _ in contents(other)] == [5, 6, 7]
 
 
 def test_a_full_map_is_continued_in_the_next_pass():
     world = World(**values(**{"cleanup.policy": "compact"}))
-    world.manager.cleaning._map_capacity = 2
+    world.manager.maintenance.cleaning._map_capacity = 2
     for number in range(12):
         put(world.log, (b"k%d" % (number % 4), b"%02d" % number * 40))
     world.commit_all()
     ends = []
-    while world.manager.clean(NOW, force=True):
+    while world.manager.maintenance.clean(NOW, force=True):
         ends.append(world.log.cleaned_offset)
     assert ends == sorted(set(ends))
     assert len(ends) > 2
@@ -513,5 +513,5 @@ def test_records_without_keys_are_dropped():
     for number in range(6):
         put(world.log, (None if number % 2 else b"k", b"v" * 80))
     world.commit_all()
-    world.manager.clean(NOW, force=True)
+    world.manager.maintenance.clean(NOW, force=True)
     assert [key for _, key, _ in contents(world.log)] == [b"k", b"k", None]

@@ -15,8 +15,8 @@ def expired() -> World:
     for number in range(12):
         put(world.log, (b"k%d" % number, b"v" * 80), timestamp_ms=NOW)
     world.commit_all()
-    world.manager.run_retention(NOW + HOUR)
-    world.manager.purge_deleted()
+    world.manager.maintenance.run_retention(NOW + HOUR)
+    world.manager.maintenance.purge_deleted()
     world.clock.advance(1000)
     return world
 
@@ -28,37 +28,37 @@ def waiting(world: World) -> list[str]:
 def test_nothing_is_touched_before_the_task_runs():
     world = expired()
     before = waiting(world)
-    task = world.manager.begin_purge()
+    task = world.manager.maintenance.begin_purge()
     assert waiting(world) == before != []
     task.run()
     assert waiting(world) == []
-    world.manager.finish_purge(task)
+    world.manager.maintenance.finish_purge(task)
 
 
 def test_what_is_due_is_given_out_once():
     world = expired()
-    assert world.manager.begin_purge() is not None
-    assert world.manager.begin_purge() is None
+    assert world.manager.maintenance.begin_purge() is not None
+    assert world.manager.maintenance.begin_purge() is None
 
 
 def test_a_partition_may_be_deleted_before_the_task_runs():
     world = expired()
-    task = world.manager.begin_purge()
+    task = world.manager.maintenance.begin_purge()
     world.manager.delete(TP)
     task.run()
     assert task.failures == []
     world.clock.advance(HOUR)
-    world.manager.purge_deleted()
+    world.manager.maintenance.purge_deleted()
     assert not [name for name in world.fs.list_dir(ROOT) if name.endswith("-delete")]
 
 
 def test_a_file_that_stays_is_named_and_the_others_go(caplog):
     world = expired()
-    task = world.manager.begin_purge()
+    task = world.manager.maintenance.begin_purge()
     world.fs.fail("remove", errno.EACCES, name=".log.deleted")
     task.run()
     assert [name.endswith(".log.deleted") for name in waiting(world)] == [True]
     with caplog.at_level(logging.WARNING):
-        world.manager.finish_purge(task)
+        world.manager.maintenance.finish_purge(task)
     assert f"could not remove {LOG_DIR}" in caplog.text
-    assert world.manager.offline_dirs == []
+    assert world.manager.dirs.offline == []

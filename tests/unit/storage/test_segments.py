@@ -180,7 +180,7 @@ def test_a_compacted_batch_keeps_its_place():
     world.log.roll()
     put(world.log, (b"z", b"9"))
     world.commit_all()
-    assert world.manager.clean(NOW, force=True)
+    assert world.manager.maintenance.clean(NOW, force=True)
     batch = world.log.read(0, 1, max_offset=6).slice.read()
     header = parse_header(batch)
     assert (header.base_offset, header.last_offset, header.records_count) == (0, 2, 1)

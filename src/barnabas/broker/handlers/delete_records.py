@@ -34,7 +34,7 @@ def handle_delete_records(ctx: RequestContext, request: DeleteRecordsRequest) ->
             topic_partition = TopicPartition(topic.name, asked.partition_index)
             results.append(_delete(ctx, topic_partition, asked.offset, waiting))
         topics.append(DeleteRecordsTopicResult(topic.name, results))
-    ctx.services.logs.checkpoint_log_start_offsets()
+    ctx.services.logs.checkpoints.log_start_offsets()
     response = DeleteRecordsResponse(topics=topics)
     if waiting:
         return _wait(response, waiting, request.timeout_ms)

@@ -6,23 +6,12 @@ does that at once), or when a log no longer reaches what was collected: a checkp
 claim more than there is. The next round writes what is then true.
 """
 
-from collections.abc import Callable
-
 from barnabas.model.ids import TopicPartition
 from barnabas.storage.errors import is_passing
-from barnabas.storage.files import file_names
 from barnabas.storage.files.checkpoints import write_temporary_offsets
-from barnabas.storage.log import Log
 from barnabas.storage.log_dir import LogDir, Offsets
 from barnabas.storage.log_manager import LogManager
-
-_VALUES: dict[str, Callable[[Log], int]] = {
-    file_names.RECOVERY_POINTS: lambda log: log.recovery_point,
-    file_names.LOG_START_OFFSETS: lambda log: log.log_start_offset,
-    file_names.HIGH_WATERMARKS: lambda log: log.high_watermark,
-}
-
-NAMES = tuple(_VALUES)
+from barnabas.storage.management.checkpoints import VALUES
 
 
 class CheckpointTask:
@@ -54,11 +43,8 @@ class BackgroundCheckpoints:
     def begin(self, name: str) -> list[CheckpointTask]:
         """What is to be written: one task for each directory with changes."""
         tasks = []
-        for directory in self._logs.online_dirs:
-            offsets = {
-                log.topic_partition: _VALUES[name](log)
-                for log in self._logs.logs_in(directory.path)
-            }
+        for directory in self._logs.dirs.online:
+            offsets = self._logs.checkpoints.due(directory, name)
             if offsets != directory.offsets(name):
                 tasks.append(CheckpointTask(directory, name, offsets))
         return tasks
@@ -81,7 +67,7 @@ class BackgroundCheckpoints:
         return True
 
     def _still_true(self, task: CheckpointTask) -> bool:
-        value = _VALUES[task.name]
+        value = VALUES[task.name]
 
         def reaches(partition: TopicPartition, offset: int) -> bool:
             log = self._logs.get(partition)
