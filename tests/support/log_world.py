@@ -130,6 +130,8 @@ def _entries(entries: Any) -> list[bytes]:
 class World:
     """A manager over one directory in memory, and ways to stop and start it."""
 
+    roots = (ROOT,)
+
     def __init__(self, fs: MemoryFileSystem | None = None, **config: Any) -> None:
         self.fs = fs or MemoryFileSystem()
         self.clock = VirtualClock(NOW)
@@ -137,7 +139,9 @@ class World:
         self.manager = self.begin()
 
     def begin(self) -> LogManager:
-        self.manager = LogManager(self.fs, [ROOT], self.clock, config_for=lambda topic: self.config)
+        self.manager = LogManager(
+            self.fs, self.roots, self.clock, config_for=lambda topic: self.config
+        )
         self.manager.start()
         return self.manager
 

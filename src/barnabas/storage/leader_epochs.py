@@ -109,6 +109,12 @@ class LeaderEpochs:
             self.entries = [first, *self.entries[kept + 1 :]]
             self._version += 1
 
+    def adopt(self, other: "LeaderEpochs") -> None:
+        """Take over the list of a log with the same records."""
+        if self.entries != other.entries:
+            self.entries = list(other.entries)
+            self._version += 1
+
     def clear(self) -> None:
         if self.entries:
             self._version += 1

@@ -1,6 +1,7 @@
 """One of the broker's log directories: its lock, its identity, its checkpoints, its health."""
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
 
 from barnabas.model.ids import TopicPartition
@@ -103,12 +104,20 @@ class LogDir:
 
     def partitions(self) -> list[tuple[TopicPartition, Path]]:
         """The partitions that have a directory here."""
-        found = []
-        for name in self.fs.list_dir(self.path):
-            partition = file_names.parse_partition_dir(name)
-            if partition is not None and self.fs.is_dir(self.path / name):
-                found.append((partition, self.path / name))
-        return found
+        return self._named(file_names.parse_partition_dir)
+
+    def futures(self) -> list[tuple[TopicPartition, Path]]:
+        """The partitions of which a copy is on its way here."""
+        return self._named(file_names.parse_future_dir)
+
+    def _named(
+        self, parse: Callable[[str], TopicPartition | None]
+    ) -> list[tuple[TopicPartition, Path]]:
+        return [
+            (partition, self.path / name)
+            for name in self.fs.list_dir(self.path)
+            if (partition := parse(name)) is not None and self.fs.is_dir(self.path / name)
+        ]
 
     def doomed(self) -> list[Path]:
         """Directories of partitions whose deletion was under way."""

@@ -8,7 +8,8 @@ as POSIX allows. Faults are flags:
   a write, may leave a prefix. Every later call raises `SimulatedCrash` until `restart`.
 - `restart()` is a killed process: all that was written is there. `restart(power_loss=dice)` is a
   pulled plug: of unsynced pages a random part survives, of unsynced names a random beginning.
-- `fail(call, errno)`: the next such calls raise OSError.
+- `fail(call, errno)`: the next such calls raise OSError. `fail_after(n, errno)`: after `n` more
+  changing calls one raises OSError, whichever it is.
 - `capacity_bytes`: a write that does not fit is cut short and raises ENOSPC.
 
 `calls` lists the changing calls made so far, so that a test can crash after each of them in turn.
@@ -178,6 +179,7 @@ class MemoryFileSystem:
         self._calls_left: int | None = None
         self._torn = 0.0
         self._failures: list[tuple[str, int, str]] = []
+        self._failing_call: tuple[int, int] | None = None
 
     # Faults
 
@@ -190,14 +192,20 @@ class MemoryFileSystem:
         """Make the next calls of this kind, on paths that contain `name`, raise OSError."""
         self._failures += [(call, error, name)] * times
 
+    def fail_after(self, calls: int, error: int) -> None:
+        """Make one call raise OSError after this many more changing calls."""
+        self._failing_call = (len(self.calls) + calls, error)
+
     def heal(self) -> None:
         """Forget failures that have not happened yet."""
         self._failures.clear()
+        self._failing_call = None
 
     def restart(self, *, power_loss: Random | None = None) -> None:
         """Begin another life: locks are free, old files are dead; with a power loss, data too."""
         self._crashed = False
         self._calls_left = None
+        self._failing_call = None
         self.life += 1
         self.locked.clear()
         self.calls.clear()
@@ -234,6 +242,9 @@ class MemoryFileSystem:
                 self._crashed = True
                 raise SimulatedCrash
             self._calls_left -= 1
+        if self._failing_call is not None and self._failing_call[0] <= len(self.calls):
+            error, self._failing_call = self._failing_call[1], None
+            raise OSError(error, os.strerror(error), str(path))
         self.calls.append((call, path.name))
 
     def torn_size(self, size: int) -> int:

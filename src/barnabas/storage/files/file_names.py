@@ -7,7 +7,8 @@ A partition lives in `<topic>-<partition>`; a segment's files share a base name,
     .cleaned   being written by the cleaner, worthless after a crash
     .swap      written by the cleaner and complete, about to take its place
 
-Directories on their way out are `<topic>-<partition>.<32 hex digits>-delete`.
+Directories on their way out are `<topic>-<partition>.<32 hex digits>-delete`, copies on their way
+in from another log directory `<topic>-<partition>.<32 hex digits>-future`.
 """
 
 import re
@@ -33,6 +34,7 @@ STRAY_DIR = "-stray"
 
 EPOCH_CHECKPOINT = "leader-epoch-checkpoint"
 PARTITION_METADATA = "partition.metadata"
+MOVED_FROM = "moved-from"
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 LOG_START_OFFSETS = "log-start-offset-checkpoint"
 HIGH_WATERMARKS = "replication-offset-checkpoint"
@@ -42,6 +44,7 @@ CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 LOCK = ".lock"
 
 _MAX_NAME = 255
+_FUTURE_DIR = re.compile(rf"(.+-\d+)\.[0-9a-f]{{32}}{FUTURE_DIR}")
 _OFFSET_FILE = re.compile(r"(\d{20})(\.[a-z]+)((?:\.[a-z]+)?)")
 
 
@@ -82,3 +85,19 @@ def deleted_dir(partition: TopicPartition, unique: str) -> str:
     """The name a partition's directory takes while it waits for removal, cut to fit a name."""
     tail = f"-{partition.partition}.{unique}{DELETE_DIR}"
     return partition.topic[: _MAX_NAME - len(tail)] + tail
+
+
+def future_dir(partition: TopicPartition, unique: str) -> str | None:
+    """The name of a partition's copy while it is not complete; None when it would be too long."""
+    name = f"{partition_dir(partition)}.{unique}{FUTURE_DIR}"
+    return name if len(name) <= _MAX_NAME else None
+
+
+def parse_future_dir(name: str) -> TopicPartition | None:
+    """The partition whose copy a directory holds; None for other directories.
+
+    >>> parse_future_dir("a.b-3." + 32 * "0" + "-future")
+    TopicPartition(topic='a.b', partition=3)
+    """
+    match = _FUTURE_DIR.fullmatch(name)
+    return None if match is None else parse_partition_dir(match[1])

@@ -6,12 +6,10 @@ does that at once), or when a log no longer reaches what was collected: a checkp
 claim more than there is. The next round writes what is then true.
 """
 
-from barnabas.model.ids import TopicPartition
 from barnabas.storage.errors import is_passing
 from barnabas.storage.files.checkpoints import write_temporary_offsets
 from barnabas.storage.log_dir import LogDir, Offsets
 from barnabas.storage.log_manager import LogManager
-from barnabas.storage.management.checkpoints import VALUES
 
 
 class CheckpointTask:
@@ -67,10 +65,5 @@ class BackgroundCheckpoints:
         return True
 
     def _still_true(self, task: CheckpointTask) -> bool:
-        value = VALUES[task.name]
-
-        def reaches(partition: TopicPartition, offset: int) -> bool:
-            log = self._logs.get(partition)
-            return log is not None and value(log) >= offset
-
-        return all(reaches(partition, offset) for partition, offset in task.offsets.items())
+        due = self._logs.checkpoints.due(task.directory, task.name)
+        return all(due.get(partition, -1) >= offset for partition, offset in task.offsets.items())

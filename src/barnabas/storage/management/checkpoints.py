@@ -45,10 +45,10 @@ class Checkpoints:
 
     def due(self, directory: LogDir, name: str) -> Offsets:
         """What a file should say now."""
-        value = VALUES[name]
+        value, path = VALUES[name], directory.path
         return {
             log.topic_partition: offset
-            for log in self._table.logs_in(directory.path)
+            for log in (*self._table.logs_in(path), *self._table.futures_in(path))
             if (offset := value(log)) >= 0
         }
 
@@ -68,6 +68,14 @@ class Checkpoints:
         for name in VALUES:
             if partition in directory.offsets(name):
                 self._write_in(directory, name, must=True)
+
+    def catch_up(self, future: Log, source: LogDir, target: LogDir) -> None:
+        """Let the target say no less of a copy than the source says of its log; raises OSError."""
+        partition = future.topic_partition
+        for name in VALUES:
+            written = target.offsets(name).get(partition, -1)
+            if written < source.offsets(name).get(partition, -1):
+                target.write_checkpoint(name, self.due(target, name))
 
     def _write(self, name: str) -> None:
         for directory in self._dirs.online:

@@ -44,14 +44,14 @@ class Maintenance:
     def run_retention(self, now_ms: int) -> int:
         """Delete what retention no longer holds; the files wait for their delay."""
         deleted = 0
-        for log in self._table.working():
+        for log in self._table.all_working():
             deleted += _guarded(log, partial(log.delete_old_segments, now_ms)) or 0
             log.producers.expire(now_ms, self._producer_expiration_ms)
         return deleted
 
     def begin_purge(self) -> PurgeTask | None:
         """What is to be unlinked now; `run` it on a thread and give it to `finish_purge`."""
-        return self._purging.begin(self._table.working(), self._clock.monotonic_ms())
+        return self._purging.begin(self._table.all_working())
 
     def finish_purge(self, task: PurgeTask) -> None:
         self._purging.finish(task)
@@ -85,8 +85,12 @@ class Maintenance:
     # Compaction
 
     def begin_clean(self, now_ms: int, *, force: bool = False) -> CleanTask | None:
-        """Plan a compaction pass; `run` it on a thread and give it to `finish_clean`."""
-        return self.cleaning.begin(self._table.working(), now_ms, force=force)
+        """Plan a compaction pass; `run` it on a thread and give it to `finish_clean`.
+
+        Logs that are being copied wait: segments must not change under the copy.
+        """
+        logs = [log for log in self._table.working() if not self._table.is_moving(log)]
+        return self.cleaning.begin(logs, now_ms, force=force)
 
     def finish_clean(self, task: CleanTask) -> bool:
         """Put a finished pass in place and note where it ended."""

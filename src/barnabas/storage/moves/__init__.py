@@ -1,0 +1,1 @@
+"""Moves of logs between the log directories of a broker (KIP-113)."""
