@@ -2,7 +2,7 @@
 
 Kafka answers the requests of a connection strictly in order, so a queue of what is awaited is all
 the state there is. Bytes come in through `FrameReceiver`, which a driver fills: small
-responses share one scratch buffer, a large one is received straight into a buffer of its own size.
+responses share one scratch buffer, a large one is received straight into memory of its own.
 """
 
 from collections import deque
@@ -11,6 +11,7 @@ from struct import Struct
 from typing import Any, NamedTuple
 
 from barnabas.model.errors import ProtocolError
+from barnabas.net.response_memory import ResponseMemory
 from barnabas.wire.headers import RequestHeader, decode_response_header, encode_request
 from barnabas.wire.message import Message
 from barnabas.wire.primitives import Part
@@ -28,16 +29,18 @@ Reader = Callable[[memoryview, int], Any]
 class FrameReceiver:
     """Cuts a byte stream into frames: ask for `buffer()`, fill some of it, report by `filled(n)`.
 
-    A frame handed out owns its memory: nothing received later overwrites it.
+    A frame handed out owns its memory: nothing received later overwrites it while there is a
+    view of it.
     """
 
-    __slots__ = ("_frame", "_frame_filled", "_max_bytes", "_scratch", "_scratch_end")
+    __slots__ = ("_frame", "_frame_filled", "_max_bytes", "_memory", "_scratch", "_scratch_end")
 
     def __init__(self, max_bytes: int = DEFAULT_MAX_RESPONSE_BYTES) -> None:
         self._max_bytes = max_bytes
         self._scratch = bytearray(SCRATCH_BYTES)
         self._scratch_end = 0
-        self._frame: bytearray | None = None
+        self._frame: memoryview | None = None
+        self._memory = ResponseMemory()
         self._frame_filled = 0
 
     @property
@@ -48,7 +51,7 @@ class FrameReceiver:
     def buffer(self) -> memoryview:
         """Where the next bytes of the stream belong; never empty."""
         if self._frame is not None:
-            return memoryview(self._frame)[self._frame_filled :]
+            return self._frame[self._frame_filled :]
         return memoryview(self._scratch)[self._scratch_end :]
 
     def filled(self, count: int) -> list[memoryview]:
@@ -58,7 +61,7 @@ class FrameReceiver:
             if self._frame_filled < len(self._frame):
                 return []
             frame, self._frame = self._frame, None
-            return [memoryview(frame)]
+            return [frame]
         self._scratch_end += count
         return self._cut_scratch()
 
@@ -71,6 +74,7 @@ class FrameReceiver:
                 self._begin_large(position + 4, size)
                 return frames
             frames.append(memoryview(self._scratch[position + 4 : position + 4 + size]))
+            self._memory.small_response()
             position += 4 + size
         if end > position:
             self._scratch[: end - position] = self._scratch[position:end]
@@ -86,7 +90,7 @@ class FrameReceiver:
 
     def _begin_large(self, start: int, size: int) -> None:
         have = self._scratch_end - start
-        self._frame = bytearray(size)
+        self._frame = self._memory.take(size)
         self._frame[:have] = self._scratch[start : self._scratch_end]
         self._frame_filled = have
         self._scratch_end = 0

@@ -137,6 +137,19 @@ def test_room_is_announced_when_a_piece_is_used_up():
     assert calls == [1]
 
 
+@pytest.mark.parametrize("counts", [(3,), (2, 1), (1, 1, 1)])
+def test_a_piece_goes_with_its_last_record(counts):
+    world, calls = World(PLACE), []
+    world.buffer.on_room = lambda: calls.append(1)
+    world.put(batches(2, 1))
+    for count in counts:
+        assert calls == []
+        world.take(count)
+    assert calls == [1]
+    assert world.buffer.total_bytes == 0
+    assert not world.buffer.ready
+
+
 def test_a_corrupt_batch_raises_after_the_records_before_it():
     world = World(PLACE)
     data = bytearray(batches(2, 2))

@@ -70,6 +70,11 @@ class Piece:
             return self._records[self._index].offset
         return self.decoder.next_offset
 
+    @property
+    def used_up(self) -> bool:
+        """Whether nothing is left; its memory is wanted for what is fetched next."""
+        return self._index >= len(self._records) and self.decoder.exhausted
+
     def take(self, count: int) -> list[Record]:
         """Up to `count` records; fewer only when the piece is used up, or before a corrupt batch.
 
@@ -167,7 +172,7 @@ class FetchBuffer:
                 if taken:
                     break
                 raise CorruptRecordError(f"{piece.state.partition}: {error}") from error
-            self._moved(piece, used_up=len(records) < left and piece.decoder.exhausted)
+            self._moved(piece, used_up=piece.used_up)
             left -= len(records)
             if records:
                 place = piece.state.partition
