@@ -6,6 +6,10 @@ bytes and not records are the limit, machine and drivers take turns for some rou
 disk with nothing left to write back and memory that was in use just now, and the best round of
 each counts: a busy moment of the machine hits nobody alone. The CPU figures hold on a busy
 machine too.
+
+Broker and driver share the cores, so a client's own cost bounds what any broker can reach with
+it: "the cores' limit" is the rate at which the driver, and a broker that costs no more than the
+machine's own socket to file, would keep every core busy.
 """
 
 import json
@@ -109,6 +113,9 @@ def _report_large(report: Report, name: str, best: Best, limit: Best) -> None:
     ratio = best.broker_cpu / limit.broker_cpu
     report.add(f"{name}, broker CPU", best.broker_cpu, "s/GB", beside="machine", ratio=ratio)
     report.add(f"{name}, driver CPU", best.driver_cpu, "s/GB")
+    cores = len(os.sched_getaffinity(0)) / (best.driver_cpu + limit.broker_cpu) * 1e9
+    ratio = cores / limit.rate
+    report.add(f"{name}, the cores' limit", cores / 1e6, "MB/s", beside="machine", ratio=ratio)
 
 
 # -- smaller records: where the client is the limit --------------------------------------------
