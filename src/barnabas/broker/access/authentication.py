@@ -71,8 +71,8 @@ class SaslGate:
     def accepted(self, connection: ServerConnection) -> None:
         """A connection begins: bound it until it has authenticated."""
         connection.attachment = SaslServer(self._mechanisms, self._config)
-        connection.max_frame_bytes = self._limits.max_frame_bytes
-        connection.deadline_ms = self._clock.monotonic_ms() + self._limits.time_ms
+        deadline_ms = self._clock.monotonic_ms() + self._limits.time_ms
+        connection.set_bounds(deadline_ms, self._limits.max_frame_bytes)
 
     def __call__(self, connection: ServerConnection, frame: memoryview) -> Reply:
         session = connection.attachment

@@ -92,7 +92,7 @@ class ListenerSecurity:
         if self._gate is not None:
             self._gate.accepted(connection)
         else:
-            connection.deadline_ms = self._clock.monotonic_ms() + self._time_ms
+            connection.set_bounds(self._clock.monotonic_ms() + self._time_ms)
 
     @property
     def _time_ms(self) -> int:

@@ -1,0 +1,192 @@
+"""Bytes of one connection in, whole frames out.
+
+A frame is a big-endian int32 size and then that many bytes. Reads go through a scratch buffer
+shared by all connections of the loop; a frame that came whole is copied out of it, a larger one
+is received straight into its own memory, within the listener's receive budget.
+
+When to read and what frames mean is the connection's business. It calls `receive` (or `reread`),
+takes frames with `next_frame` for as long as it can handle them, and then `settle`: only then may
+another connection use the scratch buffer.
+"""
+
+import struct
+from collections.abc import Callable
+
+from barnabas.net.connection_ports import ConnectionClosedError, Host
+from barnabas.net.frame_buffer import STEP_BYTES, FrameBuffer
+from barnabas.net.progress import Progress
+from barnabas.net.refusal import bad_size
+from barnabas.net.stream import Stream
+
+_unpack_size = struct.Struct(">i").unpack_from
+
+SCRATCH_BYTES = 64 * 1024
+_SIZE_BYTES = 4
+# After a large frame the next is probably large too: read little of it through the scratch
+# buffer, so that little of it is copied twice.
+_SCRATCH_AFTER_LARGE = 4 * 1024
+_NOTHING = memoryview(b"")
+
+
+class FrameReader:
+    """Owned by one connection. `stalled` while it waits for the receive budget.
+
+    `max_frame_bytes` may change between frames: it is lower until the peer has proved who it is.
+    """
+
+    __slots__ = (
+        "_data",
+        "_frame",
+        "_handled",
+        "_host",
+        "_leftover",
+        "_on_room",
+        "_progress",
+        "_reserved",
+        "_saw_large",
+        "_stream",
+        "max_frame_bytes",
+        "stalled",
+    )
+
+    def __init__(
+        self, host: Host, stream: Stream, progress: Progress, on_room: Callable[[], None]
+    ) -> None:
+        """`on_room` is called when the receive budget has room again."""
+        self._host = host
+        self._stream = stream
+        self._progress = progress
+        self._on_room = on_room
+        self._data = _NOTHING  # received, not yet taken; valid until `settle`
+        self._leftover = b""  # what `settle` saved of it: at most one scratch buffer
+        self._frame: FrameBuffer | None = None  # too large to come whole
+        self._handled: FrameBuffer | None = None  # the one taken last, until `settle`
+        self._reserved = 0  # of the receive budget
+        self._saw_large = False
+        self.max_frame_bytes = host.limits.max_frame_bytes
+        self.stalled = False
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether it is in the middle of a large frame."""
+        return self._frame is not None
+
+    @property
+    def holds_bytes(self) -> bool:
+        """Whether bytes of a frame have come that was not taken."""
+        return self._frame is not None or bool(self._leftover)
+
+    @property
+    def holds_frames(self) -> bool:
+        """Whether there is more to take without receiving, for all that is known."""
+        return len(self._leftover) >= _SIZE_BYTES
+
+    # --- bytes in --------------------------------------------------------------------------
+
+    def receive(self) -> bool:
+        """Receive what has come, or BlockingIOError; False: the peer has closed its side."""
+        frame = self._frame
+        if frame is None:
+            return self._receive_through_scratch()
+        if frame.full:
+            if not self._reserve(frame.next_step):
+                return True
+            frame.grow()
+        count = self._stream.recv_into(frame.free_space())
+        frame.received(count)
+        self._progress.moved(count, self._host.clock.monotonic_ms())
+        return count > 0
+
+    def _receive_through_scratch(self) -> bool:
+        held = len(self._leftover)
+        scratch = self._host.scratch
+        room = _SCRATCH_AFTER_LARGE + held if self._saw_large else len(scratch)
+        count = self._stream.recv_into(scratch[held:room])
+        self._saw_large = False
+        if held:
+            scratch[:held] = self._leftover
+            self._leftover = b""
+        self._progress.moved(count, self._host.clock.monotonic_ms())
+        self._data = scratch[: held + count]
+        return count > 0
+
+    def reread(self) -> None:
+        """Have `next_frame` go on with what was left over."""
+        if self._frame is None and self._leftover:
+            self._data, self._leftover = memoryview(self._leftover), b""
+
+    # --- frames out ------------------------------------------------------------------------
+
+    def next_frame(self) -> memoryview | None:
+        """The next whole frame, in memory of its own; ConnectionClosedError for a bad size."""
+        if self._frame is not None:
+            return self._take_large(self._frame)
+        data = self._data
+        if len(data) < _SIZE_BYTES:
+            return None
+        (size,) = _unpack_size(data)
+        if not 0 < size <= self.max_frame_bytes:
+            reason, detail = bad_size(bytes(data[:_SIZE_BYTES]), size, self.max_frame_bytes)
+            raise ConnectionClosedError(reason, detail)
+        end = _SIZE_BYTES + size
+        if end > len(data):
+            self._data = _NOTHING
+            self._begin_large(size, data[_SIZE_BYTES:])
+            return None
+        self._data = data[end:]
+        return memoryview(bytearray(data[_SIZE_BYTES:end]))
+
+    def _begin_large(self, size: int, start: memoryview) -> None:
+        self._frame = FrameBuffer(size, start, self._host.spare)
+        self._progress.restart(self._host.clock.monotonic_ms())
+        if self._frame.allocated >= STEP_BYTES:
+            self._reserve(self._frame.allocated)
+
+    def _take_large(self, frame: FrameBuffer) -> memoryview | None:
+        if not frame.complete:
+            return None
+        self._frame, self._handled = None, frame
+        self._saw_large = frame.size > SCRATCH_BYTES
+        return frame.take()
+
+    def settle(self, *, answered: bool) -> None:
+        """The frames taken have been handled, and all of them `answered` or not yet.
+
+        Saves what was not taken, and lends the memory of a large frame to the next one, unless
+        somebody still looks into it.
+        """
+        if self._data:
+            self._leftover = bytes(self._data)
+        self._data = _NOTHING
+        if self._handled is not None:
+            self._handled.give_back(self._host.spare)
+            self._handled = None
+            if answered:
+                self.release()
+
+    # --- the receive budget ----------------------------------------------------------------
+
+    def _reserve(self, size: int) -> bool:
+        self.stalled = not self._host.budget.try_reserve(self, size)
+        if not self.stalled:
+            self._reserved += size
+        return not self.stalled
+
+    def resume_receiving(self) -> None:
+        """The receive budget has room again."""
+        self.stalled = False
+        self._on_room()
+
+    def release(self) -> None:
+        """Give back what answered frames held; an unfinished one keeps its share."""
+        if self._reserved:
+            keep = min(self._reserved, self._frame.allocated) if self._frame is not None else 0
+            self._host.budget.release(self, self._reserved - keep)
+            self._reserved = keep
+
+    def drop(self) -> None:
+        """The connection is gone, with all that was received."""
+        self._frame = self._handled = None
+        self._data = _NOTHING
+        self._leftover = b""
+        self._host.budget.forget(self)
