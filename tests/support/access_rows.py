@@ -17,6 +17,7 @@ from barnabas.wire.messages import (
     alter_configs,
     alter_partition,
     alter_partition_reassignments,
+    alter_replica_log_dirs,
     alter_user_scram_credentials,
     api_versions,
     consumer_group_describe,
@@ -389,6 +390,21 @@ ROWS: dict[ApiKey, list[Row]] = {
                 )
             ),
             _of(_O.ALTER_CONFIGS, TOPIC, NO_TOPIC),
+        )
+    ],
+    ApiKey.ALTER_REPLICA_LOG_DIRS: [
+        Row(
+            _plain(
+                lambda: alter_replica_log_dirs.AlterReplicaLogDirsRequest(
+                    [
+                        alter_replica_log_dirs.AlterReplicaLogDir(
+                            "/d",
+                            [alter_replica_log_dirs.AlterReplicaLogDirTopic(TOPIC.name, [0])],
+                        )
+                    ]
+                )
+            ),
+            _cluster(_O.ALTER),
         )
     ],
     ApiKey.DESCRIBE_LOG_DIRS: [

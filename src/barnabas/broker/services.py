@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from barnabas.broker.coordinators.internal_topics import InternalTopics
     from barnabas.broker.coordinators.transaction_coordinator import TransactionCoordinator
     from barnabas.broker.coordinators.wiring import Coordinators
+    from barnabas.broker.log_mover import LogMover
     from barnabas.broker.topics import Topics
 
 
@@ -41,6 +42,7 @@ class Services:
     produce_rules: ProduceRules
     replicas: ReplicaManager
     logs: LogManager
+    log_mover: "LogMover"
     topics: "Topics"
     producer_ids: ProducerIds
     produce_purgatory: Purgatory

@@ -319,6 +319,15 @@ class Partition:
             listener.on_high_watermark(self)
         return True
 
+    # --- another log ---
+
+    def replace_log(self, log: ReplicaLog) -> None:
+        """Go on with a log that has the same records: this one was moved to another disk."""
+        self.log = log
+        self._durable.truncated(log.log_end_offset)  # flushes under way are of the old one
+        if self.settings.request_flush is not None:
+            self.settings.request_flush(self)
+
     # --- truncation ---
 
     def truncate_to(self, offset: int) -> None:

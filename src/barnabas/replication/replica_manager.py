@@ -24,7 +24,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
 from barnabas.replication.partition import Partition
-from barnabas.replication.ports import LogSource
+from barnabas.replication.ports import LogSource, ReplicaLog
 from barnabas.replication.replica_settings import PartitionListener, ReplicaSettings
 from barnabas.replication.unclean_start import UncleanStartPolicy
 
@@ -266,6 +266,12 @@ class ReplicaManager:
         for partition in self._partitions.values():
             if partition.topic_partition.topic == topic:
                 partition.configured_min_insync = value
+
+    def replace_log(self, topic_partition: TopicPartition, log: ReplicaLog) -> None:
+        """A replica's log was moved to another directory."""
+        partition = self._partitions.get(topic_partition)
+        if partition is not None:
+            partition.replace_log(log)
 
     def fail_partition(self, topic_partition: TopicPartition) -> None:
         """Take a replica out of service whose log directory has failed."""

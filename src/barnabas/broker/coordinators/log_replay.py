@@ -35,14 +35,21 @@ class ReplayTarget(Protocol):
         ...
 
 
-async def replay_log(log: ReplicaLog, target: ReplayTarget, buffer_bytes: int) -> None:
-    """Feed everything that is in `log` now; what a load misses was written after it began."""
-    end_offset = log.log_end_offset
-    offset = log.log_start_offset
+class ReplaySource(Protocol):
+    """A partition; its log may be another one, with the same records, after any wait."""
+
+    @property
+    def log(self) -> ReplicaLog: ...
+
+
+async def replay_log(source: ReplaySource, target: ReplayTarget, buffer_bytes: int) -> None:
+    """Feed everything that is in the log now; what a load misses was written after it began."""
+    end_offset = source.log.log_end_offset
+    offset = source.log.log_start_offset
     size = min(buffer_bytes, _MAX_SLICE_BYTES)
     replay = _Replay(target)
     while offset < end_offset:
-        read = log.read(offset, size, max_offset=end_offset, min_one_batch=True)
+        read = source.log.read(offset, size, max_offset=end_offset, min_one_batch=True)
         if read.slice is None:
             break  # nothing but a gap left by compaction up to the end
         data = read.slice.read()

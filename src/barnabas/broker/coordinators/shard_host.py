@@ -98,7 +98,7 @@ class ShardHost(Generic[DriverT]):
 
     async def _replay(self, number: int, epoch: int, partition: Partition, driver: DriverT) -> None:
         try:
-            await replay_log(partition.log, driver, self._buffer_bytes)
+            await replay_log(partition, driver, self._buffer_bytes)
         except (BarnabasError, OSError) as error:
             _logger.error("%s: loading failed: %s", partition.topic_partition, error)
             self._fail(number, epoch, partition)

@@ -8,6 +8,7 @@ from collections import defaultdict
 from barnabas.broker.handler import Handler, RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
+from barnabas.storage.log import Log
 from barnabas.storage.log_dir import LogDir
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.describe_log_dirs import (
@@ -38,12 +39,15 @@ def _describe(
     path = str(directory.path.absolute())
     if directory.health.failed:
         return DescribeLogDirsResult(ErrorCode.KAFKA_STORAGE_ERROR, path)
+    logs = ctx.services.logs
     topics: dict[str, list[DescribeLogDirsPartition]] = defaultdict(list)
-    for log in ctx.services.logs.logs_in(directory.path):
+    for log in (*logs.logs_in(directory.path), *logs.futures_in(directory.path)):
         topic, number = log.topic_partition
         if wanted is None or log.topic_partition in wanted:
-            lag = max(log.high_watermark - log.log_end_offset, 0)
-            topics[topic].append(DescribeLogDirsPartition(number, log.size_bytes, lag, False))
+            move = logs.moves.get(log.topic_partition)
+            future = move is not None and move.future is log
+            lag = move.lag if move is not None and future else _lag(log)
+            topics[topic].append(DescribeLogDirsPartition(number, log.size_bytes, lag, future))
     usage = directory.fs.usage(directory.path)
     return DescribeLogDirsResult(
         0,
@@ -52,6 +56,10 @@ def _describe(
         usage.total_bytes,
         usage.free_bytes,
     )
+
+
+def _lag(log: Log) -> int:
+    return max(log.high_watermark - log.log_end_offset, 0)
 
 
 HANDLER = Handler(ApiKey.DESCRIBE_LOG_DIRS, (1, 4), handle_describe_log_dirs)

@@ -153,10 +153,9 @@ REPLICATION_KEYS = [
         "replica.alter.log.dirs.io.max.bytes.per.second",
         LONG,
         None,
-        "Bytes per second of moves between log directories.",
+        "Bytes per second of moves between log directories; unset: no limit.",
         at_least(0),
         dynamic=True,
-        note="Accepted for Kafka's sake: replicas are not moved between directories.",
     ),
     ConfigKey(
         "replica.selector.class",

@@ -26,7 +26,7 @@ DIRECTORY_KEYS = [
         INT,
         None,
         "Threads that move replicas between directories.",
-        note="Accepted for Kafka's sake: replicas are not moved between directories.",
+        note="Accepted for Kafka's sake: moves take turns, a piece at a time.",
     ),
 ]
 

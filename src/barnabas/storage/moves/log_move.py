@@ -17,18 +17,23 @@ from barnabas.storage.segments.segment import Segment
 
 # Small enough for the loop to append in about a millisecond.
 PIECE_BYTES = 1024 * 1024
+_NEAR_BYTES = 256 * 1024
 
 
 class CopyTask:
     """A piece of the current log; `run` reads it on any thread and never raises."""
 
-    __slots__ = ("data", "error", "generation", "offset", "piece", "segment_base")
+    __slots__ = ("data", "error", "generation", "is_rest", "offset", "piece", "segment_base")
 
     def __init__(self, move: "LogMove", read: LogRead, piece: FileSlice) -> None:
         self.piece = piece
         self.offset = move.future.log_end_offset
         self.segment_base = move.segment_at(read.first_batch_base_offset).base_offset
         self.generation = move.current.local.generation
+        self.is_rest = read.next_offset == move.current.log_end_offset and (
+            read.size <= _NEAR_BYTES
+        )
+        """Whether it is all that is missing, and little: the swap may take it along."""
         self.data = b""
         self.error: OSError | None = None
 

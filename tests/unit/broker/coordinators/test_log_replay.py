@@ -1,6 +1,7 @@
 """A coordinator's log is fed in order: records, transactions, and nothing of what is no record."""
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
 from support.log_world import World, end_txn, put
@@ -27,7 +28,7 @@ def log():
 
 async def replayed(log, buffer_bytes=1 << 20):
     target = Target()
-    await replay_log(log, target, buffer_bytes)
+    await replay_log(SimpleNamespace(log=log), target, buffer_bytes)
     return target.seen
 
 

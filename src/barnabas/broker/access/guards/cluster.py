@@ -8,6 +8,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.security.acl import Operation
 from barnabas.wire.message import Message
 from barnabas.wire.messages import alter_client_quotas as quotas
+from barnabas.wire.messages import alter_replica_log_dirs as moving
 from barnabas.wire.messages import alter_user_scram_credentials as scram
 from barnabas.wire.messages import create_acls as creating
 from barnabas.wire.messages import delete_acls as deleting
@@ -40,6 +41,19 @@ def _cluster_or(response_type: type, *operations: Operation, text: bool = False)
     return needs_cluster(lambda _ctx, _request: response_type(**fields), *operations)
 
 
+def _no_moves(_: RequestContext, request: moving.AlterReplicaLogDirsRequest) -> Message:
+    places: dict[str, list[moving.AlterReplicaLogDirPartitionResult]] = {}
+    for directory in request.dirs:
+        for topic in directory.topics:
+            places.setdefault(topic.name, []).extend(
+                moving.AlterReplicaLogDirPartitionResult(number, _DENIED)
+                for number in topic.partitions
+            )
+    return moving.AlterReplicaLogDirsResponse(
+        results=[moving.AlterReplicaLogDirTopicResult(*item) for item in places.items()]
+    )
+
+
 guard_leader_and_isr = _cluster_or(LeaderAndIsrResponse, Operation.CLUSTER_ACTION)
 guard_stop_replica = _cluster_or(StopReplicaResponse, Operation.CLUSTER_ACTION)
 guard_update_metadata = _cluster_or(UpdateMetadataResponse, Operation.CLUSTER_ACTION)
@@ -52,6 +66,7 @@ guard_alter_reassignments = _cluster_or(
 guard_list_reassignments = _cluster_or(
     ListPartitionReassignmentsResponse, Operation.DESCRIBE, text=True
 )
+guard_alter_log_dirs = needs_cluster(_no_moves, Operation.ALTER)
 guard_describe_log_dirs = _cluster_or(DescribeLogDirsResponse, Operation.DESCRIBE)
 guard_describe_acls = _cluster_or(DescribeAclsResponse, Operation.DESCRIBE, text=True)
 guard_describe_client_quotas = _cluster_or(

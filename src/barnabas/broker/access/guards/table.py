@@ -56,6 +56,7 @@ GUARDS: dict[ApiKey, Guard] = {
     ApiKey.DELETE_ACLS: cluster.guard_delete_acls,
     ApiKey.DESCRIBE_CONFIGS: configs.guard_describe_configs,
     ApiKey.ALTER_CONFIGS: configs.guard_alter_configs,
+    ApiKey.ALTER_REPLICA_LOG_DIRS: cluster.guard_alter_log_dirs,
     ApiKey.DESCRIBE_LOG_DIRS: cluster.guard_describe_log_dirs,
     ApiKey.SASL_AUTHENTICATE: anybody,
     ApiKey.CREATE_PARTITIONS: topics.guard_create_partitions,

@@ -1,0 +1,42 @@
+"""Where the broker's metadata tree comes from: ZooKeeper, a file of its own, or a shared store."""
+
+from contextlib import AsyncExitStack
+
+from barnabas.broker.config import BrokerConfig
+from barnabas.model.clock import Clock
+from barnabas.zk.sqlite_tree import EmbeddedStore
+from barnabas.zk.tree import MetadataTree
+
+METADATA_FILE = "metadata.sqlite"
+
+
+async def open_tree(
+    stack: AsyncExitStack, config: BrokerConfig, clock: Clock, shared: EmbeddedStore | None
+) -> MetadataTree:
+    """A session on the tree; the stack closes it."""
+    hosts = config["zookeeper.connect"]
+    if hosts is not None:
+        return await _connect_to_zookeeper(stack, config, hosts)
+    if shared is not None:
+        session = shared.session()
+        stack.push_async_callback(session.close)
+        return session
+    store = EmbeddedStore(clock, config.log_dirs[0] / METADATA_FILE)
+    stack.push_async_callback(store.close)
+    return store.session()
+
+
+async def _connect_to_zookeeper(
+    stack: AsyncExitStack, config: BrokerConfig, hosts: str
+) -> MetadataTree:
+    from barnabas.zk.kazoo_tree import connect
+
+    session_ms = config["zookeeper.session.timeout.ms"]
+    connect_ms = config["zookeeper.connection.timeout.ms"]
+    tree = await connect(
+        hosts,
+        session_timeout_s=session_ms / 1000,
+        connect_timeout_s=(session_ms if connect_ms is None else connect_ms) / 1000,
+    )
+    stack.push_async_callback(tree.close)
+    return tree
