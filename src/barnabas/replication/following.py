@@ -9,6 +9,7 @@ import logging
 from barnabas.replication.epochs import EpochEnd
 from barnabas.replication.high_watermark import follower_high_watermark
 from barnabas.replication.partition import Partition
+from barnabas.storage.append_info import EarlierBatchError
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +24,7 @@ def append(
     """Take over what the leader sent, then what it says is committed and deleted."""
     log = partition.log
     if len(batches):
-        log.append_as_follower(batches)
+        _append(partition, batches)
         if partition.settings.request_flush is not None:
             partition.settings.request_flush(partition)
     watermark = follower_high_watermark(
@@ -33,6 +34,17 @@ def append(
     if leader_log_start > log.log_start_offset:
         start = min(leader_log_start, log.high_watermark)
         log.increment_log_start_offset(start, "leader's log start")
+
+
+def _append(partition: Partition, batches: memoryview | bytes) -> None:
+    try:
+        partition.log.append_as_follower(batches)
+    except EarlierBatchError as error:
+        if partition.log.log_end_offset > partition.log.log_start_offset:
+            raise
+        # An empty log that goes on at the leader's log start, which lies within a batch.
+        partition.restart_at(error.first_offset)
+        partition.log.append_as_follower(batches)
 
 
 def truncate_to_divergence(partition: Partition, diverging: EpochEnd) -> None:

@@ -32,10 +32,25 @@ class AppendInfo(NamedTuple):
     duplicate: bool
 
 
+class EarlierBatchError(CorruptRecordError):
+    """The first batch holds the offset at which the log goes on, and begins before it.
+
+    A leader sends such a batch when its log start lies within one (DeleteRecords).
+    """
+
+    def __init__(self, first_offset: int, log_end_offset: int) -> None:
+        super().__init__(
+            f"a batch at offset {first_offset} where the log goes on at {log_end_offset}"
+        )
+        self.first_offset = first_offset
+
+
 def follower_batches(batches: Buffer, log_end_offset: int) -> list[tuple[int, BatchHeader]]:
     """The whole batches a leader sent, with their positions, if the log can go on with them."""
     headers = list(iter_batches(batches))
     expected = log_end_offset
+    if headers and headers[0][1].base_offset < expected <= headers[0][1].last_offset:
+        raise EarlierBatchError(headers[0][1].base_offset, expected)
     for position, header in headers:
         if header.base_offset < expected:
             raise CorruptRecordError(
