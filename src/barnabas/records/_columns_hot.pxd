@@ -10,6 +10,7 @@ cdef class Bytes:
     cdef Py_ssize_t _size
 
     cdef int _grow(self, Py_ssize_t extra) except? -1
+    cdef int _room(self, Py_ssize_t extra) except? -1
     cdef int _put_i64(self, long long value) except? -1
     cdef int _put_i32(self, int value) except? -1
     cdef int _put_slice(self, unsigned char* data, Py_ssize_t start, Py_ssize_t size) except? -1
@@ -23,6 +24,7 @@ cdef class BinaryColumn:
     cdef int _nulls
 
     cdef int _put(self, unsigned char* data, Py_ssize_t start, Py_ssize_t size) except? -1
+    cdef int _added(self, int rows, Py_ssize_t size) except? -1
     cdef int _truncate(self, int count, int nulls, int size) except? -1
 
 @cython.final
@@ -35,9 +37,23 @@ cdef class ArrowColumns:
     cdef Bytes _header_ends
     cdef BinaryColumn _header_keys
     cdef BinaryColumn _header_values
+    # The plain record that was looked at last.
+    cdef long long _time_delta
+    cdef long long _offset_delta
+    cdef Py_ssize_t _key_start
+    cdef Py_ssize_t _key_size
+    cdef Py_ssize_t _value_start
+    cdef Py_ssize_t _value_size
 
     cdef int _add(
         self, unsigned char* data, long long offset, long long timestamp,
         Py_ssize_t key_start, Py_ssize_t key_size, Py_ssize_t value_start, Py_ssize_t value_size
     ) except? -1
     cdef int _end_row(self) except? -1
+    cdef Py_ssize_t _add_plain(
+        self, unsigned char* data, Py_ssize_t pos, Py_ssize_t end, int rows,
+        long long base_offset, long long last_delta, long long base_time, long long time_factor
+    ) except? -1
+    cdef Py_ssize_t _plain(self, unsigned char* data, Py_ssize_t pos, Py_ssize_t end) noexcept
+    cdef int _room(self, Py_ssize_t rows, Py_ssize_t size) except? -1
+    cdef int _added(self, int rows, Py_ssize_t key_size, Py_ssize_t value_size) except? -1

@@ -23,6 +23,25 @@ if cython.compiled:
 
 COMPILED: bool = cython.compiled
 
+# A plain record's varints before its key: length, two deltas and the key's length, and a byte.
+_PLAIN_HEAD = cython.declare(cython.Py_ssize_t, 10)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _short(data: cython.p_uchar, at: cython.Py_ssize_t) -> cython.longlong:
+    """A varint of one or two bytes as it stands, times four, plus its size; 0 for a longer one.
+
+    In zigzag, so bit 2 is set when it is negative, and three bits less are its value if not.
+    """
+    byte: cython.longlong = data[at]
+    if byte < 0x80:
+        return byte << 2 | 1
+    if data[at + 1] < 0x80:
+        return ((byte & 0x7F) | (data[at + 1] << 7)) << 2 | 2
+    return 0
+
 
 @cython.cclass
 class Bytes:
@@ -50,9 +69,17 @@ class Bytes:
     @cython.cfunc
     @cython.inline
     @cython.exceptval(-1)
+    def _room(self, extra: cython.Py_ssize_t) -> cython.int:
+        """Have room for so many bytes more."""
+        if self._size + extra > self._capacity:
+            self._grow(extra)
+        return 0
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(-1)
     def _put_i64(self, value: cython.longlong) -> cython.int:
-        if self._size + 8 > self._capacity:
-            self._grow(8)
+        self._room(8)
         if cython.compiled:
             memcpy(self._out + self._size, cython.address(value), 8)
         else:
@@ -64,8 +91,7 @@ class Bytes:
     @cython.inline
     @cython.exceptval(-1)
     def _put_i32(self, value: cython.int) -> cython.int:
-        if self._size + 4 > self._capacity:
-            self._grow(4)
+        self._room(4)
         if cython.compiled:
             memcpy(self._out + self._size, cython.address(value), 4)
         else:
@@ -79,8 +105,7 @@ class Bytes:
     def _put_slice(
         self, data: cython.p_uchar, start: cython.Py_ssize_t, size: cython.Py_ssize_t
     ) -> cython.int:
-        if self._size + size > self._capacity:
-            self._grow(size)
+        self._room(size)
         if cython.compiled:
             memcpy(self._out + self._size, data + start, size)
         else:
@@ -131,6 +156,25 @@ class BinaryColumn:
 
     @cython.cfunc
     @cython.exceptval(-1)
+    def _added(self, rows: cython.int, size: cython.Py_ssize_t) -> cython.int:
+        """`rows` values have been written, none of them null; `size` bytes are there now."""
+        bits: Bytes = self._bits
+        last: cython.Py_ssize_t = self._count + rows
+        bits._room(((last + 7) >> 3) - bits._size)
+        if self._count & 7:
+            bits._out[self._count >> 3] |= (0xFF << (self._count & 7)) & 0xFF
+        while bits._size < (last + 7) >> 3:
+            bits._out[bits._size] = 0xFF
+            bits._size += 1
+        if last & 7:
+            bits._out[last >> 3] &= (1 << (last & 7)) - 1
+        self._ends._size += 4 * cython.cast(cython.Py_ssize_t, rows)
+        self._bytes._size = size
+        self._count += rows
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
     def _truncate(self, count: cython.int, nulls: cython.int, size: cython.int) -> cython.int:
         self._count = count
         self._nulls = nulls
@@ -176,9 +220,7 @@ class ArrowColumns:
 
     def reserve(self, value_bytes: cython.Py_ssize_t) -> None:
         """Make room for that many bytes of values at once; pages cost nothing until written."""
-        column = self._values._bytes
-        if column._size + value_bytes > column._capacity:
-            column._grow(value_bytes)
+        self._values._bytes._room(value_bytes)
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -204,6 +246,116 @@ class ArrowColumns:
     def _end_row(self) -> cython.int:
         self._header_ends._put_i32(self._header_keys._count)
         self._count += 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _add_plain(  # noqa: PLR0913 - one call per batch across modules, so all of it at once
+        self,
+        data: cython.p_uchar,
+        pos: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        rows: cython.int,
+        base_offset: cython.longlong,
+        last_delta: cython.longlong,
+        base_time: cython.longlong,
+        time_factor: cython.longlong,
+    ) -> cython.Py_ssize_t:
+        """Compiled only: add plain records; returns where the first one begins that is not plain.
+
+        Nearly all have a key, a value, no headers and short numbers: these need no call each and
+        no growing of buffers. Whatever is the matter with another, the careful way finds out.
+        """
+        self._room(rows, end - pos)
+        offsets = cython.cast(cython.p_longlong, self._offsets._out + self._offsets._size)
+        times = cython.cast(cython.p_longlong, self._timestamps._out + self._timestamps._size)
+        key_ends = cython.cast(cython.p_int, self._keys._ends._out + self._keys._ends._size)
+        value_ends = cython.cast(cython.p_int, self._values._ends._out + self._values._ends._size)
+        keys: cython.p_uchar = self._keys._bytes._out + self._keys._bytes._size
+        values: cython.p_uchar = self._values._bytes._out + self._values._bytes._size
+        key_size: cython.Py_ssize_t = self._keys._bytes._size
+        value_size: cython.Py_ssize_t = self._values._bytes._size
+        stop: cython.Py_ssize_t
+        count: cython.int = 0
+        while count < rows:
+            stop = self._plain(data, pos, end)
+            if stop == 0 or self._offset_delta > last_delta:
+                break
+            offsets[count] = base_offset + self._offset_delta
+            times[count] = base_time + time_factor * self._time_delta
+            memcpy(keys, data + self._key_start, self._key_size)
+            keys += self._key_size
+            key_size += self._key_size
+            key_ends[count] = key_size
+            memcpy(values, data + self._value_start, self._value_size)
+            values += self._value_size
+            value_size += self._value_size
+            value_ends[count] = value_size
+            pos = stop
+            count += 1
+        self._added(count, key_size, value_size)
+        return pos
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _plain(
+        self, data: cython.p_uchar, pos: cython.Py_ssize_t, end: cython.Py_ssize_t
+    ) -> cython.Py_ssize_t:
+        """Read the record at `pos`: where it ends, 0 when it is not plain."""
+        if end - pos < _PLAIN_HEAD:
+            return 0
+        found: cython.longlong = _short(data, pos)
+        at: cython.Py_ssize_t = pos + (found & 3)
+        stop: cython.Py_ssize_t = at + (found >> 3)
+        if found == 0 or found & 4 or stop > end:
+            return 0
+        found = _short(data, at + 1)
+        at += 1 + (found & 3)
+        self._time_delta = (found >> 3) ^ -((found >> 2) & 1)
+        offset: cython.longlong = _short(data, at)
+        at += offset & 3
+        self._offset_delta = offset >> 3
+        key: cython.longlong = _short(data, at)
+        if found == 0 or offset == 0 or key == 0 or (offset | key) & 4:
+            return 0
+        self._key_start = at + (key & 3)
+        self._key_size = key >> 3
+        at = self._key_start + self._key_size
+        if at > stop - 2:
+            return 0
+        found = _short(data, at)
+        self._value_start = at + (found & 3)
+        self._value_size = found >> 3
+        at = self._value_start + self._value_size
+        if found == 0 or found & 4 or at != stop - 1 or data[at] != 0:
+            return 0
+        return stop
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _room(self, rows: cython.Py_ssize_t, size: cython.Py_ssize_t) -> cython.int:
+        self._offsets._room(8 * rows)
+        self._timestamps._room(8 * rows)
+        self._keys._ends._room(4 * rows)
+        self._keys._bytes._room(size)
+        self._values._ends._room(4 * rows)
+        self._values._bytes._room(size)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _added(
+        self, rows: cython.int, key_size: cython.Py_ssize_t, value_size: cython.Py_ssize_t
+    ) -> cython.int:
+        _row: cython.int
+        self._offsets._size += 8 * cython.cast(cython.Py_ssize_t, rows)
+        self._timestamps._size += 8 * cython.cast(cython.Py_ssize_t, rows)
+        self._keys._added(rows, key_size)
+        self._values._added(rows, value_size)
+        for _row in range(rows):
+            self._header_ends._put_i32(self._header_keys._count)
+        self._count += rows
         return 0
 
     def append(self, offset: int, timestamp: int, key: bytes | None, value: bytes | None) -> None:

@@ -166,7 +166,11 @@ class RecordCursor:
 
     def columns(self, columns: ArrowColumns, from_offset: cython.longlong) -> None:
         """Append the records at and after `from_offset` to Arrow buffers."""
-        while self._next():
+        plain: cython.bint = cython.compiled and self._base_offset >= from_offset
+        while True:
+            plain = plain and self._plain_columns(columns) > 0
+            if not self._next():
+                return
             if self._offset < from_offset:
                 self._skip_headers()
                 continue
@@ -184,6 +188,27 @@ class RecordCursor:
             else:
                 self._no_headers()
             columns._end_row()
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _plain_columns(self, columns: ArrowColumns) -> cython.int:
+        """Compiled only: take the records that are plain, up to the first that is not."""
+        before: cython.int = columns._count
+        time: cython.longlong = (
+            self._append_timestamp if self._append_time else self._base_timestamp
+        )
+        self._pos = columns._add_plain(
+            self._data,
+            self._pos,
+            self._end,
+            self._left,
+            self._base_offset,
+            self._last_delta,
+            time,
+            0 if self._append_time else 1,
+        )
+        self._left -= columns._count - before
+        return columns._count - before
 
     @cython.cfunc
     @cython.exceptval(-1)

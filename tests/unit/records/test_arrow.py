@@ -98,3 +98,56 @@ def columns_size(times):
 def test_pyarrow_is_not_imported_before_it_is_needed():
     code = "import sys, barnabas.records.arrow; sys.exit('pyarrow' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("at", range(8))
+def test_plain_records_around_one_that_is_not(at):
+    """What has a key, a value, no headers and short numbers is read by a way of its own."""
+    odd = [
+        (None, b"v", [], 1000),
+        (b"k", None, [], 1000),
+        (b"k", b"v", [("h", b"x")], 1000),
+        (b"k", b"v" * 9000, [], 1000),
+        (b"k" * 9000, b"v", [], 1000),
+        (b"k", b"v", [], 1_000_000),
+        (b"k", b"v", [], 900),
+        (b"", b"", [], 1000),
+    ][at]
+    builder = BatchBuilder(base_offset=3)
+    for index in range(20):
+        builder.append(*(odd if index in (9, 19) else (b"k%d" % index, b"v" * index, [], 1000)))
+    data = bytes(builder.build())
+    for start in (0, 3, 7):
+        table = take_arrow(FetchDecoder(data, "t", 0, fetch_offset=start))
+        table.validate(full=True)
+        records = FetchDecoder(data, "t", 0, fetch_offset=start).take()
+        wanted = [(r.offset, r.timestamp, r.key, r.value, r.headers) for r in records]
+        names = ("offset", "timestamp", "key", "value", "headers")
+        assert [tuple(row[name] for name in names) for row in rows(table)] == wanted
+
+
+def test_a_plain_record_that_is_cut_short():
+    """Whatever byte is wrong, columns and records agree on it."""
+    whole = build_batch([(b"key", b"value", (), 1000 + n) for n in range(4)])
+    for position in range(61, len(whole)):
+        for byte in (0, 1, 0x7F, 0x80, 0xFF):
+            data = bytearray(whole)
+            data[position] = byte
+            assert _columns(data) == _records(data), (position, byte)
+
+
+def _records(data):
+    try:
+        found = FetchDecoder(data, "t", 0, check_crcs=False).take()
+    except CorruptRecordError:
+        return None
+    return [(record.offset, record.key, record.value) for record in found]
+
+
+def _columns(data):
+    try:
+        table = take_arrow(FetchDecoder(data, "t", 0, check_crcs=False))
+    except CorruptRecordError:
+        return None
+    columns = (table.column(name).to_pylist() for name in ("offset", "key", "value"))
+    return list(zip(*columns, strict=True))
