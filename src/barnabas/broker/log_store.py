@@ -2,6 +2,7 @@
 
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
+from barnabas.storage.errors import storage_error
 from barnabas.storage.log import Log
 from barnabas.storage.log_config import LogConfig
 from barnabas.storage.log_manager import LogManager
@@ -17,8 +18,15 @@ class LogStore:
     def get(self, topic_partition: TopicPartition) -> Log | None:
         return self._logs.get(topic_partition)
 
-    def get_or_create(self, topic_partition: TopicPartition, topic_id: Uuid) -> Log:
+    def get_or_create(
+        self, topic_partition: TopicPartition, topic_id: Uuid, *, is_new: bool
+    ) -> Log:
         found = self._logs.get(topic_partition)
+        offline = self._logs.dirs.offline
+        if found is None and offline and not is_new:
+            # It may lie there: an empty one in its place could lead, and what was acknowledged
+            # would be gone (KIP-112).
+            raise storage_error(f"{topic_partition} may be in {offline[0]}, which is offline")
         if found is not None and topic_id != ZERO_UUID and found.topic_id not in (None, topic_id):
             # The topic was deleted and created anew while this broker was away: what is here
             # belongs to the dead one (KAFKA-12257).

@@ -67,10 +67,12 @@ class ReplicaLog(Protocol):
 class LogSource(Protocol):
     """Where a replica's log comes from and goes to; raises BrokerError(KAFKA_STORAGE_ERROR).
 
-    Deleting what is not there is no error.
+    `is_new` says that there cannot be one yet. Deleting what is not there is no error.
     """
 
-    def get_or_create(self, topic_partition: TopicPartition, topic_id: Uuid) -> ReplicaLog: ...
+    def get_or_create(
+        self, topic_partition: TopicPartition, topic_id: Uuid, *, is_new: bool
+    ) -> ReplicaLog: ...
     def delete(self, topic_partition: TopicPartition) -> None: ...
 
 

@@ -168,7 +168,7 @@ class ReplicaManager:
         topic_partition = state.topic_partition
         partition = self._partitions.get(topic_partition)
         if partition is None:
-            log = self._logs.get_or_create(topic_partition, state.topic_id)
+            log = self._logs.get_or_create(topic_partition, state.topic_id, is_new=state.is_new)
             partition = Partition(topic_partition, log, self.settings)
             partition.topic_id = state.topic_id
             for listener in self._listeners:

@@ -33,7 +33,7 @@ class MemoryLogs:
     def get(self, topic_partition):
         return self.logs.get(topic_partition)
 
-    def get_or_create(self, topic_partition, topic_id):
+    def get_or_create(self, topic_partition, topic_id, *, is_new):
         return self.logs.setdefault(topic_partition, MemoryLog())
 
     def delete(self, topic_partition):

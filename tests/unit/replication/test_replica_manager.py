@@ -27,7 +27,7 @@ class Logs:
     def get(self, topic_partition):
         return self.logs.get(topic_partition)
 
-    def get_or_create(self, topic_partition, topic_id):
+    def get_or_create(self, topic_partition, topic_id, *, is_new):
         if self.broken:
             raise BrokerError(ErrorCode.KAFKA_STORAGE_ERROR)
         return self.logs.setdefault(topic_partition, MemoryLog())
@@ -172,7 +172,7 @@ def test_a_late_stop_is_fenced(world):
 
 
 def test_stopping_what_is_not_here_deletes_the_log_left_behind(world):
-    world.logs.get_or_create(TP, TOPIC_ID)
+    world.logs.get_or_create(TP, TOPIC_ID, is_new=True)
     assert world.stop(True).partitions == {TP: ErrorCode.NONE}
     assert not world.logs.logs
 
