@@ -1,48 +1,28 @@
-"""A client connection on an event loop: connect, agree on versions, send, await the answer.
+"""A client connection on an event loop: requests out, answers in.
 
-What it does not do: choose brokers, retry, or know topics; that is `clients/_core`. Every failure
-leaves here as one of our errors (`UnavailableError`, `DeadlineError`, `ProtocolError`), and a
-connection that failed once stays closed.
+What it does not do: choose brokers, retry, or know topics; that is `clients/_core`. How it comes
+to be open, or why it cannot, is `client_opening`'s business. Every failure leaves here as one of
+our errors (`UnavailableError`, `DeadlineError`, `ProtocolError`), and a connection that failed
+once stays closed.
 """
 
 import asyncio
 import math
 import socket
-import ssl
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import (
-    BarnabasError,
-    BrokerError,
-    DeadlineError,
-    ProtocolError,
-    UnavailableError,
-)
+from barnabas.model.errors import BarnabasError, DeadlineError, ProtocolError, UnavailableError
+from barnabas.net.client_opening import agree_on_versions, connect, log_in
 from barnabas.net.client_protocol import ClientProtocol, FrameReceiver, Reader
-from barnabas.net.connection_options import (
-    SESSION_SHARE,
-    Address,
-    ConnectionOptions,
-    connect_problem,
-)
-from barnabas.net.diagnosis import diagnose, tls_failure
-from barnabas.net.version_agreement import (
-    FIRST_API_VERSIONS,
-    VersionRanges,
-    choose_version,
-    versions_request,
-)
+from barnabas.net.connection_options import Address, ConnectionOptions
+from barnabas.net.version_agreement import VersionRanges, choose_version, version_ranges
 from barnabas.runtime.lazy_timer import LazyTimer
 from barnabas.wire.message import Message
 from barnabas.wire.messages.api_versions import ApiVersionsResponse
 from barnabas.wire.primitives import Part
-
-if TYPE_CHECKING:
-    from barnabas.net.sasl_client import SaslLogin
 
 _RETIRE_POLL_S = 0.1
 
@@ -90,10 +70,12 @@ class ClientConnection(asyncio.BufferedProtocol):
         connection = cls(address, options)
         try:
             async with asyncio.timeout(options.connect_timeout_s):
-                await connection._connect()
-                await connection._agree_on_versions()
+                await connect(connection, options)
+                connection._served(await agree_on_versions(connection, options))
                 if options.login is not None:
-                    await connection._log_in(options.login)
+                    session_s = await log_in(connection, options.login)
+                    if session_s:
+                        connection._loop.call_later(session_s, connection._retire)
         except TimeoutError:
             connection.close()
             raise DeadlineError(
@@ -252,59 +234,9 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     # -- inside --------------------------------------------------------------------------------
 
-    async def _connect(self) -> None:
-        options, loop = self._options, asyncio.get_running_loop()
-        try:
-            await loop.create_connection(
-                lambda: self,
-                self.address.host,
-                self.address.port,
-                ssl=options.tls,
-                server_hostname=self.address.host if options.tls else None,
-            )
-        except OSError as error:
-            if options.tls is not None and not isinstance(error, ConnectionRefusedError):
-                raise await self._tls_failure(error) from error
-            raise UnavailableError(
-                f"cannot connect to {self.address}: {connect_problem(error)}"
-            ) from error
-
-    async def _agree_on_versions(self) -> None:
-        try:
-            response = await self._ask_versions(FIRST_API_VERSIONS)
-            if response.error_code == ErrorCode.UNSUPPORTED_VERSION:
-                response = await self._ask_versions(0)
-        except (UnavailableError, ProtocolError) as error:
-            if isinstance(error.__cause__, ssl.SSLError):
-                raise await self._tls_failure(error.__cause__) from error
-            tls = self._options.tls is not None
-            raise await asyncio.to_thread(diagnose, self.address, tls=tls) from error
-        if response.error_code:
-            raise BrokerError(ErrorCode.of(response.error_code))
-        self.versions = {
-            item.api_key: (item.min_version, item.max_version) for item in response.api_keys
-        }
+    def _served(self, response: ApiVersionsResponse) -> None:
+        self.versions = version_ranges(response)
         self.features = {item.name: item.max_version_level for item in response.finalized_features}
-
-    async def _tls_failure(self, error: OSError) -> BarnabasError:
-        failure = tls_failure(self.address, error)
-        if failure.retriable:  # a certain cause that nobody told
-            cause = await asyncio.to_thread(diagnose, self.address, tls=True)
-            return failure if cause.retriable else cause
-        return failure
-
-    async def _log_in(self, login: "SaslLogin") -> None:
-        from barnabas.net.sasl_client import log_in
-
-        steps, answer = log_in(login, self.versions, self.address), None
-        try:
-            while True:
-                request, version = steps.send(answer)
-                answer = await self.submit(request, version=version)
-        except StopIteration as over:
-            if over.value:
-                seconds = over.value * SESSION_SHARE / 1000
-                asyncio.get_running_loop().call_later(seconds, self._retire)
 
     def _retire(self) -> None:
         """Take no more requests, and close once the last has been answered."""
@@ -313,10 +245,6 @@ class ClientConnection(asyncio.BufferedProtocol):
             self.close()
         else:
             asyncio.get_running_loop().call_later(_RETIRE_POLL_S, self._retire)
-
-    async def _ask_versions(self, version: int) -> ApiVersionsResponse:
-        response: ApiVersionsResponse = await self.submit(versions_request(), version=version)  # type: ignore[assignment]
-        return response
 
     def _check_deadlines(self) -> None:
         """Fail if an answer is late; else look again when the next is due."""

@@ -1,0 +1,84 @@
+"""The first steps of a client connection: connect, agree on versions, log in.
+
+Each failure leaves here with its cause named: a refused connection, a port that speaks something
+else, a certificate that does not hold, a user that is not let in. What is asked of an open
+connection is `client`'s.
+"""
+
+import asyncio
+import ssl
+from typing import TYPE_CHECKING
+
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BarnabasError, ProtocolError, UnavailableError
+from barnabas.net.connection_options import (
+    SESSION_SHARE,
+    Address,
+    ConnectionOptions,
+    connect_problem,
+)
+from barnabas.net.diagnosis import diagnose, tls_failure
+from barnabas.net.version_agreement import FIRST_API_VERSIONS, versions_request
+from barnabas.wire.messages.api_versions import ApiVersionsResponse
+
+if TYPE_CHECKING:
+    from barnabas.net.client import ClientConnection
+    from barnabas.net.sasl_client import SaslLogin
+
+
+async def connect(connection: "ClientConnection", options: ConnectionOptions) -> None:
+    """Have the running loop connect it to its address."""
+    address, tls = connection.address, options.tls
+    hostname = address.host if tls else None
+    try:
+        await asyncio.get_running_loop().create_connection(
+            lambda: connection, address.host, address.port, ssl=tls, server_hostname=hostname
+        )
+    except OSError as error:
+        if tls is not None and not isinstance(error, ConnectionRefusedError):
+            raise await _tls_failure(address, error) from error
+        raise UnavailableError(f"cannot connect to {address}: {connect_problem(error)}") from error
+
+
+async def agree_on_versions(
+    connection: "ClientConnection", options: ConnectionOptions
+) -> ApiVersionsResponse:
+    """What the broker says that it serves. Why one says nothing of the kind is looked into."""
+    try:
+        response = await _ask_versions(connection, FIRST_API_VERSIONS)
+        if response.error_code == ErrorCode.UNSUPPORTED_VERSION:
+            response = await _ask_versions(connection, 0)
+    except (UnavailableError, ProtocolError) as error:
+        if isinstance(error.__cause__, ssl.SSLError):
+            raise await _tls_failure(connection.address, error.__cause__) from error
+        tls = options.tls is not None
+        raise await asyncio.to_thread(diagnose, connection.address, tls=tls) from error
+    return response
+
+
+async def log_in(connection: "ClientConnection", login: "SaslLogin") -> float:
+    """Log in; in how many seconds another connection should take its place, 0 for never."""
+    from barnabas.net import sasl_client
+
+    steps = sasl_client.log_in(login, connection.versions, connection.address)
+    answer = None
+    try:
+        while True:
+            request, version = steps.send(answer)
+            answer = await connection.submit(request, version=version)
+    except StopIteration as over:
+        return float(over.value * SESSION_SHARE / 1000)
+
+
+async def _ask_versions(connection: "ClientConnection", version: int) -> ApiVersionsResponse:
+    response = await connection.submit(versions_request(), version=version)
+    assert isinstance(response, ApiVersionsResponse)
+    return response
+
+
+async def _tls_failure(address: Address, error: OSError) -> BarnabasError:
+    failure = tls_failure(address, error)
+    if failure.retriable:  # a certain cause that nobody told
+        cause = await asyncio.to_thread(diagnose, address, tls=True)
+        return failure if cause.retriable else cause
+    return failure
