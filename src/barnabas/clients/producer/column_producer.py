@@ -6,16 +6,21 @@ a row that begins a batch, or is larger than one, takes the way of `send()`. Hea
 `send()`. A settled batch answers for all its rows, so errors are asked for by batch: `Deliveries`.
 """
 
+import asyncio
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
 from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.producer import Producer
+from barnabas.clients.producer.visiting import run_visiting
 from barnabas.model.errors import LocalError
+from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
+from barnabas.model.ids import TopicPartition
 from barnabas.records._rows_hot import BytesColumn, RowEncoder
 
 if TYPE_CHECKING:
@@ -87,6 +92,32 @@ class ColumnProducer(Producer):
         for place, start, stop in _runs(places[order]):
             self._send_run((topic, place), appender, encoder, (start, stop), deliveries)
         return deliveries
+
+    def flush(self, timeout: float | None = None) -> None:
+        run_visiting(self._thread, partial(self._core.flush, timeout))
+
+    def begin_transaction(self) -> None:
+        run_visiting(self._thread, self._core.begin_transaction)
+
+    def commit_with_offsets(
+        self,
+        offsets: Mapping[TopicPartition, OffsetAndMetadata],
+        group: GroupMetadata,
+        timeout: float = 60.0,
+    ) -> None:
+        """`send_offsets_to_transaction` and `commit_transaction` in one: what is left to deliver
+        and the offsets are on their way together, and this thread does the work if it can."""
+        run_visiting(self._thread, partial(self._commit_with, offsets, group, timeout))
+
+    async def _commit_with(
+        self,
+        offsets: Mapping[TopicPartition, OffsetAndMetadata],
+        group: GroupMetadata,
+        timeout_s: float,
+    ) -> None:
+        core = self._core
+        await asyncio.gather(core.flush(timeout_s), core.send_offsets(offsets, group, timeout_s))
+        await core.commit_transaction(timeout_s)
 
     def _send_run(
         self,

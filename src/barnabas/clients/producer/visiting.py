@@ -1,0 +1,67 @@
+"""A coroutine of the producer's loop, run by the thread that waits for it.
+
+To hand work to another thread and to be woken by it takes as long as a broker's answer, twice.
+A loop that rests is run by whoever waits; here also for what is no batch: the end of a transaction.
+"""
+
+import threading
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any
+
+from barnabas.clients._core.shared_loop import SharedLoopThread
+from barnabas.model.errors import ClosedError
+
+
+class Outcome:
+    """How a coroutine ended; settled on the loop, waited for by another thread."""
+
+    def __init__(self) -> None:
+        self.done = False
+        self._error: BaseException | None = None
+        self._lock = threading.Lock()
+        self._listeners: list[Callable[[], None]] = []
+
+    def notify(self, listener: Callable[[], None]) -> None:
+        """Call `listener` once it has ended; at once if it has."""
+        with self._lock:
+            if not self.done:
+                self._listeners.append(listener)
+                return
+        listener()
+
+    async def watch(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Do the work, and tell whoever waits."""
+        try:
+            await work()
+        except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+            self._error = error
+        finally:
+            with self._lock:
+                self.done = True
+            for listener in self._listeners:
+                listener()
+
+    def check(self) -> None:
+        """Raise what went wrong."""
+        if self._error is not None:
+            raise self._error
+
+
+def run_visiting(thread: SharedLoopThread, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run a coroutine to its end: in this thread if nobody runs the loop, else where it runs."""
+    outcome = Outcome()
+    begin = partial(_begin, thread, outcome, work)
+    if thread.at_once(begin) is None:
+        try:
+            thread.loop.call_soon_threadsafe(begin)
+        except RuntimeError:
+            raise ClosedError("the client is closed") from None
+    thread.wait(outcome, None)
+    outcome.check()
+
+
+def _begin(
+    thread: SharedLoopThread, outcome: Outcome, work: Callable[[], Coroutine[Any, Any, None]]
+) -> object:
+    return thread.loop.create_task(outcome.watch(work))
