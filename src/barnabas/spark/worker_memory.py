@@ -12,23 +12,26 @@ to the system at once, which then has to fill each page with zeros anew; here it
 import ctypes
 import gc
 import os
+import sys
 
 TIMES = 3
 KEPT_BYTES = 128 * 1024 * 1024
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _LARGEST_MMAP_THRESHOLD = 32 * 1024 * 1024
-# The process that was frozen, and how often: a fork must not take its parent's for its own.
-_frozen = [-1, 0]
+# The process that was frozen, how often, and how many modules it had imported: a fork must not
+# take its parent's for its own.
+_frozen = [-1, 0, 0]
 
 
 def freeze_imports() -> None:
-    """In this process, the first time it is called, and twice after that: the first task imports
-    what it needs as it goes. A fork begins anew."""
-    process, times = _frozen
+    """In this process, the first times it is called, since the first task imports what it needs as
+    it goes, and whenever something has been imported since: another query may need other modules.
+    A fork begins anew."""
+    process, times, modules = _frozen
     if process != os.getpid():
         times = 0
-    if times < TIMES:
-        _frozen[:] = os.getpid(), times + 1
+    if times < TIMES or len(sys.modules) != modules:
+        _frozen[:] = os.getpid(), times + 1, len(sys.modules)
         gc.freeze()
 
 

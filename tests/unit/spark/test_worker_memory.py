@@ -1,0 +1,38 @@
+"""What the imports made leaves the collector's sight: at first, and when there is more of it."""
+
+import os
+import sys
+from types import ModuleType
+
+import pytest
+
+from barnabas.spark import worker_memory
+
+
+@pytest.fixture
+def frozen(monkeypatch):
+    """How often the collector was told."""
+    calls = []
+    monkeypatch.setattr(worker_memory.gc, "freeze", lambda: calls.append(1))
+    monkeypatch.setattr(worker_memory, "_frozen", [-1, 0, 0])
+    return calls
+
+
+def test_a_few_times_and_after_new_imports(frozen, monkeypatch):
+    for _ in range(worker_memory.TIMES + 5):
+        worker_memory.freeze_imports()
+    assert len(frozen) == worker_memory.TIMES
+    monkeypatch.setitem(sys.modules, "something_new", ModuleType("something_new"))
+    for _ in range(5):
+        worker_memory.freeze_imports()
+    assert len(frozen) == worker_memory.TIMES + 1
+
+
+def test_a_fork_begins_anew(frozen, monkeypatch):
+    for _ in range(worker_memory.TIMES + 5):
+        worker_memory.freeze_imports()
+    parent = os.getpid()
+    monkeypatch.setattr(worker_memory.os, "getpid", lambda: parent + 1)
+    for _ in range(worker_memory.TIMES + 5):
+        worker_memory.freeze_imports()
+    assert len(frozen) == 2 * worker_memory.TIMES
