@@ -1,5 +1,6 @@
 """Running a topology: to the end of what is there, or on and on. Spark comes in when it starts."""
 
+import itertools
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -126,10 +127,18 @@ class Running:
             query.processAllAvailable()
 
     def stop(self) -> None:
-        for query in self.queries:
-            query.stop()
-        for stage in self.stages:
-            stage.close()
+        """All queries are told to stop, also when one will not; then the first error is raised.
+        A query that goes on keeps what its stage holds open."""
+        errors: list[Exception] = []
+        for query, stage in itertools.zip_longest(self.queries, self.stages):
+            try:
+                if query is not None:
+                    query.stop()
+                stage.close()
+            except Exception as error:  # noqa: BLE001 - Spark raises all kinds; raised below
+                errors.append(error)
+        if errors:
+            raise errors[0]
 
 
 def output_schema(node: Node, spark: "SparkSession") -> Schema:
