@@ -47,9 +47,9 @@ async def topic(peer):
     return name
 
 
-async def set_quota(peer, **values):
+async def set_quota(peer, *, ip=None, **values):
     entry = EntryData(
-        [EntityData("client-id", peer.client_id)],
+        [EntityData("client-id", peer.client_id) if ip is None else EntityData("ip", ip)],
         [OpData(key, value or 0.0, value is None) for key, value in values.items()],
     )
     response = await peer.call(AlterClientQuotasRequest([entry]), 1)
@@ -93,6 +93,28 @@ async def test_an_unacknowledged_producer_is_muted_too(peer, topic):
     peer.send(produce_request(topic, BATCH, acks=0), 9)
     await peer.call(ApiVersionsRequest(), 0)
     assert asyncio.get_running_loop().time() - before >= 0.3
+
+
+async def test_a_client_that_takes_too_much_time_waits(peer):
+    await set_quota(peer, request_percentage=0.0001)  # a microsecond in a second
+    before = asyncio.get_running_loop().time()
+    answer = await peer.call(MetadataRequest(topics=[]), 9)
+    assert answer.throttle_time_ms == 1000
+    await peer.call(MetadataRequest(topics=[]), 9)
+    assert asyncio.get_running_loop().time() - before >= 0.95
+
+
+async def test_an_address_that_connects_too_often_is_turned_away(start, connect):
+    """Measured over ten seconds, as by default: no test is so slow that the excess is gone."""
+    broker = await start()
+    first = await connect(broker)
+    await set_quota(first, ip="127.0.0.1", connection_creation_rate=1.0)
+    for _ in range(10):
+        assert (await (await connect(broker)).call(MetadataRequest(topics=[]), 9)).brokers
+    over = await connect(broker)
+    with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
+        await over.call(MetadataRequest(topics=[]), 9, timeout=60)
+    assert (await first.call(MetadataRequest(topics=[]), 9)).brokers
 
 
 @pytest.mark.parametrize("version", [5, 7])

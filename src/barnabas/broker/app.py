@@ -69,7 +69,9 @@ class Broker:
         self._metadata = parts.metadata
         self._storage = parts.storage
         self._access = parts.access
-        self._listeners = Listeners(config, self._clock, self._access.listeners)
+        self._listeners = Listeners(
+            config, self._clock, self._access.listeners, self._access.connection_rates
+        )
         self._running: AsyncExitStack | None = None
         self.failed = asyncio.Event()
         """Set when the broker can no longer serve: every log directory is offline."""
@@ -157,7 +159,7 @@ class Broker:
         services.cluster = cluster.start(stack, receiver, replicas)
         await registration.register()
         dispatcher = Dispatcher(self._access.handlers(HANDLERS), services, start_gate)
-        self._listeners.start(dispatcher)
+        self._listeners.start(self._access.timed(dispatcher))
         await services.cluster.controller.start()
         await topics.wait_for_broker(broker_id, _FIRST_COMMANDS_MS)
         await self._start_serving(stack, dispatcher, configs)
@@ -195,6 +197,8 @@ class Broker:
         if topic is None:
             self._listeners.limit(connection_limits(self.config, self._layers.broker_value))
             self._storage.broker_settings_changed()
+            rate = self._layers.broker_value("max.connection.creation.rate")
+            self._access.connection_rates.limit = rate
 
     def _directory_failed(self, directory: Path) -> None:
         """A log directory is gone: its replicas are out of service, the others go on."""

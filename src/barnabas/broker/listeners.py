@@ -5,12 +5,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from barnabas.broker.access.connection_rates import ConnectionRates, RatedConnections
 from barnabas.broker.config import BrokerConfig
 from barnabas.model.clock import Clock
 from barnabas.model.control import Endpoint
 from barnabas.model.errors import ConfigError
 from barnabas.net.bind import BACKLOG, listen_on
-from barnabas.net.connection_ports import FrameHandler
+from barnabas.net.connection_ports import ConnectionSecurity, FrameHandler
 from barnabas.net.limits import ConnectionLimits
 from barnabas.net.listener import Listener
 
@@ -37,11 +38,13 @@ class Listeners:
         config: BrokerConfig,
         clock: Clock,
         security: Mapping[str, "ListenerSecurity"] | None = None,
+        rates: ConnectionRates | None = None,
     ) -> None:
         """`security` has those of the listeners, by name, that use TLS or SASL."""
         self._config = config
         self._clock = clock
         self._security = security or {}
+        self._rates = rates
         self._bound: list[_Bound] = []
 
     @property
@@ -76,9 +79,15 @@ class Listeners:
                 clock=self._clock,
                 limits=limits,
                 name=name,
-                security=security,
+                security=self._rated(name, security),
             )
             bound.listener.start(bound.sockets)
+
+    def _rated(self, name: str, security: "ListenerSecurity | None") -> ConnectionSecurity | None:
+        if self._rates is None:
+            return security
+        exempt = len(self._bound) > 1 and name == self._config.inter_broker_listener
+        return RatedConnections(self._rates, security, exempt=exempt)
 
     def connections(self, name: str) -> "list[ServerConnection]":
         """The open connections of a listener."""

@@ -20,11 +20,13 @@ DEFAULT = None
 PRODUCER_BYTE_RATE = "producer_byte_rate"
 CONSUMER_BYTE_RATE = "consumer_byte_rate"
 MUTATION_RATE = "controller_mutation_rate"
+REQUEST_PERCENTAGE = "request_percentage"
+CONNECTION_RATE = "connection_creation_rate"
 CLIENT_QUOTAS = frozenset(
-    {PRODUCER_BYTE_RATE, CONSUMER_BYTE_RATE, MUTATION_RATE, "request_percentage"}
+    {PRODUCER_BYTE_RATE, CONSUMER_BYTE_RATE, MUTATION_RATE, REQUEST_PERCENTAGE}
 )
-IP_QUOTAS = frozenset({"connection_creation_rate"})
-WHOLE_NUMBERS = frozenset({PRODUCER_BYTE_RATE, CONSUMER_BYTE_RATE, "connection_creation_rate"})
+IP_QUOTAS = frozenset({CONNECTION_RATE})
+WHOLE_NUMBERS = frozenset({PRODUCER_BYTE_RATE, CONSUMER_BYTE_RATE, CONNECTION_RATE})
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 
@@ -85,6 +87,14 @@ class QuotaTable:
             value = limits.get(entity)
             if value is not None:
                 return Limit(value, share)
+        return None
+
+    def ip_limit(self, host: str) -> Limit | None:
+        """What is in force for an address; nobody shares it."""
+        for name in (host, DEFAULT):
+            value = self._limits.get(frozenset({(IP, name)}))
+            if value is not None:
+                return Limit(value, (host, ""))
         return None
 
 

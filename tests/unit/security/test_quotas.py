@@ -3,6 +3,7 @@ import pytest
 from barnabas.security.quotas import (
     CLIENT_ID,
     DEFAULT,
+    IP,
     USER,
     Limit,
     QuotaTable,
@@ -39,6 +40,13 @@ def test_nobody_is_limited_without_a_limit():
     assert not QuotaTable({})
     assert QuotaTable({}).limit("alice", "etl") is None
     assert QuotaTable({frozenset({(USER, "bob")}): 1.0}).limit("alice", "etl") is None
+
+
+def test_an_address_has_its_own_limit_or_the_default():
+    table = QuotaTable({frozenset({(IP, "10.0.0.1")}): 5.0, frozenset({(IP, DEFAULT)}): 9.0})
+    assert table.ip_limit("10.0.0.1") == Limit(5.0, ("10.0.0.1", ""))
+    assert table.ip_limit("10.0.0.2") == Limit(9.0, ("10.0.0.2", ""))
+    assert QuotaTable({frozenset({(USER, "bob")}): 1.0}).ip_limit("10.0.0.1") is None
 
 
 def test_a_rate_at_its_limit_does_not_wait():

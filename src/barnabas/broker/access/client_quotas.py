@@ -1,12 +1,20 @@
-"""The quotas of one broker: limits from the metadata tree, rates as they are measured."""
+"""The quotas of one broker: limits from the metadata tree, rates as they are measured.
+
+Who keeps to them is decided elsewhere: `metering` (bytes), `mutation_quota`, `request_quota` and
+`connection_rates`.
+"""
+
+from functools import partial
 
 from barnabas.broker.access.client_entities import ClientEntities
 from barnabas.broker.access.quota_entities import table_of
 from barnabas.model.clock import Clock
 from barnabas.security.quotas import (
+    CONNECTION_RATE,
     CONSUMER_BYTE_RATE,
     MUTATION_RATE,
     PRODUCER_BYTE_RATE,
+    REQUEST_PERCENTAGE,
     Limit,
     QuotaTable,
     Rate,
@@ -24,7 +32,7 @@ class Meter:
         self._key = key
         self._clock = clock
         self._samples = samples
-        self._window_ms = window_ms
+        self.window_ms = window_ms
         self._table = QuotaTable({})
         self._rates: dict[Share, Rate] = {}
         self.active = False
@@ -36,18 +44,21 @@ class Meter:
     def limit(self, user: str, client_id: str) -> Limit | None:
         return self._table.limit(user, client_id)
 
+    def ip_limit(self, host: str) -> Limit | None:
+        return self._table.ip_limit(host)
+
     def burst(self, limit: Limit) -> int:
         """The most that one answer may carry, or its sender would wait longer than is measured."""
-        return max(1, round(limit.value * max(self._samples - 1, 1) * self._window_ms / 1000))
+        return max(1, round(limit.value * max(self._samples - 1, 1) * self.window_ms / 1000))
 
-    def record(self, limit: Limit, amount: int) -> int:
+    def record(self, limit: Limit, amount: float) -> int:
         """Count, and say how many milliseconds whoever shares the limit must wait."""
         now_ms = self._clock.monotonic_ms()
         rate = self._rates.get(limit.share)
         if rate is None:
             self._forget_idle(now_ms)
             rate = self._rates[limit.share] = Rate(
-                now_ms, samples=self._samples, window_ms=self._window_ms
+                now_ms, samples=self._samples, window_ms=self.window_ms
             )
         rate.record(amount, now_ms)
         return rate.throttle_ms(limit.value, now_ms)
@@ -59,13 +70,19 @@ class Meter:
 
 
 class ClientQuotas:
-    """What clients may send and read, and how many partitions they may make and remove."""
+    """What clients may send and read, how many partitions they may make and remove, how much of the
+    broker's time they may take, and how often they may connect.
+    """
 
     def __init__(self, clock: Clock, *, samples: int, window_ms: int) -> None:
-        self.produce = Meter(PRODUCER_BYTE_RATE, clock, samples=samples, window_ms=window_ms)
-        self.fetch = Meter(CONSUMER_BYTE_RATE, clock, samples=samples, window_ms=window_ms)
-        self.mutations = Meter(MUTATION_RATE, clock, samples=samples, window_ms=window_ms)
+        meter = partial(Meter, clock=clock, samples=samples, window_ms=window_ms)
+        self.produce = meter(PRODUCER_BYTE_RATE)
+        self.fetch = meter(CONSUMER_BYTE_RATE)
+        self.mutations = meter(MUTATION_RATE)
+        self.requests = meter(REQUEST_PERCENTAGE)
+        self.connections = meter(CONNECTION_RATE)
 
     def load(self, entities: ClientEntities) -> None:
-        for meter in (self.produce, self.fetch, self.mutations):
+        meters = (self.produce, self.fetch, self.mutations, self.requests, self.connections)
+        for meter in meters:
             meter.load(entities)

@@ -8,30 +8,41 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from barnabas.broker.access.client_quotas import ClientQuotas, Meter
-from barnabas.broker.access.metering_port import Handle, mute
 from barnabas.broker.access.mutation_quota import MUTATIONS, limit_mutations
+from barnabas.broker.access.muting import Muting
+from barnabas.broker.access.request_quota import EXEMPT, RequestQuota
+from barnabas.broker.access.throttling import Handle, tell
 from barnabas.broker.handler import Handler, RequestContext, Result
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.fetch import FetchRequest, FetchResponse
-from barnabas.wire.messages.produce import ProduceRequest, ProduceResponse
+from barnabas.wire.messages.produce import ProduceRequest
 
 
-def metered(handlers: Iterable[Handler], quotas: ClientQuotas) -> list[Handler]:
+def metered(
+    handlers: Iterable[Handler], quotas: ClientQuotas, requests: RequestQuota, muting: Muting
+) -> list[Handler]:
     """The handlers with meters where there are quotas."""
-    return [replace(handler, handle=_metered(handler, quotas)) for handler in handlers]
+
+    def behind_meters(handler: Handler) -> Handler:
+        handle = _metered(handler, quotas, muting)
+        if handler.api not in EXEMPT:
+            handle = requests.limited(handle)
+        return replace(handler, handle=handle)
+
+    return [behind_meters(handler) for handler in handlers]
 
 
-def _metered(handler: Handler, quotas: ClientQuotas) -> Handle:
+def _metered(handler: Handler, quotas: ClientQuotas, muting: Muting) -> Handle:
     if handler.api is ApiKey.PRODUCE:
-        return _produce(handler.handle, quotas.produce)
+        return _produce(handler.handle, quotas.produce, muting)
     if handler.api is ApiKey.FETCH:
-        return _fetch(handler.handle, quotas.fetch)
+        return _fetch(handler.handle, quotas.fetch, muting)
     if handler.api in MUTATIONS:
-        return limit_mutations(handler.api, handler.handle, quotas.mutations)
+        return limit_mutations(handler.api, handler.handle, quotas.mutations, muting)
     return handler.handle
 
 
-def _produce(serve: Handle, meter: Meter) -> Handle:
+def _produce(serve: Handle, meter: Meter, muting: Muting) -> Handle:
     def handle(ctx: RequestContext, request: ProduceRequest) -> Result:
         if not meter.active:
             return serve(ctx, request)
@@ -45,19 +56,14 @@ def _produce(serve: Handle, meter: Meter) -> Handle:
         )
         throttle_ms = meter.record(limit, size)
         if throttle_ms > 0:
-
-            def tell(response: ProduceResponse) -> ProduceResponse:
-                response.throttle_time_ms = throttle_ms
-                return response
-
-            ctx.amend_with(tell)
-            mute(ctx.connection, throttle_ms)
+            ctx.amend_with(lambda response: tell(response, throttle_ms))
+            muting.mute(ctx.connection, throttle_ms)
         return serve(ctx, request)
 
     return handle
 
 
-def _fetch(serve: Handle, meter: Meter) -> Handle:
+def _fetch(serve: Handle, meter: Meter, muting: Muting) -> Handle:
     def handle(ctx: RequestContext, request: FetchRequest) -> Result:
         if not meter.active or _is_follower(request):
             return serve(ctx, request)
@@ -70,8 +76,8 @@ def _fetch(serve: Handle, meter: Meter) -> Handle:
             size = _size(response)
             throttle_ms = meter.record(limit, size) if size else 0
             if throttle_ms > 0:
-                response.throttle_time_ms = throttle_ms
-                mute(ctx.connection, throttle_ms)
+                tell(response, throttle_ms)
+                muting.mute(ctx.connection, throttle_ms)
             return response
 
         ctx.amend_with(count)

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from barnabas.broker.access.client_quotas import Meter
-from barnabas.broker.access.metering_port import Handle, mute
+from barnabas.broker.access.muting import Muting
+from barnabas.broker.access.throttling import Handle, tell
 from barnabas.broker.handler import RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.wire.api_keys import ApiKey
@@ -39,7 +40,7 @@ MUTATIONS = frozenset(_REFUSED_FROM)
 _STATES_FROM = 6
 
 
-def limit_mutations(api: ApiKey, serve: Handle, meter: Meter) -> Handle:
+def limit_mutations(api: ApiKey, serve: Handle, meter: Meter, muting: Muting) -> Handle:
     """A handler of one of the three requests, behind the quota."""
     count, refuse = _COUNTS[api], _REFUSALS[api]
 
@@ -51,23 +52,15 @@ def limit_mutations(api: ApiKey, serve: Handle, meter: Meter) -> Handle:
             return serve(ctx, request)
         wait_ms = meter.record(limit, 0)
         if wait_ms > 0 and ctx.version >= _REFUSED_FROM[api]:
-            mute(ctx.connection, wait_ms)
+            muting.mute(ctx.connection, wait_ms)
             return refuse(ctx, request, wait_ms)
         wait_ms = meter.record(limit, count(ctx, request))
         if wait_ms > 0 and ctx.version < _REFUSED_FROM[api]:
-            ctx.amend_with(_throttle(wait_ms))
-            mute(ctx.connection, wait_ms)
+            ctx.amend_with(lambda response: tell(response, wait_ms))
+            muting.mute(ctx.connection, wait_ms)
         return serve(ctx, request)
 
     return handle
-
-
-def _throttle(wait_ms: int) -> Callable[[Any], Any]:
-    def tell(response: Any) -> Any:
-        response.throttle_time_ms = wait_ms
-        return response
-
-    return tell
 
 
 # --- how many partitions -------------------------------------------------------------------------

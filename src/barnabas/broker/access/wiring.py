@@ -2,16 +2,23 @@
 
 from collections.abc import Iterable
 from contextlib import AsyncExitStack
+from functools import partial
+from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from barnabas.broker.access.acl_store import AclStore
 from barnabas.broker.access.authorizer_config import make_authorizer
 from barnabas.broker.access.client_entities import ClientEntities
 from barnabas.broker.access.client_quotas import ClientQuotas
+from barnabas.broker.access.connection_rates import ConnectionRates
 from barnabas.broker.access.metering import metered
+from barnabas.broker.access.muting import Muting
+from barnabas.broker.access.request_quota import RequestQuota
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.handler import Handler
 from barnabas.model.clock import Clock
+from barnabas.net.connection_ports import FrameHandler
+from barnabas.security.quotas import Rate
 from barnabas.zk.tree import MetadataTree
 
 if TYPE_CHECKING:
@@ -24,10 +31,18 @@ class AccessSide:
     def __init__(self, config: BrokerConfig, clock: Clock) -> None:
         self._clock = clock
         self.authorizer = make_authorizer(config)
-        self.quotas = ClientQuotas(
+        measure = {
+            "samples": config["quota.window.num"],
+            "window_ms": config["quota.window.size.seconds"] * 1000,
+        }
+        self.quotas = ClientQuotas(clock, **measure)
+        self._muting = Muting(clock)
+        self._requests = RequestQuota(self.quotas.requests, self._muting, perf_counter_ns)
+        self.connection_rates = ConnectionRates(
+            self.quotas.connections,
             clock,
-            samples=config["quota.window.num"],
-            window_ms=config["quota.window.size.seconds"] * 1000,
+            partial(Rate, **measure),
+            config["max.connection.creation.rate"],
         )
         self.acl_store: AclStore | None = None
         self._entities: ClientEntities | None = None
@@ -62,7 +77,11 @@ class AccessSide:
             from barnabas.broker.access.guards.table import guarded
 
             served = guarded(served, self.authorizer)
-        return metered(served, self.quotas)
+        return metered(served, self.quotas, self._requests, self._muting)
+
+    def timed(self, dispatch: FrameHandler) -> FrameHandler:
+        """The dispatcher, with the time measured that each client takes of it."""
+        return self._requests.timed(dispatch)
 
     async def reload_entity(self, entity_path: str) -> None:
         """Settings of a user, a client id or an address have changed."""

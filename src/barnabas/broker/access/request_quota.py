@@ -1,0 +1,108 @@
+"""The quota on a broker's time (KIP-124): `request_percentage`.
+
+What counts is the time that the loop spends on a client's request, from its bytes to those of the
+answer; waiting in a purgatory is free. 100 is all the time of the broker, which has one loop, where
+Kafka counts 100 for each of its threads. Requests of brokers are exempt.
+
+The time of a request is complete only after its answer, so an answer tells of the time up to
+itself, and the rest counts towards the next.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from barnabas.broker.access.client_quotas import Meter
+from barnabas.broker.access.muting import Muting
+from barnabas.broker.access.throttling import Handle, tell
+from barnabas.broker.handler import RequestContext, Result
+from barnabas.net.connection_ports import FrameHandler
+from barnabas.net.pending import Reply
+from barnabas.net.server_connection import ServerConnection
+from barnabas.security.quotas import Limit
+from barnabas.wire.api_keys import ApiKey
+
+# Of one broker to another, and logins, which have limits of their own.
+EXEMPT = frozenset(
+    {
+        ApiKey.LEADER_AND_ISR,
+        ApiKey.STOP_REPLICA,
+        ApiKey.UPDATE_METADATA,
+        ApiKey.CONTROLLED_SHUTDOWN,
+        ApiKey.ALTER_PARTITION,
+        ApiKey.WRITE_TXN_MARKERS,
+        ApiKey.SASL_HANDSHAKE,
+        ApiKey.SASL_AUTHENTICATE,
+    }
+)
+_PERCENT_PER_NS = 100 / 1e9
+
+
+class RequestQuota:
+    """Measures requests and holds clients to their share; owned by the broker's loop.
+
+    `timed` stands before the dispatcher and `limited` before each handler: the one knows how long a
+    request takes, the other whose it is.
+    """
+
+    def __init__(self, meter: Meter, muting: Muting, now_ns: Callable[[], int]) -> None:
+        self._meter = meter
+        self._muting = muting
+        self._now_ns = now_ns
+        self._limit: Limit | None = None  # of the request that is being served
+        self._counted_ns = 0  # up to where its time has been counted
+
+    def timed(self, dispatch: FrameHandler) -> FrameHandler:
+        """The dispatcher, with the time measured that it takes."""
+        meter = self._meter
+
+        def serve(connection: ServerConnection, frame: memoryview) -> Reply:
+            if not meter.active:
+                return dispatch(connection, frame)
+            self._limit, self._counted_ns = None, self._now_ns()
+            try:
+                return dispatch(connection, frame)
+            finally:
+                self._close()
+
+        return serve
+
+    def _close(self) -> None:
+        limit, self._limit = self._limit, None
+        if limit is not None:
+            self._count(limit)
+
+    def limited(self, serve: Handle) -> Handle:
+        """A handler whose time counts."""
+        meter = self._meter
+
+        def handle(ctx: RequestContext, request: Any) -> Result:
+            if meter.active and not _of_a_broker(request):
+                limit = meter.limit(ctx.principal.name, ctx.header.client_id or "")
+                if limit is not None:
+                    self._limit = limit
+                    ctx.amend_with(lambda response: self._tell(ctx, limit, response))
+            return serve(ctx, request)
+
+        return handle
+
+    def _tell(self, ctx: RequestContext, limit: Limit, response: Any) -> Any:
+        # An answer that comes later was paid for when its request was.
+        wait_ms = self._count(limit) if self._limit is limit else self._meter.record(limit, 0)
+        # As in Kafka one window at most: who is far over is told again.
+        wait_ms = min(wait_ms, self._meter.window_ms)
+        if wait_ms > 0:
+            self._muting.mute(ctx.connection, wait_ms)
+            tell(response, wait_ms)
+        return response
+
+    def _count(self, limit: Limit) -> int:
+        now_ns = self._now_ns()
+        spent_ns, self._counted_ns = now_ns - self._counted_ns, now_ns
+        return self._meter.record(limit, spent_ns * _PERCENT_PER_NS)
+
+
+def _of_a_broker(request: Any) -> bool:
+    """Whether a follower asks (Fetch, OffsetForLeaderEpoch, ListOffsets)."""
+    state = getattr(request, "replica_state", None)
+    replica_id = getattr(request, "replica_id", -1) if state is None else state.replica_id
+    return isinstance(replica_id, int) and replica_id >= 0
