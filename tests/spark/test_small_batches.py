@@ -20,7 +20,8 @@ from pyspark.sql.streaming.python_streaming_source_runner import (
 )
 from pyspark.worker_util import pickleSer
 
-from barnabas import TopicPartition
+from barnabas import Producer, TopicPartition
+from barnabas.clients.simple import SimpleConsumer
 from barnabas.spark.source.columns import source_schema
 from barnabas.spark.source.options import SourceOptions
 from barnabas.spark.source.stream_reader import StreamReader
@@ -98,6 +99,45 @@ def test_it_is_itself_before_and_after(broker, topic):
             out = engine.answer(report_latest_offset_func)
             assert json.loads(out.read(read_int(out))) == {topic: {"0": 1500, "1": 3}}
             assert engine.plan([0, 0], [1, 1])[1] is not None
+
+
+def test_one_fetch_serves_the_ranges_that_follow_each_other(broker, topic, monkeypatch):
+    fetched = []
+    fetch = SimpleConsumer.fetch
+
+    def counted(self, *args, **options):
+        fetched.append(args)
+        return fetch(self, *args, **options)
+
+    monkeypatch.setattr(SimpleConsumer, "fetch", counted)
+    with Engine(broker.bootstrap_servers, topic) as engine:
+        for start in range(0, 50, 10):
+            rows = engine.plan([start, 3], [start + 10, 3])[1]
+            assert [row["offset"] for row in rows] == list(range(start, start + 10))
+        assert len(fetched) == 1
+        rows = engine.plan([10, 3], [20, 3])[1]
+        assert [row["offset"] for row in rows] == list(range(10, 20))
+        assert len(fetched) == 2, "not where the last one ended: a partition may be another by now"
+
+
+def test_transactions_in_ranges_that_follow_each_other(broker, topic_name):
+    """An aborted one, and a committed one of the same producer, in one fetch."""
+    broker.topic(topic_name)
+    settings = {"bootstrap.servers": broker.bootstrap_servers, "transactional.id": topic_name}
+    with Producer(settings) as producer:
+        producer.init_transactions()
+        for turn in range(4):
+            producer.begin_transaction()
+            for n in range(3):
+                producer.send(topic_name, b"%d %d" % (turn, n))
+            producer.flush()
+            producer.commit_transaction() if turn % 2 else producer.abort_transaction()
+    committed = [r.offset for r in broker.records(topic_name, read_committed=True)]
+    assert len(committed) == 6
+    options = {"kafka.isolation.level": "read_committed"}
+    with Engine(broker.bootstrap_servers, topic_name, **options) as engine:
+        found = [engine.plan([n], [n + 1])[1] for n in range(16)]
+        assert [row["offset"] for rows in found for row in rows] == committed
 
 
 def test_what_is_left_to_the_tasks(broker, topic):

@@ -161,6 +161,27 @@ def test_least_and_most_per_trigger(broker, topic_name):
         assert len(query.step()) == 3
 
 
+def test_partitions_are_gone_by_for_as_long_as_told(broker, topic_name):
+    broker.topic(topic_name)
+    broker.produce(topic_name, "a")
+    limit = {"partition.metadata.cache.ttl.ms": "3600000"}
+    with (
+        DrivenQuery(broker.bootstrap_servers, topic_name) as asks,
+        DrivenQuery(broker.bootstrap_servers, topic_name, **limit) as knows,
+    ):
+        for query in (asks, knows):
+            query.until(1)
+        broker.admin.create_partitions({topic_name: 2})
+        wait_for(lambda: len(broker.admin.describe_topic(topic_name).partitions) == 2)
+        with Producer({"bootstrap.servers": broker.bootstrap_servers}) as producer:
+            for partition in (0, 1):
+                producer.send(topic_name, b"%d" % partition, partition=partition)
+        asks.until(3)
+        knows.until(2)
+        assert knows.step() == []
+        assert [row["value"] for row in knows.rows] == [b"a", b"0"]
+
+
 def test_internal_topics_match_no_pattern(broker, topic_name):
     broker.topic(topic_name)
     with Producer({"bootstrap.servers": broker.bootstrap_servers}) as producer:

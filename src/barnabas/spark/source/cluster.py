@@ -7,6 +7,7 @@ here: by the admin client until its time is up, and after that as often as the q
 import logging
 import re
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
@@ -48,6 +49,7 @@ class SourceCluster:
             else IsolationLevel.READ_UNCOMMITTED
         )
         self._pause = threading.Event()
+        self._known: tuple[float, dict[TopicPartition, Uuid]] | None = None
 
     def close(self) -> None:
         self._admin.close()
@@ -63,9 +65,13 @@ class SourceCluster:
         """The ends of all partitions as they are now."""
 
         def ask() -> ClusterView:
-            places = self._partitions(may_be_gone=True)
+            places = self._known_partitions()
             ids = {place.topic: uuid for place, uuid in places.items() if uuid != ZERO_UUID}
-            return ClusterView(self._listed(dict.fromkeys(places, LATEST)), ids)
+            try:
+                return ClusterView(self._listed(dict.fromkeys(places, LATEST)), ids)
+            except BarnabasError:
+                self._known = None  # it may be just that one of them is gone
+                raise
 
         return self._again(ask)
 
@@ -80,6 +86,16 @@ class SourceCluster:
         return self._again(lambda: self._resolve(limit, wanted, option))
 
     # -- inside --------------------------------------------------------------------------------
+
+    def _known_partitions(self) -> dict[TopicPartition, Uuid]:
+        """Those that a running query reads; asked for when they have been known for too long."""
+        limit_ms, now = self._options.metadata_cache_ms, time.monotonic()
+        if limit_ms is not None and self._known is not None:
+            seen, places = self._known
+            if (now - seen) * 1000 < limit_ms:
+                return places
+        self._known = now, self._partitions(may_be_gone=True)
+        return self._known[1]
 
     def _partitions(self, may_be_gone: bool) -> dict[TopicPartition, Uuid]:
         names = self._topic_names()

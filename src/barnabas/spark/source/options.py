@@ -94,6 +94,8 @@ class SourceOptions:
     poll_timeout_ms: int
     offset_retries: int
     offset_retry_ms: int
+    metadata_cache_ms: int | None
+    """How long the driver goes by the partitions it has seen; None: it always asks."""
     client: Mapping[str, str]
     fetch_bytes: int
     formats: FormatOptions
@@ -125,6 +127,7 @@ class SourceOptions:
             poll_timeout_ms=texts.number("kafkaConsumer.pollTimeoutMs", DEFAULT_POLL_TIMEOUT_MS, 1),
             offset_retries=texts.number("fetchOffset.numRetries", 3),
             offset_retry_ms=texts.number("fetchOffset.retryIntervalMs", 10),
+            metadata_cache_ms=_metadata_cache_ms(texts),
             client=client,
             fetch_bytes=fetch_bytes,
             formats=FormatOptions.parse(texts),
@@ -142,9 +145,17 @@ class SourceOptions:
         low, high = self.min_offsets_per_trigger, self.max_offsets_per_trigger
         if low is not None and high is not None and low > high:
             raise ConfigError(f"minOffsetsPerTrigger={low} passes maxOffsetsPerTrigger={high}")
-        texts.maybe_number("partition.metadata.cache.ttl.ms", -1)
+        # It chooses between two ways to ask for offsets; here there is one, the admin client's.
         texts.flag("useDeprecatedOffsetFetching", False)
         texts.flag("commitOffsets", True)
+
+
+def _metadata_cache_ms(texts: OptionTexts) -> int | None:
+    name = "partition.metadata.cache.ttl.ms"
+    found = texts.number(name, -1, -1)
+    if found == 0:
+        raise ConfigError(f"{name}=0: must be a time, or -1 for none")
+    return None if found < 0 else found
 
 
 def _refuse(texts: OptionTexts, names: tuple[str, ...], why: str) -> None:

@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyspark.sql.types import StructType
@@ -17,6 +18,7 @@ from pyspark.sql.types import StructType
 from barnabas.clients.simple import FetchedBatches, SimpleConsumer
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError
+from barnabas.model.ids import TopicPartition
 from barnabas.records.arrow import take_arrow
 from barnabas.spark.formats.options import DLQ
 from barnabas.spark.source.columns import decoded_names, spark_batch
@@ -110,17 +112,32 @@ def read_ranges(
 
 
 def read_at_once(
-    ranges: Iterable[OffsetRange], options: SourceOptions, columns: list[str]
+    ranges: Iterable[OffsetRange],
+    options: SourceOptions,
+    columns: list[str],
+    kept: dict[TopicPartition, FetchedBatches],
 ) -> list[tuple[FetchedBatches, "pa.RecordBatch"]] | None:
-    """All records of some ranges with one fetch of each; None when that does not do."""
+    """All records of some ranges with one fetch of each at the most; None when that does not do.
+
+    `kept` are the batches fetched last, by partition: a range that begins where they were read to
+    may lie in them as well. They are brought up to date.
+    """
+    found = []
     try:
         consumer = _consumers.get(options.client)
-        found = [RangeReader(consumer, item, options).at_once(columns) for item in ranges]
+        for item in ranges:
+            before = kept.pop(item.place, None)
+            whole = RangeReader(consumer, item, options).at_once(columns, before)
+            if whole is None:
+                return None
+            found.append(whole)
+            # Which of the aborted transactions have ended by then, only the broker knows.
+            if not whole[0].aborted:
+                kept[item.place] = replace(whole[0], fetch_offset=item.end)
     except BarnabasError:
         _consumers.drop(options.client)
         raise
-    whole = [item for item in found if item is not None]
-    return whole if len(whole) == len(found) else None
+    return found
 
 
 def fetch_size(records: int, most: int) -> int:
@@ -153,9 +170,19 @@ class RangeReader:
         finally:
             fetches.close()
 
-    def at_once(self, columns: list[str]) -> tuple[FetchedBatches, "pa.RecordBatch"] | None:
-        """The whole range, if one fetch brings it."""
-        fetched = self._fetch(self._position)
+    def at_once(
+        self, columns: list[str], before: FetchedBatches | None = None
+    ) -> tuple[FetchedBatches, "pa.RecordBatch"] | None:
+        """The whole range, if it follows in the batches fetched before, or one fetch brings it."""
+        if before is not None and before.fetch_offset == self._position:
+            found = self._whole(before, columns)
+            if found is not None:
+                return found
+        return self._whole(self._fetch(self._position), columns)
+
+    def _whole(
+        self, fetched: FetchedBatches, columns: list[str]
+    ) -> tuple[FetchedBatches, "pa.RecordBatch"] | None:
         decoder = fetched.decoder()
         batch = take_arrow(decoder, self._range.size, columns)
         if decoder.next_offset < self._range.end:

@@ -8,6 +8,10 @@ the wrapper, so a reader with records to hand over shows that class while they a
 
 Only what is small comes this way: few records of few partitions, undecoded, that come with the
 first fetch of each. Anything else, an error too, is left to the task, which knows what to do.
+
+A fetch brings at least a whole batch, often many times what a small micro-batch takes. What it
+brought is kept for the range that begins where this one ended, and for no other: a partition that
+was begun anew, or has been read by a task in between, is fetched again.
 """
 
 import logging
@@ -24,6 +28,9 @@ from barnabas.spark.source.range_reader import read_at_once
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from barnabas.clients.simple import FetchedBatches
+    from barnabas.model.ids import TopicPartition
 
 try:
     from pyspark.sql.datasource_internal import _SimpleStreamReaderWrapper as HANDS_OVER
@@ -43,6 +50,7 @@ class SmallBatches:
         self._names = schema.fieldNames()
         self._possible = HANDS_OVER is not None and options.read_on_driver and not decoded
         self._ready: list[pa.RecordBatch] | None = None
+        self._kept: dict[TopicPartition, FetchedBatches] = {}
 
     @property
     def shown_class(self) -> type[Any] | None:
@@ -62,7 +70,7 @@ class SmallBatches:
         if len(ranges) > MOST_RANGES or sum(item.size for item in ranges) > MOST_RECORDS:
             return None
         try:
-            found = read_at_once(ranges, self._options, decoded_names(self._names))
+            found = read_at_once(ranges, self._options, decoded_names(self._names), self._kept)
         except BarnabasError as error:
             _log.info("the task shall read what the driver could not: %s", error)
             return None

@@ -25,6 +25,7 @@ from barnabas.spark.source.admission import Admission
 from barnabas.spark.source.columns import check_schema
 from barnabas.spark.source.decoded_rows import RowDecoder
 from barnabas.spark.source.input_partition import RangesPartition
+from barnabas.spark.source.look_ahead import LookAhead
 from barnabas.spark.source.offset_ranges import pack_ranges, ranges_between, split_ranges
 from barnabas.spark.source.offsets import LatestOffsets, OffsetJson, Offsets, read, render
 from barnabas.spark.source.options import SourceOptions
@@ -92,6 +93,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             tasks = [(item,) for item in cut]
         planned = [RangesPartition(task, index) for index, task in enumerate(tasks)]
         self._small.plan(planned)
+        if self._planning is not None:
+            self._planning.look_ahead()
         return planned
 
     def getCache(self, start: Any, end: Any) -> "Iterator[pa.RecordBatch] | None":
@@ -139,6 +142,7 @@ class Planning:
         self._initial: Offsets | None = None
         self._target: ClusterView | None = None
         self._known_ids: dict[str, Uuid] = {}
+        self._ahead = LookAhead(cluster.view, options.max_offsets_per_trigger)
         self._admission = Admission(
             options.max_offsets_per_trigger,
             options.min_offsets_per_trigger,
@@ -167,6 +171,11 @@ class Planning:
         """Trigger.AvailableNow: what comes from now on is for the next run."""
         self._target = self._cluster.view()
 
+    def look_ahead(self) -> None:
+        """A micro-batch is planned: see meanwhile what there is for the next."""
+        if self._target is None:
+            self._ahead.begin()
+
     def next_end(self, start: Offsets, *, limited: bool) -> Offsets:
         """The end of the next batch; waits a little when there is nothing new."""
         deadline = self._clock.monotonic_ms() + LONG_POLL_MS
@@ -190,7 +199,7 @@ class Planning:
             self._mirror.flush()
 
     def _end(self, start: Offsets, limited: bool) -> Offsets:
-        view = self._target or self._cluster.view()
+        view = self._target or self._ahead.take(start) or self._cluster.view()
         step = advance(start, view, self._known_ids)
         self._tell_losses(step)
         self.seen = view

@@ -48,6 +48,7 @@ WRONG = [
     ({"fetchOffset.numRetries": "-1"}, "fetchOffset.numRetries="),
     ({"fetchOffset.retryIntervalMs": "x"}, "fetchOffset.retryIntervalMs="),
     ({"partition.metadata.cache.ttl.ms": "-2"}, "partition.metadata.cache.ttl.ms="),
+    ({"partition.metadata.cache.ttl.ms": "0"}, "partition.metadata.cache.ttl.ms="),
     ({"useDeprecatedOffsetFetching": "maybe"}, "useDeprecatedOffsetFetching="),
     ({"commitOffsets": "x"}, "commitOffsets="),
     ({"smallBatchesOnDriver": "x"}, "smallBatchesOnDriver="),

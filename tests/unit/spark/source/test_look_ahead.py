@@ -1,0 +1,64 @@
+"""What is seen ahead counts only when it makes no difference to ask again."""
+
+import pytest
+
+from barnabas.model.errors import DeadlineError
+from barnabas.model.ids import TopicPartition
+from barnabas.spark.source import look_ahead
+from barnabas.spark.source.look_ahead import LookAhead
+from barnabas.spark.source.planner import ClusterView
+
+A, B = TopicPartition("a", 0), TopicPartition("a", 1)
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch):
+    monkeypatch.setattr(look_ahead, "GIVE_WAY_SECONDS", 0)
+
+
+def view(**ends):
+    return ClusterView({A: ends["a"], B: ends["b"]}, {})
+
+
+def test_more_than_the_limit_is_believed_once():
+    seen = view(a=15, b=5)
+    ahead = LookAhead(lambda: seen, 10)
+    ahead.begin()
+    ahead.begin()
+    assert ahead.take({A: 8, B: 2}) is seen
+    assert ahead.take({A: 8, B: 2}) is None
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        pytest.param({A: 9, B: 2}, id="too little"),
+        pytest.param({A: 0}, id="another partition"),
+        pytest.param({A: 16, B: -100}, id="a log that was cut back"),
+    ],
+)
+def test_anything_else_is_asked_for_again(start):
+    ahead = LookAhead(lambda: view(a=15, b=5), 10)
+    ahead.begin()
+    assert ahead.take(start) is None
+
+
+def test_nobody_looks_without_a_limit():
+    asked = []
+    ahead = LookAhead(lambda: asked.append(1), None)
+    ahead.begin()
+    assert ahead.take({}) is None
+    assert not asked
+
+
+def test_an_error_and_an_old_view_are_no_answer(monkeypatch):
+    def fail():
+        raise DeadlineError("nobody there")
+
+    ahead = LookAhead(fail, 1)
+    ahead.begin()
+    assert ahead.take({A: 0, B: 0}) is None
+    monkeypatch.setattr(look_ahead, "FRESH_SECONDS", -1)
+    ahead = LookAhead(lambda: view(a=15, b=5), 1)
+    ahead.begin()
+    assert ahead.take({A: 0, B: 0}) is None
