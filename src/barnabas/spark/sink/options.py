@@ -19,7 +19,9 @@ SINK_OPTIONS = (
 SPARKS_OWN = ("checkpointLocation", "queryName", "path")
 """Options that Spark reads itself and shows to the sink as well."""
 
-BATCH_BYTES = "131072"
+BATCH_BYTES = "262144"
+BUFFER_BYTES = "134217728"
+"""Room for a batch of each of some hundred partitions: without it they leave half empty."""
 TRANSACTION_TIMEOUT_MS = "300000"
 
 
@@ -83,4 +85,4 @@ def _query_id(texts: OptionTexts, guarantee: Guarantee, streaming: bool) -> str 
 
 def with_defaults(settings: dict[str, str]) -> dict[str, str]:
     """Larger batches than a client's: rows come by the thousand, and the task's end flushes."""
-    return {"batch.size": BATCH_BYTES, **settings}
+    return {"batch.size": BATCH_BYTES, "buffer.memory": BUFFER_BYTES, **settings}

@@ -36,7 +36,7 @@ from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.spark.client_settings import admin_settings
 from barnabas.spark.sink.options import TRANSACTION_TIMEOUT_MS, SinkOptions
-from barnabas.spark.sink.rows import Sending
+from barnabas.spark.sink.rows import DELIVERY_SECONDS, Sending
 from barnabas.spark.worker_memory import freeze_imports
 
 if TYPE_CHECKING:
@@ -208,9 +208,8 @@ def _transaction(
         mark = Mark(epoch.batch_id, sending.rows).render(epoch.query_id)
         # Any partition that exists will do; the group belongs to this task alone.
         place = TopicPartition(sending.first_topic, 0)
-        producer.send_offsets_to_transaction({place: mark}, GroupMetadata(epoch.transactional_id))
-        sending.finish()
-        producer.commit_transaction()
+        group = GroupMetadata(epoch.transactional_id)
+        producer.commit_with_offsets({place: mark}, group, DELIVERY_SECONDS)
     except BaseException:
         clients.drop(settings)
         raise
