@@ -4,6 +4,10 @@ Two ceilings: the same data source with Arrow batches from memory (`spark_ceilin
 fetching and producing cost; Spark's rate source into `noop`, for what a micro-batch costs that has
 nothing to do. With Spark's own Kafka connector in `BARNABAS_SPARK_KAFKA_JARS` (paths of its jars,
 separated by commas) the connector runs on the same topic, in the same session, in turns with ours.
+
+One rule for all: rounds in turns, the first ones (a JVM that still compiles) not counted; a figure
+is the median of its rounds, a ratio the median of the rounds' ratios, each between neighbours in
+time. What is written goes to memory that was in use just now (`warm_memory`), for everybody.
 """
 
 import contextlib
@@ -12,7 +16,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +25,7 @@ import psutil
 from barnabas import Admin, Producer
 from barnabas.spark import session
 from benchmarks.broker_process import BrokerProcess, broker
+from benchmarks.machine import warm_memory
 from benchmarks.report import Report
 from benchmarks.spark_ceiling import FORMAT, VALUE_BYTES, PreparedDataSource, key_of
 
@@ -29,8 +34,10 @@ SCALE = float(os.environ.get("BARNABAS_BENCH_SCALE", "1"))
 PARTITIONS = 2
 ROWS = int(4_000_000 * SCALE)
 STREAM_BATCH = int(1_000_000 * SCALE)
-ROUNDS = 5
-SMALL_ROWS, SMALL_WARM_UP, SMALL_BATCHES = 10, 40, 80
+WARM_UPS, ROUNDS = 2, 5
+SMALL_ROWS, SMALL_WARM_UP, SMALL_BATCHES, SMALL_ROUNDS = 10, 40, 80, 3
+RECORD_BYTES = 160
+"""More than a record takes in the log."""
 DRIVER_MEMORY = "3g"
 
 OURS, CONNECTOR, CEILING = "barnabas", "kafka", FORMAT
@@ -52,68 +59,79 @@ def run(report: Report) -> None:
 
 def _rates(report: Report, bench: "Bench", name: str, measure: Measure, goal: float = 0) -> None:
     kinds = [CEILING, OURS, *([CONNECTOR] if JARS else [])]
-    best = _best(bench, measure, kinds)
-    ours, ceiling = best[OURS], best[CEILING]
-    report.add(f"ceiling, {name.replace('topic', 'memory', 1)}", ceiling.rate, "rows/s")
+    found = _in_turns(bench, measure, kinds, (WARM_UPS, ROUNDS))
+    ours, ceiling = found[OURS], found[CEILING]
+    report.add(f"ceiling, {name.replace('topic', 'memory', 1)}", ceiling.figure, "rows/s")
     text = f">= {goal:g}" if goal else ""
-    ratio = ours.rate / ceiling.rate
-    report.add(name, ours.rate, "rows/s", beside="ceiling", ratio=ratio, goal=text)
+    ratio = ours.beside(ceiling)
+    report.add(name, ours.figure, "rows/s", beside="ceiling", ratio=ratio, goal=text)
     ratio = ours.cpu_us / ceiling.cpu_us
     report.add(f"{name}, processor", ours.cpu_us, "us/row", beside="ceiling", ratio=ratio)
     if JARS:
-        theirs = best[CONNECTOR]
-        _beside_connector(report, name, ours.rate, theirs.rate, "rows/s", ">= 1")
-        cpu = f"{name}, processor"
-        _beside_connector(report, cpu, ours.cpu_us, theirs.cpu_us, "us/row", "")
+        theirs = found[CONNECTOR]
+        _beside_connector(report, name, ours, theirs, "rows/s", ">= 1")
+        report.add(f"Spark's connector, {name}, processor", theirs.cpu_us, "us/row")
 
 
 def _small_batches(report: Report, bench: "Bench") -> None:
-    """The median of each round's batches; the best round of each, as everywhere."""
+    """The median micro-batch of each round, and the median of the rounds."""
     kinds = ["rate", OURS, *([CONNECTOR] if JARS else [])]
-    rounds: dict[str, list[float]] = {kind: [] for kind in kinds}
-    for _ in range(ROUNDS - 2):
-        for kind in kinds:
-            rounds[kind].append(bench.small_batch(kind))
-    best = {kind: min(values) for kind, values in rounds.items()}
+    found = _in_turns(bench, bench.small_batch, kinds, (1, SMALL_ROUNDS))
+    ours, rate = found[OURS], found["rate"]
     name = f"micro-batch of {SMALL_ROWS} rows, topic to topic"
-    report.add("micro-batch, rate source to noop", best["rate"], "ms")
-    ratio = best[OURS] / best["rate"]
-    report.add(name, best[OURS], "ms", beside="rate source", ratio=ratio, goal="<= 1.8")
+    report.add("micro-batch, rate source to noop", rate.figure, "ms")
+    ratio = ours.beside(rate)
+    report.add(name, ours.figure, "ms", beside="rate source", ratio=ratio, goal="<= 1.8")
     if JARS:
-        _beside_connector(report, name, best[OURS], best[CONNECTOR], "ms", "<= 1")
+        _beside_connector(report, name, ours, found[CONNECTOR], "ms", "<= 1")
 
 
 def _beside_connector(
-    report: Report, name: str, ours: float, theirs: float, unit: str, goal: str
+    report: Report, name: str, ours: "Rounds", theirs: "Rounds", unit: str, goal: str
 ) -> None:
-    report.add(f"Spark's connector, {name}", theirs, unit)
-    report.add(name, ours, unit, beside="connector", ratio=ours / theirs, goal=goal)
+    report.add(f"Spark's connector, {name}", theirs.figure, unit)
+    ratio = ours.beside(theirs)
+    report.add(name, ours.figure, unit, beside="connector", ratio=ratio, goal=goal)
 
 
 @dataclass(slots=True)
-class Best:
-    """The best of some rounds: neighbours on the machine only ever make it worse."""
+class Rounds:
+    """One party's figures, round by round."""
 
-    rate: float = 0.0
-    cpu_us: float = float("inf")
+    figures: list[float] = field(default_factory=list)
+    cpus_us: list[float] = field(default_factory=list)
 
-    def take(self, rate: float, cpu_us: float) -> None:
-        self.rate = max(self.rate, rate)
+    @property
+    def figure(self) -> float:
+        return statistics.median(self.figures)
+
+    @property
+    def cpu_us(self) -> float:
         # A worker that ended unseen took its time with it.
-        self.cpu_us = min(self.cpu_us, cpu_us) if cpu_us > 0 else self.cpu_us
+        return statistics.median([value for value in self.cpus_us if value > 0])
+
+    def beside(self, other: "Rounds") -> float:
+        """The median of the ratios: each round compares neighbours in time."""
+        pairs = zip(self.figures, other.figures, strict=True)
+        return statistics.median([own / theirs for own, theirs in pairs])
 
 
-def _best(bench: "Bench", measure: Measure, kinds: list[str]) -> dict[str, Best]:
-    """The best of `ROUNDS` after a warm-up, taken in turns."""
-    best = {kind: Best() for kind in kinds}
-    for turn in range(ROUNDS + 1):
-        for kind in kinds:
+def _in_turns(
+    bench: "Bench", measure: Measure, kinds: list[str], rounds: tuple[int, int]
+) -> dict[str, Rounds]:
+    """Warm-ups and rounds; who goes first changes with every round."""
+    found = {kind: Rounds() for kind in kinds}
+    warm_ups, counted = rounds
+    for turn in range(warm_ups + counted):
+        for kind in kinds if turn % 2 else reversed(kinds):
+            bench.warm()
             before = bench.cpu_seconds()
-            rate = measure(kind)
+            figure = measure(kind)
             cpu_us = (bench.cpu_seconds() - before) / ROWS * 1e6
-            if turn:
-                best[kind].take(rate, cpu_us)
-    return best
+            if turn >= warm_ups:
+                found[kind].figures.append(figure)
+                found[kind].cpus_us.append(cpu_us)
+    return found
 
 
 class Bench:
@@ -136,6 +154,10 @@ class Bench:
         ) as producer:
             for number in range(ROWS):
                 producer.send("in", value, key_of(number), (), number % PARTITIONS)
+
+    def warm(self) -> None:
+        """Before each measurement, whosever it is: most of them write nothing, some all rows."""
+        warm_memory(self._place, ROWS * RECORD_BYTES)
 
     def cpu_seconds(self) -> float:
         """Of Spark's processes, those that have ended included, and the broker."""
@@ -196,17 +218,18 @@ class Bench:
         return reader.option("maxOffsetsPerTrigger", batch_rows).load()
 
     def _rate(self, writer: Any) -> float:
-        """Rows per second of the best micro-batch: start-up and first batches are no part."""
+        """Rows per second of the median micro-batch, without the first: start-up is no part."""
         writer = writer.option("checkpointLocation", self._checkpoint())
         query = writer.trigger(availableNow=True).start()
         query.awaitTermination()
         if query.exception() is not None:
             raise RuntimeError(str(query.exception()))
-        return max(
+        rates: list[float] = [
             item["numInputRows"] / item["durationMs"]["triggerExecution"] * 1000
             for item in query.recentProgress
-            if item["durationMs"].get("triggerExecution")
-        )
+            if item["numInputRows"]
+        ]
+        return statistics.median(rates[1:])
 
     def _checkpoint(self) -> str:
         self._made += 1
