@@ -21,6 +21,7 @@ from functools import partial
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 
+from barnabas.clients._core.bell import Bell
 from barnabas.clients._core.interrupts import KeptInterrupt
 from barnabas.clients._core.loop_thread import LoopThread
 from barnabas.runtime.lazy_timer import LazyTimer
@@ -28,11 +29,22 @@ from barnabas.runtime.lazy_timer import LazyTimer
 REST_S = 0.005
 """How often the resting thread looks whether work is left that nobody waits for: what has been
 sent is sent, but its answer may stay unread for twice as long."""
+LONG_REST_S = 0.1
+"""As long as all that is brought is waited for: each look takes the interpreter's lock from those
+who wait."""
+UNWAITED = 8
+"""Who brings so much and waits for nothing leaves the loop to its own thread."""
 REST_TURNS = 20
 """After so many looks without a visitor it takes the loop back."""
 WATCH_S = 0.0003
 """Who usually waits no longer than this looks out for the answer, and for so long at the most."""
-TURN_EVERY_S = 0.05
+LATE_S = 0.001
+"""Answers that were looked out for and came so late have not come late: the core was another's."""
+LATE_AGAIN = 32
+"""Two late ones in so many end the looking out for a while: who sleeps gets the core back at once,
+who has given it away gets it back when the other has had its share."""
+NO_WATCH_S = 0.1
+TURN_EVERY_S = 0.25
 """Visitors that only looked out leave the loop's timers alone for so long."""
 T = TypeVar("T")
 
@@ -82,12 +94,16 @@ class SharedLoopThread(LoopThread):
         self.resting = False
         self.user: LoopUser | None = None
         self._turn = threading.Lock()  # held by the thread that runs the loop
-        self._wanted = threading.Event()  # the loop's own thread is
+        self._wanted = Bell()  # for the loop's own thread
         self._at_home = False  # the loop runs in its own thread
         self._visits = 0  # how often another thread ran the loop
         self._standing: deque[threading.Event] = deque()  # threads that wait and do not run it
         self._calls: set[Future[Any]] = set()
+        self._unwaited = 0  # visits that brought work since somebody waited
+        self._observed = False  # somebody wants to hear of work that nobody waits for
         self._usual_s = 0.0  # how long a visitor waits
+        self._late = 0.0  # two: the core is contended
+        self._watch_from_s = 0.0  # nobody looks out before
         self._turn_due_s = 0.0  # when the loop's timers and tasks must be looked at
         super().__init__(name)
         self._alarm = LazyTimer(self.loop, self.loop.stop)
@@ -97,11 +113,11 @@ class SharedLoopThread(LoopThread):
         self._calls.add(future)
         future.add_done_callback(self._calls.discard)
         if self.resting:
-            self._wanted.set()
+            self._wanted.ring()
         return future
 
     def close(self) -> None:
-        self._wanted.set()
+        self._wanted.ring()
         super().close()
 
     def wait(self, awaited: Awaited, timeout_s: float | None) -> bool:
@@ -117,15 +133,19 @@ class SharedLoopThread(LoopThread):
                 return False
             if not self._visit(awaited, left):
                 self._stand_by(awaited, left)
+        self._unwaited = 0
         return True
 
     def attend(self) -> bool:
         """If nobody runs the loop: see at once, here, what has come up. False if somebody does."""
         self.check()
         if self.resting and self._with_turn(self._resume):
+            self._unwaited += 1
+            if self._unwaited > UNWAITED:
+                self._wanted.ring()
             return True
         if self.resting:
-            self._wanted.set()
+            self._wanted.ring()
         return False
 
     def at_once(self, work: Callable[[], T]) -> T | None:
@@ -134,7 +154,15 @@ class SharedLoopThread(LoopThread):
         `work` does not wait; what it leaves under way is for whoever waits for it.
         """
         self.check()
+        self._unwaited += 1
         return self._with_turn(work) if self.resting else None
+
+    def observe(self) -> None:
+        """Somebody is to be told of work without waiting for it: look more often from now on."""
+        if not self._observed:
+            self._observed = True
+            if self.resting:
+                self._wanted.ring()
 
     # -- the visiting thread's side ------------------------------------------------------------
 
@@ -170,11 +198,23 @@ class SharedLoopThread(LoopThread):
     def _run_until(self, awaited: Awaited, timeout_s: float | None) -> bool:
         begin = monotonic()
         self._resume()
-        if not self._watch(awaited, timeout_s, begin):
+        watched = self._watch(awaited, timeout_s, begin)
+        if not watched:
             self._run_loop_until(awaited, timeout_s)
-        taken = min(monotonic() - begin, 4 * WATCH_S)
-        self._usual_s += (taken - self._usual_s) / 8
+        taken = monotonic() - begin
+        self._usual_s += (min(taken, 4 * WATCH_S) - self._usual_s) / 8
+        if watched:
+            self._judge_watch(taken, begin)
         return True
+
+    def _judge_watch(self, taken_s: float, begin: float) -> None:
+        """Whether looking out does well where others want the core too."""
+        if taken_s < LATE_S:
+            self._late = max(self._late - 1 / LATE_AGAIN, 0.0)
+            return
+        self._late += 1
+        if self._late > 1:
+            self._late, self._watch_from_s = 0.0, begin + taken_s + NO_WATCH_S
 
     def _run_loop_until(self, awaited: Awaited, timeout_s: float | None) -> None:
         loop = self.loop
@@ -190,7 +230,9 @@ class SharedLoopThread(LoopThread):
         A thread that sleeps is woken later than one that looks: on one machine that takes as
         long as a broker's whole answer. The core goes to whoever wants it meanwhile.
         """
-        if self._usual_s > WATCH_S or begin >= self._turn_due_s or self._calls or self._standing:
+        if self._usual_s > WATCH_S or not self._watch_from_s <= begin < self._turn_due_s:
+            return False
+        if self._calls or self._standing:
             return False
         read, limit = self._reader(), begin + min(WATCH_S, timeout_s or WATCH_S)
         while not awaited.done:
@@ -224,7 +266,7 @@ class SharedLoopThread(LoopThread):
         try:
             self._standing.popleft().set()
         except IndexError:
-            self._wanted.set()
+            self._wanted.ring()
 
     def _stop_soon(self) -> None:
         self.loop.call_soon_threadsafe(self.loop.stop)
@@ -234,7 +276,7 @@ class SharedLoopThread(LoopThread):
     def _serve(self) -> None:
         while not self._closed:
             with self._turn:
-                self._wanted.clear()
+                self._wanted.silence()
                 self.resting = False
                 self._at_home = True
                 self._resume()
@@ -247,13 +289,16 @@ class SharedLoopThread(LoopThread):
 
     def _rest(self) -> None:
         """Leave the loop to visitors until nobody comes, or work is left that nobody waits for."""
-        quiet = 0
+        quiet, pause_s = 0, REST_S
         while quiet < REST_TURNS:
             visits = self._visits
-            if self._wanted.wait(REST_S):
+            if self._wanted.heard(pause_s):
                 return
+            pause_s = REST_S
             if self._turn.locked() or visits != self._visits:
                 quiet = 0  # who has just brought work may be about to wait for it
+                if self._unwaited <= 1 and not self._observed:
+                    pause_s = LONG_REST_S
             elif not self._idle():
                 return
             else:

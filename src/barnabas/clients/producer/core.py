@@ -26,7 +26,7 @@ from barnabas.runtime.clock import SystemClock
 class ProducerCore:
     """Made on the event loop that owns it: the caller's own, or that of `thread`.
 
-    `wake`, `wait`, `idle` and the accumulator are for any thread.
+    `wake`, `wait`, `observe`, `idle` and the accumulator are for any thread.
     """
 
     def __init__(self, settings: ProducerSettings, thread: SharedLoopThread | None = None) -> None:
@@ -73,6 +73,10 @@ class ProducerCore:
         if self._thread is None:
             return awaited.done
         return self._thread.wait(awaited, timeout_s)
+
+    def observe(self) -> None:
+        if self._thread is not None:
+            self._thread.observe()
 
     def idle(self) -> bool:
         return self.accumulator.empty

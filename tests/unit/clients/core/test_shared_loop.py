@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from barnabas.clients._core import shared_loop
+from barnabas.clients._core.bell import Bell
 from barnabas.clients._core.shared_loop import SharedLoopThread
 from barnabas.model.errors import LocalError
 
@@ -155,6 +156,121 @@ def test_the_loop_runs_where_answers_are_slow_and_when_its_turn_has_come(
     resting._usual_s, resting._turn_due_s = usual_s, turn_due_s
     assert resting.wait(resting.user.put(), LIMIT_S)
     assert not looks
+
+
+def test_looking_out_ends_for_a_while_where_others_take_the_core(resting):
+    resting._usual_s, resting._turn_due_s = 0, math.inf
+    late = shared_loop.LATE_S
+    resting._judge_watch(late, 0.0)
+    for _ in range(shared_loop.LATE_AGAIN):
+        resting._judge_watch(late / 10, 0.0)
+    resting._judge_watch(late, 0.0)
+    assert resting._watch_from_s == 0, "one now and then says nothing"
+    resting._judge_watch(late, 5.0)
+    assert resting._watch_from_s == 5.0 + late + shared_loop.NO_WATCH_S
+    resting._watch_from_s = math.inf
+    resting.user.watched = lambda: pytest.fail("nobody looks out now")
+    assert resting.wait(resting.user.put(), LIMIT_S)
+
+
+class Listened:
+    """In place of the bell: what happens while the thread rests, and how long it means to."""
+
+    def __init__(self, *events):
+        self._events = list(events)
+        self.pauses = []
+        self.rings = 0
+
+    def heard(self, timeout_s):
+        self.pauses.append(timeout_s)
+        if not self._events:
+            return True
+        self._events.pop(0)()
+        return False
+
+    def ring(self):
+        self.rings += 1
+
+
+SHORT, LONG = shared_loop.REST_S, shared_loop.LONG_REST_S
+
+
+@pytest.fixture
+def rest(resting, monkeypatch):
+    """The pauses of a thread that rests while the events happen one after the other."""
+
+    def pauses(*events):
+        bell = Listened(*events)
+        monkeypatch.setattr(resting, "_wanted", bell)
+        resting._rest()
+        monkeypatch.undo()
+        return bell.pauses
+
+    monkeypatch.setattr(shared_loop, "REST_S", SHORT)
+    return pauses
+
+
+def brought(thread):
+    """Work that needs no waiting, so that the loop is idle after it."""
+    return lambda: thread.at_once(lambda: True)
+
+
+def waited_for(thread):
+    def happen():
+        brought(thread)()
+        job = Job()
+        job.finish()
+        assert thread.wait(job, LIMIT_S)
+
+    return happen
+
+
+def test_looks_are_rare_while_all_that_is_brought_is_waited_for(resting, rest):
+    served, nothing = waited_for(resting), lambda: None
+    assert rest(served, served, nothing, served) == [SHORT, LONG, LONG, SHORT, LONG]
+
+
+def test_looks_are_frequent_while_nobody_waits(resting, rest):
+    unwaited = brought(resting)
+    assert rest(unwaited, unwaited, unwaited) == [SHORT, LONG, SHORT, SHORT]
+
+
+def test_looks_are_frequent_once_somebody_is_to_be_told(resting, rest):
+    resting.observe()
+    served = waited_for(resting)
+    assert rest(served, served) == [SHORT, SHORT, SHORT]
+
+
+def test_the_resting_thread_is_woken_once_for_those_to_be_told(resting, monkeypatch):
+    monkeypatch.setattr(resting, "_wanted", Listened())
+    resting.observe()
+    resting.observe()
+    assert resting._wanted.rings == 1
+    monkeypatch.undo()
+
+
+def test_who_brings_much_and_waits_for_nothing_leaves_the_loop_to_its_thread(resting, monkeypatch):
+    monkeypatch.setattr(resting, "_wanted", Listened())
+    resting.user.resumed = lambda: None
+    for _ in range(shared_loop.UNWAITED):
+        assert resting.attend()
+    assert resting._wanted.rings == 0
+    assert resting.attend()
+    assert resting._wanted.rings == 1
+    monkeypatch.undo()
+
+
+def test_a_bell_rings_until_it_is_heard_or_silenced():
+    bell = Bell()
+    assert not bell.heard(0)
+    bell.ring()
+    bell.ring()
+    assert bell.heard(0)
+    assert not bell.heard(0)
+    bell.ring()
+    bell.silence()
+    bell.silence()
+    assert not bell.heard(0)
 
 
 def test_work_is_done_at_once_unless_somebody_runs_the_loop(resting):

@@ -22,6 +22,9 @@ class IdleDriver:
     def wait(self, awaited, timeout_s):
         return awaited.done
 
+    def observe(self):
+        pass
+
 
 @pytest.fixture
 def make(settings_of, clock):
