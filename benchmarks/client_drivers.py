@@ -1,7 +1,8 @@
 """Each client as a process of its own, over the same broker and topic; prints JSON.
 
 `python -m benchmarks.client_drivers DRIVER MODE ADDRESS TOPIC COUNT SIZE`: DRIVER is barnabas,
-confluent or aiokafka; MODE produce, consume, arrow, sync or memory.
+confluent or aiokafka; MODE produce, consume, arrow, sync or memory. sync sends a round of COUNT for
+every line on its standard input, and prints a line of figures for each.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ from benchmarks.confluent_driver import produce as confluent_produce
 
 FETCH_BYTES = 16 * 1024**2
 POLL_RECORDS = 10_000
+WARM_UP = 100
 Figures = dict[str, float]
 
 
@@ -76,7 +78,7 @@ def barnabas_sync(address: str, topic: str, count: int, size: int) -> Figures:
 
     value = bytes(size)
     with Producer(bootstrap_servers=address, linger_ms=0, acks="all") as producer:
-        return latencies(lambda: producer.send(topic, value, partition=0).result(10), count)
+        return rounds(lambda: producer.send(topic, value, partition=0).result(10), count)
 
 
 def confluent_sync(address: str, topic: str, count: int, size: int) -> Figures:
@@ -89,7 +91,7 @@ def confluent_sync(address: str, topic: str, count: int, size: int) -> Figures:
         producer.produce(topic, value, partition=0)
         producer.flush(10)
 
-    return latencies(send, count)
+    return rounds(send, count)
 
 
 def barnabas_memory(address: str, topic: str, count: int, size: int) -> Figures:
@@ -116,8 +118,16 @@ def barnabas_memory(address: str, topic: str, count: int, size: int) -> Figures:
     return {"first_mib": median(marks[:10]), "last_mib": median(marks[10:])}
 
 
+def rounds(send: Callable[[], object], count: int) -> Figures:
+    """A round per line of input; nothing is left to tell at the end."""
+    latencies(send, count)
+    for _ in sys.stdin:
+        print(json.dumps(latencies(send, count)), flush=True)
+    return {}
+
+
 def latencies(send: Callable[[], object], count: int) -> Figures:
-    for _ in range(200):
+    for _ in range(WARM_UP):
         send()
     taken = []
     for _ in range(count):

@@ -1,15 +1,16 @@
 """Our clients beside confluent-kafka and aiokafka: same broker, same run, 100-byte records.
 
 One partition, one process per driver, drivers one after the other. Each rate is the best of
-`ROUNDS`, taken in turns, so that a busy moment of the machine hits no driver alone.
+`ROUNDS`, taken in turns, so that a busy moment of the machine hits no driver alone. Latencies
+have a comparison of their own (`latency`).
 """
 
 import json
 import os
 import subprocess
 import sys
-from statistics import median
 
+from benchmarks import latency
 from benchmarks.broker_process import BrokerProcess, broker
 from benchmarks.report import Report
 
@@ -17,10 +18,9 @@ SIZE = 100
 SCALE = float(os.environ.get("BARNABAS_BENCH_SCALE", "1"))
 COUNT = int(3_000_000 * SCALE)
 AIOKAFKA_COUNT = int(500_000 * SCALE)
-SYNC_COUNT = int(5_000 * SCALE)
+SYNC_COUNT = max(int(500 * SCALE), 100)
 MEMORY_COUNT = int(10_000_000 * SCALE)
 ROUNDS = 3
-LATENCY_ROUNDS = 7
 
 
 def run(report: Report) -> None:
@@ -30,7 +30,7 @@ def run(report: Report) -> None:
         _drive("confluent", "produce", server, "load", COUNT)
         _rates(report, server, "consume", "poll", confluent=1.2)
         _rates(report, server, "arrow", "poll_arrow", confluent=4)
-        _latencies(report, server)
+        latency.compare(report, server, SYNC_COUNT, SIZE)
         _memory(report, server)
 
 
@@ -60,20 +60,6 @@ def _rates(
         goal = f">= {aiokafka:g}" if aiokafka else ""
         report.add(f"aiokafka {theirs}", aios, "records/s")
         report.add(name, ours, "records/s", beside="aiokafka", ratio=ours / aios, goal=goal)
-
-
-def _latencies(report: Report, server: BrokerProcess) -> None:
-    """The median of rounds: which core the system gives to whom moves each by a third."""
-    found: dict[tuple[str, str], list[float]] = {}
-    for _ in range(LATENCY_ROUNDS):
-        for driver in ("confluent", "barnabas"):
-            for name, value in _drive(driver, "sync", server, "sync", SYNC_COUNT).items():
-                found.setdefault((driver, name), []).append(value)
-    for name in ("p50_us", "p99_us"):
-        theirs, ours = median(found["confluent", name]), median(found["barnabas", name])
-        label = f"synchronous send {name[:3]}"
-        report.add(f"confluent-kafka {label}", theirs, "us")
-        report.add(label, ours, "us", beside="confluent-kafka", ratio=ours / theirs, goal="<= 1")
 
 
 def _memory(report: Report, server: BrokerProcess) -> None:

@@ -1,0 +1,93 @@
+"""A synchronous acks=all send, ours beside confluent-kafka's, in turns of a tenth of a second.
+
+Both clients live through the whole comparison, each in a process of its own, and take turns: one
+sends a round while the other sleeps. A busy moment of the machine, or of the broker, thus meets
+both alike. The first sends of a round are not counted: caches and the clients' threads have slept.
+
+How long a send takes hangs on who shares a core with whom, so it is measured with the broker on
+one core and the client on another, and as the system's scheduler likes it; the rule is the same
+for both clients. A figure is the median of the rounds' own p50 or p99.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from statistics import median
+
+from benchmarks.broker_process import BrokerProcess
+from benchmarks.report import Report
+
+DRIVERS = ("confluent", "barnabas")
+ROUNDS = 60
+Rounds = dict[tuple[str, str], list[float]]
+
+
+def compare(report: Report, server: BrokerProcess, sends: int, size: int) -> None:
+    """Rows for each placement: p50 and p99 of rounds of `sends`."""
+    cores = sorted(os.sched_getaffinity(0))
+    places = {"anywhere": (set(cores), set(cores))}
+    if len(cores) > 1:
+        places["on two cores"] = ({cores[0]}, {cores[1]})
+    for place, (brokers, clients) in places.items():
+        _pin(server, brokers)
+        found = _take_turns(server, clients, [str(sends), str(size)])
+        _pin(server, set(cores))
+        for name in ("p50_us", "p99_us"):
+            theirs, ours = median(found["confluent", name]), median(found["barnabas", name])
+            label = f"synchronous send {name[:3]}, {place}"
+            report.add(f"confluent-kafka {label}", theirs, "us")
+            report.add(
+                label, ours, "us", beside="confluent-kafka", ratio=ours / theirs, goal="<= 1"
+            )
+
+
+def _take_turns(server: BrokerProcess, cores: set[int], arguments: list[str]) -> Rounds:
+    found: Rounds = {}
+    with ExitStack() as stack:
+        clients = {
+            driver: stack.enter_context(_client(driver, server, cores, arguments))
+            for driver in DRIVERS
+        }
+        for number in range(ROUNDS):
+            order = DRIVERS if number % 2 else reversed(DRIVERS)
+            for driver in order:
+                for name, value in _round(clients[driver]).items():
+                    found.setdefault((driver, name), []).append(value)
+    return found
+
+
+@contextmanager
+def _client(
+    driver: str, server: BrokerProcess, cores: set[int], arguments: list[str]
+) -> "Iterator[subprocess.Popen[str]]":
+    """A client that sends a round whenever it is told to; its threads inherit its cores."""
+    command = [sys.executable, "-m", "benchmarks.client_drivers", driver, "sync", server.address]
+    client = subprocess.Popen(
+        [*command, "sync", *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=partial(os.sched_setaffinity, 0, cores),
+    )
+    try:
+        yield client
+    finally:
+        client.communicate(timeout=60)
+
+
+def _round(client: "subprocess.Popen[str]") -> dict[str, float]:
+    assert client.stdin is not None
+    assert client.stdout is not None
+    client.stdin.write("\n")
+    client.stdin.flush()
+    figures: dict[str, float] = json.loads(client.stdout.readline())
+    return figures
+
+
+def _pin(server: BrokerProcess, cores: set[int]) -> None:
+    for thread in server.process.threads():
+        os.sched_setaffinity(thread.id, cores)
