@@ -84,12 +84,12 @@ class BlockingConnection:
         """Send a request and wait for its response."""
         chosen = self.version_of(type(request)) if version is None else version
         limit = self._options.request_timeout_s if timeout_s is None else timeout_s
-        peer = self._open_socket()
+        peer, deadline_s = self._open_socket(), time.monotonic() + limit
         try:
-            peer.settimeout(limit)
             for part in self._protocol.send(request, chosen):
+                peer.settimeout(_left(deadline_s))
                 peer.sendall(part)  # type: ignore[arg-type]
-            return self._protocol.receive(self._next_frame(peer, limit))
+            return self._protocol.receive(self._next_frame(peer, deadline_s))
         except TimeoutError:
             self.close()
             name = type(request).__name__
@@ -150,9 +150,9 @@ class BlockingConnection:
             raise UnavailableError(f"the connection to {self.address} was closed")
         return self._socket
 
-    def _next_frame(self, peer: socket.socket, limit_s: float) -> memoryview:
+    def _next_frame(self, peer: socket.socket, deadline_s: float) -> memoryview:
         while True:
-            count = self._receive(peer, limit_s)
+            count = self._receive(peer, _left(deadline_s))
             if not count:
                 self.close()
                 raise UnavailableError(f"{self.address} closed the connection")
@@ -165,6 +165,7 @@ class BlockingConnection:
         ask for the interpreter's lock a hundred times, beside a thread that decodes."""
         buffer = self._receiver.buffer()
         if not (self._receiver.large and CAN_WAIT_FOR_ALL) or isinstance(peer, ssl.SSLSocket):
+            peer.settimeout(limit_s)
             return peer.recv_into(buffer)
         peer.settimeout(None)
         # No time at all would mean: for ever.
@@ -174,6 +175,14 @@ class BlockingConnection:
             return peer.recv_into(buffer, 0, socket.MSG_WAITALL)
         except BlockingIOError:
             raise TimeoutError from None
+
+
+def _left(deadline_s: float) -> float:
+    """The time until then: one limit for all calls of a request, however little each brings."""
+    left = deadline_s - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
 
 
 def _tls_failure(address: Address, error: OSError) -> BarnabasError:

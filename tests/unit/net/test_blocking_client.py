@@ -3,11 +3,15 @@
 import socket
 import struct
 import threading
+import time
 
 import pytest
 
+from barnabas.model.errors import DeadlineError
+from barnabas.net import blocking_client
 from barnabas.net.blocking_client import BlockingConnection
 from barnabas.net.connection_options import Address, ConnectionOptions
+from barnabas.wire.messages.metadata import MetadataRequest
 
 LARGE = bytes(range(256)) * 4096
 
@@ -25,6 +29,10 @@ def connection():
     return BlockingConnection(Address("nowhere", 1), ConnectionOptions())
 
 
+def soon(seconds=5.0):
+    return time.monotonic() + seconds
+
+
 def test_a_large_frame_in_pieces_then_a_small_one(ends, connection):
     ours, theirs = ends
 
@@ -36,9 +44,8 @@ def test_a_large_frame_in_pieces_then_a_small_one(ends, connection):
 
     thread = threading.Thread(target=send)
     thread.start()
-    assert connection._next_frame(ours, 5.0) == LARGE
-    ours.settimeout(5)
-    assert connection._next_frame(ours, 5.0) == b"small"
+    assert connection._next_frame(ours, soon()) == LARGE
+    assert connection._next_frame(ours, soon()) == b"small"
     thread.join()
 
 
@@ -47,7 +54,7 @@ def test_a_large_frame_that_stays_away(ends, connection, limit):
     ours, theirs = ends
     theirs.sendall(struct.pack(">i", len(LARGE)) + b"begun")
     with pytest.raises(TimeoutError):
-        connection._next_frame(ours, limit)
+        connection._next_frame(ours, soon(limit))
 
 
 def test_a_large_frame_whose_sender_leaves(ends, connection):
@@ -55,4 +62,55 @@ def test_a_large_frame_whose_sender_leaves(ends, connection):
     theirs.sendall(struct.pack(">i", len(LARGE)) + b"begun")
     theirs.close()
     with pytest.raises(Exception, match="closed the connection"):
-        connection._next_frame(ours, 5.0)
+        connection._next_frame(ours, soon())
+
+
+class Trickle:
+    """A peer that takes what it is sent, and answers a few bytes a second. Its time is its own."""
+
+    def __init__(self, answer, step):
+        self.seconds = 0.0
+        self._left = memoryview(answer)
+        self._step = step
+
+    def monotonic(self):
+        return self.seconds
+
+    def sendall(self, data):
+        self.seconds += 1
+
+    def recv_into(self, buffer, size=0, flags=0):
+        count = min(self._step, len(buffer), len(self._left))
+        buffer[:count] = self._left[:count]
+        self._left = self._left[count:]
+        self.seconds += 1
+        return count
+
+    def settimeout(self, seconds):
+        assert seconds is None or 0 < seconds <= 10
+
+    def setsockopt(self, level, option, value):
+        seconds, micros = blocking_client.TIMEVAL.unpack(value)
+        assert 0 < seconds + micros / 1e6 <= 10
+
+    def close(self):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("answer", "step"),
+    [
+        pytest.param(struct.pack(">i", 100) + bytes(100), 1, id="small"),
+        pytest.param(struct.pack(">i", len(LARGE)) + LARGE, 1000, id="large"),
+    ],
+)
+def test_a_peer_that_trickles_has_no_more_than_the_requests_time(
+    connection, monkeypatch, answer, step
+):
+    peer = Trickle(answer, step)
+    monkeypatch.setattr(blocking_client, "time", peer)
+    monkeypatch.setattr(connection, "_socket", peer)
+    with pytest.raises(DeadlineError, match="MetadataRequest in 10 s"):
+        connection.send(MetadataRequest(), version=1, timeout_s=10)
+    assert peer.seconds == 10
+    assert connection.closed
