@@ -6,8 +6,8 @@ nothing to do. With Spark's own Kafka connector in `BARNABAS_SPARK_KAFKA_JARS` (
 separated by commas) the connector runs on the same topic, in the same session, in turns with ours.
 
 One rule for all: rounds in turns, the first ones (a JVM that still compiles) not counted; a figure
-is the median of its rounds, a ratio the median of the rounds' ratios, each between neighbours in
-time. What is written goes to memory that was in use just now (`warm_memory`), for everybody.
+is the median of its rounds, a ratio that of two medians. What is written goes to memory that was
+in use just now (`warm_memory`), for everybody.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ PARTITIONS = 2
 ROWS = int(4_000_000 * SCALE)
 STREAM_BATCH = int(1_000_000 * SCALE)
 WARM_UPS, ROUNDS = 2, 5
-SMALL_ROWS, SMALL_WARM_UP, SMALL_BATCHES, SMALL_ROUNDS = 10, 40, 80, 3
+SMALL_ROWS, SMALL_WARM_UP, SMALL_BATCHES, SMALL_ROUNDS = 10, 40, 80, 5
 RECORD_BYTES = 160
 """More than a record takes in the log."""
 DRIVER_MEMORY = "3g"
@@ -76,7 +76,7 @@ def _rates(report: Report, bench: "Bench", name: str, measure: Measure, goal: fl
 def _small_batches(report: Report, bench: "Bench") -> None:
     """The median micro-batch of each round, and the median of the rounds."""
     kinds = ["rate", OURS, *([CONNECTOR] if JARS else [])]
-    found = _in_turns(bench, bench.small_batch, kinds, (1, SMALL_ROUNDS))
+    found = _in_turns(bench, bench.small_batch, kinds, (WARM_UPS, SMALL_ROUNDS))
     ours, rate = found[OURS], found["rate"]
     name = f"micro-batch of {SMALL_ROWS} rows, topic to topic"
     report.add("micro-batch, rate source to noop", rate.figure, "ms")
@@ -111,9 +111,7 @@ class Rounds:
         return statistics.median([value for value in self.cpus_us if value > 0])
 
     def beside(self, other: "Rounds") -> float:
-        """The median of the ratios: each round compares neighbours in time."""
-        pairs = zip(self.figures, other.figures, strict=True)
-        return statistics.median([own / theirs for own, theirs in pairs])
+        return self.figure / other.figure
 
 
 def _in_turns(
