@@ -22,7 +22,7 @@ from benchmarks.broker_process import BrokerProcess
 from benchmarks.report import Report
 
 DRIVERS = ("confluent", "barnabas")
-ROUNDS = 60
+ROUNDS = 120
 Rounds = dict[tuple[str, str], list[float]]
 
 
