@@ -16,6 +16,7 @@ from barnabas.model.ids import NO_BROKER, BrokerId, TopicPartition
 from barnabas.model.records import IsolationLevel
 from barnabas.replication.partition import Partition
 from barnabas.replication.partition_read import FetchSpec, PartitionRead
+from barnabas.replication.partition_reader import owes_watermark
 from barnabas.wire.messages.fetch import (
     AbortedTransaction,
     EpochEndOffset,
@@ -45,6 +46,7 @@ class FetchJob:
         "_replica_epoch",
         "_replica_id",
         "_request",
+        "_urgent",
     )
 
     def __init__(self, ctx: RequestContext, request: FetchRequest, plan: FetchPlan) -> None:
@@ -64,6 +66,7 @@ class FetchJob:
         self._reads: list[tuple[FetchTarget, PartitionData]] = []
         self._bytes = 0
         self._failed = False
+        self._urgent = False
 
     def partitions(self) -> list[Partition]:
         """Those of the request that are here: what it waits for."""
@@ -75,6 +78,7 @@ class FetchJob:
         self._reads = []
         self._bytes = 0
         self._failed = not self._plan.targets
+        self._urgent = False
         services = self._ctx.services
         budget = min(self._request.max_bytes, services.config["fetch.max.bytes"])
         for target in self._plan.targets:
@@ -83,7 +87,7 @@ class FetchJob:
             self._bytes += size
             budget = max(budget - size, 0)
             self._reads.append((target, data))
-        return self._failed or self._bytes >= self._request.min_bytes
+        return self._failed or self._urgent or self._bytes >= self._request.min_bytes
 
     def discard(self) -> None:
         """Give back what `read` found."""
@@ -104,7 +108,7 @@ class FetchJob:
                 end = log.last_stable_offset
             else:
                 end = log.high_watermark
-            if end != target.fetch_offset:
+            if end != target.fetch_offset or owes_watermark(partition, self._replica_id):
                 return True
         return False
 
@@ -166,6 +170,8 @@ class FetchJob:
             return _failure(target, partition, error.code)
         if found.diverging_epoch is not None or found.preferred_read_replica != NO_BROKER:
             self._failed = True  # the client must act, so it must not wait
+        elif found.is_urgent:
+            self._urgent = True
         return self._data(target, found)
 
     def _is_allowed(self, may_read: Callable[[str], bool], target: FetchTarget) -> bool:

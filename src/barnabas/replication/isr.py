@@ -31,6 +31,8 @@ class ReplicaProgress:
         "last_fetch_ms",
         "log_end_offset",
         "log_start_offset",
+        "reader_sent_ms",
+        "told_high_watermark",
     )
 
     def __init__(self, last_caught_up_ms: int = NEVER_MS) -> None:
@@ -40,6 +42,10 @@ class ReplicaProgress:
         self.last_fetch_ms = NEVER_MS
         self.last_fetch_leader_end = UNKNOWN_OFFSET
         self.broker_epoch = NO_BROKER_EPOCH
+        self.reader_sent_ms = NEVER_MS
+        """When a consumer was last sent to read from it."""
+        self.told_high_watermark = UNKNOWN_OFFSET
+        """What it was answered last; kept while consumers read from it."""
 
     def record_fetch(
         self, fetch_offset: int, log_start_offset: int, leader_end: int, now_ms: int

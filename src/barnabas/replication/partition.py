@@ -251,8 +251,7 @@ class Partition:
         if self.leading is not None and not self._advance_high_watermark(
             self.settings.clock.monotonic_ms()
         ):
-            for listener in self._listeners:
-                listener.on_high_watermark(self)
+            self.tell_high_watermark()
 
     @property
     def may_fetch(self) -> bool:
@@ -315,9 +314,13 @@ class Partition:
         if candidate <= self.log.high_watermark:
             return False
         self.log.update_high_watermark(candidate)
+        self.tell_high_watermark()
+        return True
+
+    def tell_high_watermark(self) -> None:
+        """Have those looked at again who wait for it, or to be told of it."""
         for listener in self._listeners:
             listener.on_high_watermark(self)
-        return True
 
     # --- another log ---
 

@@ -57,6 +57,8 @@ class PartitionRead:
     aborted: Sequence[AbortedTxn] = ()
     diverging_epoch: EpochEnd | None = None
     preferred_read_replica: BrokerId = NO_BROKER
+    is_urgent: bool = False
+    """To be answered at once, also when there is nothing to send."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from barnabas.model.errors import BrokerError
 from barnabas.model.ids import NO_BROKER, BrokerId
 from barnabas.model.records import NO_EPOCH, IsolationLevel
 from barnabas.replication.epochs import UNDEFINED, EpochEnd
+from barnabas.replication.isr import NEVER_MS, UNKNOWN_OFFSET
 from barnabas.replication.partition_read import (
     EARLIEST_LOCAL_TIMESTAMP,
     EARLIEST_TIMESTAMP,
@@ -24,6 +25,9 @@ from barnabas.replication.read_replica import ReplicaView, rack_aware_replica
 
 if TYPE_CHECKING:
     from barnabas.replication.partition import Partition
+
+# Twice as long as clients stay with a replica before they ask the leader again.
+_READERS_STAY_MS = 600_000
 
 
 def check_reader(partition: "Partition", current_leader_epoch: int, *, leader_only: bool) -> None:
@@ -50,6 +54,7 @@ def read(partition: "Partition", spec: FetchSpec) -> PartitionRead:
     if spec.client_rack and partition.is_leader:
         preferred = _preferred_replica(partition, spec)
         if preferred is not None:
+            _note_reader(partition, preferred)
             return _empty(partition, spec, preferred=preferred)
     return _read_as_consumer(partition, spec)
 
@@ -92,9 +97,14 @@ def _read_as_follower(partition: "Partition", spec: FetchSpec) -> PartitionRead:
         return _empty(partition, spec)
     watermark, stable = log.high_watermark, log.last_stable_offset
     found = log.read(spec.offset, spec.max_bytes, max_offset=end, min_one_batch=spec.min_one_batch)
-    return PartitionRead(
+    read = PartitionRead(
         found.slice, found.size, watermark, stable, log.log_start_offset, end, found.next_offset
     )
+    progress = leading.followers[spec.replica_id]
+    if progress.reader_sent_ms != NEVER_MS:
+        read.is_urgent = owes_watermark(partition, spec.replica_id)
+        progress.told_high_watermark = watermark
+    return read
 
 
 def _is_held_back(partition: "Partition", replica_id: BrokerId) -> bool:
@@ -129,6 +139,31 @@ def _empty(
         None, 0, log.high_watermark, log.last_stable_offset, log.log_start_offset,
         log.log_end_offset, spec.offset, (), diverging_epoch, preferred,
     )  # fmt: skip
+
+
+def owes_watermark(partition: "Partition", follower: BrokerId) -> bool:
+    """Whether consumers wait at this follower for a high watermark that it has not been told.
+
+    It would learn of it with the next records, or when its fetch has waited long enough; those who
+    read from it should not wait as long (KIP-392). Others are not told early: each answer is one
+    more fetch (KAFKA-9731).
+    """
+    leading = partition.leading
+    progress = None if leading is None else leading.followers.get(follower)
+    if progress is None or progress.reader_sent_ms == NEVER_MS:
+        return False
+    if progress.told_high_watermark >= partition.log.high_watermark:
+        return False
+    now_ms = partition.settings.clock.monotonic_ms()
+    return now_ms - progress.reader_sent_ms < _READERS_STAY_MS
+
+
+def _note_reader(partition: "Partition", follower: BrokerId) -> None:
+    if partition.leading is not None:
+        progress = partition.leading.followers[follower]
+        progress.reader_sent_ms = partition.settings.clock.monotonic_ms()
+        progress.told_high_watermark = UNKNOWN_OFFSET
+        partition.tell_high_watermark()  # the follower's fetch may have waited since before
 
 
 def _preferred_replica(partition: "Partition", spec: FetchSpec) -> BrokerId | None:

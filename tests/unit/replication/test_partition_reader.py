@@ -8,7 +8,7 @@ from barnabas.model.errors import BrokerError
 from barnabas.model.records import IsolationLevel
 from barnabas.replication.epochs import EpochEnd
 from barnabas.replication.partition_read import FetchSpec, OffsetAnswer
-from barnabas.replication.partition_reader import end_offset_for_epoch, list_offset
+from barnabas.replication.partition_reader import end_offset_for_epoch, list_offset, owes_watermark
 from barnabas.replication.throttle import ReplicationThrottle
 
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
@@ -189,3 +189,62 @@ def test_lookups_are_for_leaders_unless_told(replica):
 def test_end_of_an_epoch(replica):
     assert end_offset_for_epoch(replica.partition, 2) == EpochEnd(2, 5)
     assert end_offset_for_epoch(replica.partition, 9) == EpochEnd(-1, -1)
+
+
+# Followers that consumers read from
+
+
+def readers_world():
+    racks = {1: "a", 2: "b", 3: "c"}
+    replica = Replica(rack_of=racks.get)
+    replica.partition.make_leader(state())
+    for follower in (2, 3):
+        replica.partition.read(FetchSpec(0, 100, replica_id=follower))
+    return replica
+
+
+def ask(replica, follower, offset):
+    return replica.partition.read(FetchSpec(offset, 100, replica_id=follower)).is_urgent
+
+
+def send_reader(replica, rack="b", offset=0):
+    found = replica.partition.read(FetchSpec(offset, 100, client_rack=rack, leader_only=False))
+    return found.preferred_read_replica
+
+
+def test_a_follower_without_readers_is_not_told_early():
+    replica = readers_world()
+    replica.append("x")
+    assert [ask(replica, follower, 1) for follower in (2, 3, 2)] == [False] * 3
+    assert replica.log.high_watermark == 1
+    assert not owes_watermark(replica.partition, 2)
+
+
+def test_a_follower_with_readers_is_told_once():
+    replica = readers_world()
+    assert send_reader(replica) == 2
+    assert ask(replica, 2, 0)  # what it was told before is not known
+    assert not ask(replica, 2, 0)
+    replica.append("x")
+    assert not ask(replica, 2, 1)
+    assert not owes_watermark(replica.partition, 2)
+    assert not ask(replica, 3, 1)  # this moves the watermark
+    assert replica.log.high_watermark == 1
+    assert owes_watermark(replica.partition, 2)
+    assert not owes_watermark(replica.partition, 3)
+    assert ask(replica, 2, 1)
+    assert not ask(replica, 2, 1)
+
+
+def test_readers_are_forgotten_after_a_while():
+    replica = readers_world()
+    send_reader(replica)
+    replica.clock.advance(600_000)
+    assert not ask(replica, 2, 0)
+
+
+def test_a_reader_wakes_the_fetch_that_waits():
+    replica = readers_world()
+    replica.listener.events.clear()
+    send_reader(replica)
+    assert [kind for kind, *_ in replica.listener.events] == ["hw"]
