@@ -59,12 +59,12 @@ class Sending:
                 self._pending.append(self._send(topic, rows))
             self.rows += batch.num_rows
             if len(self._pending) > PENDING_BATCHES:
-                self.check()
+                self._check()
 
     def finish(self) -> None:
         """Wait for all answers."""
         self.producer.flush(DELIVERY_SECONDS)
-        self.check()
+        self._check()
 
     def _by_topic(self, batch: "pa.RecordBatch") -> Iterator[tuple[str, "pa.RecordBatch"]]:
         """The rows of each topic, in their order."""
@@ -108,8 +108,7 @@ class Sending:
             deliveries.add_future(send(topic, value, key, headers, partition, time))
         return deliveries
 
-    def check(self) -> None:
-        """Raise what went wrong so far."""
+    def _check(self) -> None:
         for deliveries in self._pending:
             deliveries.check()
         self._pending = [item for item in self._pending if not item.done]
