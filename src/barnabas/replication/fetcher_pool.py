@@ -36,14 +36,17 @@ class FetcherPool:
         self._limits = limits
         self._on_caught_up = on_caught_up
         self._sources: dict[BrokerId, SourceFetchers] = {}
+        self._closed = False
 
     def follow(self, partition: Partition) -> None:
         """Fetch from the partition's present leader, and from nobody else."""
+        if self._closed:  # a command that came while the broker stops: nobody would end it again
+            return
         for source, fetchers in self._sources.items():
             if source != partition.leader:
                 fetchers.remove(partition.topic_partition)
-        fetchers = self._sources.get(partition.leader) or self._start(partition.leader)
-        fetchers.add(partition)
+        found = self._sources.get(partition.leader)  # which is false while it follows nothing
+        (self._start(partition.leader) if found is None else found).add(partition)
 
     def unfollow(self, topic_partition: TopicPartition) -> None:
         for fetchers in self._sources.values():
@@ -71,7 +74,8 @@ class FetcherPool:
             await self._sources.pop(source).stop()
 
     async def close(self) -> None:
-        """Stop following altogether."""
+        """Stop following altogether, and for good."""
+        self._closed = True
         sources, self._sources = list(self._sources.values()), {}
         for fetchers in sources:
             await fetchers.stop()

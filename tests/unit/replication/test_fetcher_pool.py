@@ -124,3 +124,22 @@ async def test_stopping_cancels_a_fetch_under_way(following):
     await asyncio.wait_for(sources[1].exhausted.wait(), 1)
     await pool.close()
     assert sources[1].closed
+
+
+async def test_a_source_that_follows_nothing_for_a_moment_is_not_replaced(following):
+    replica, pool, sources = following([])
+    first = sources[1]
+    pool.unfollow(TP)
+    pool.follow(replica.partition)
+    assert sources[1] is first
+    await asyncio.wait_for(first.exhausted.wait(), 1)
+    await pool.close()
+    assert first.closed
+
+
+async def test_nothing_is_followed_once_it_is_closed(following):
+    replica, pool, sources = following([])
+    await pool.close()
+    replica.partition.make_follower(state(leader=3, leader_epoch=1))
+    pool.follow(replica.partition)
+    assert 3 not in sources
