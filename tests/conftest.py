@@ -12,6 +12,18 @@ import pytest
 _numbers = itertools.count()
 
 
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_call(item):
+    """Let `caplog.text` look the same in every order of tests.
+
+    pytest lends its handler to loggers that do not propagate, and PySpark's, once they are there,
+    make whatever they are lent write JSON from then on.
+    """
+    logs = item.config.pluginmanager.get_plugin("logging-plugin")
+    logs.caplog_handler.setFormatter(logs.formatter)
+    return (yield)
+
+
 @pytest.fixture(scope="session")
 def broker(kafka_broker):
     """One real broker for the tests that share it; each test takes topics of its own."""
