@@ -4,6 +4,7 @@ To hand work to another thread and to be woken by it takes as long as a broker's
 A loop that rests is run by whoever waits; here also for what is no batch: the end of a transaction.
 """
 
+import asyncio
 import threading
 from collections.abc import Callable, Coroutine
 from functools import partial
@@ -44,6 +45,8 @@ class Outcome:
 
     def check(self) -> None:
         """Raise what went wrong."""
+        if isinstance(self._error, asyncio.CancelledError):
+            raise ClosedError("the client is closed")
         if self._error is not None:
             raise self._error
 
@@ -53,10 +56,7 @@ def run_visiting(thread: SharedLoopThread, work: Callable[[], Coroutine[Any, Any
     outcome = Outcome()
     begin = partial(_begin, thread, outcome, work)
     if thread.at_once(begin) is None:
-        try:
-            thread.loop.call_soon_threadsafe(begin)
-        except RuntimeError:
-            raise ClosedError("the client is closed") from None
+        thread.post(begin)
     thread.wait(outcome, None)
     outcome.check()
 

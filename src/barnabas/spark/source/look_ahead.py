@@ -47,6 +47,12 @@ class LookAhead:
             return None
         return seen[1] if self._enough(start, seen[1].latest) else None
 
+    def close(self) -> None:
+        """Once what it asks is closed: the look that is under way ends with it."""
+        self._pause.set()
+        if self._thread is not None:
+            self._thread.join()
+
     def _look(self) -> None:
         self._pause.wait(GIVE_WAY_SECONDS)
         begin = time.monotonic()

@@ -154,6 +154,7 @@ class Planning:
         if self._mirror is not None:
             self._mirror.close()
         self._cluster.close()
+        self._ahead.close()
 
     def initial(self) -> Offsets:
         """Where a new query begins; Spark asks twice and must hear the same."""

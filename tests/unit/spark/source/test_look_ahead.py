@@ -1,8 +1,10 @@
 """What is seen ahead counts only when it makes no difference to ask again."""
 
+import threading
+
 import pytest
 
-from barnabas.model.errors import DeadlineError
+from barnabas.model.errors import ClosedError, DeadlineError
 from barnabas.model.ids import TopicPartition
 from barnabas.spark.source import look_ahead
 from barnabas.spark.source.look_ahead import LookAhead
@@ -61,4 +63,22 @@ def test_an_error_and_an_old_view_are_no_answer(monkeypatch):
     monkeypatch.setattr(look_ahead, "FRESH_SECONDS", -1)
     ahead = LookAhead(lambda: view(a=15, b=5), 1)
     ahead.begin()
+    assert ahead.take({A: 0, B: 0}) is None
+
+
+def test_the_end_waits_for_a_look_that_is_under_way():
+    asked, closed, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def ask():
+        asked.set()
+        closed.wait(10)
+        ended.set()
+        raise ClosedError("the client is closed")
+
+    ahead = LookAhead(ask, 1)
+    ahead.begin()
+    assert asked.wait(10)
+    closed.set()
+    ahead.close()
+    assert ended.is_set()
     assert ahead.take({A: 0, B: 0}) is None

@@ -1,0 +1,84 @@
+"""A loop thread that is closed under those who use it: they are told, and nobody waits for ever."""
+
+import asyncio
+import threading
+
+import pytest
+
+from barnabas.clients._core.loop_thread import LoopThread
+from barnabas.clients._core.shared_loop import SharedLoopThread
+from barnabas.model.errors import ClosedError, DeadlineError
+
+LIMIT_S = 10
+
+
+@pytest.fixture(params=[LoopThread, SharedLoopThread])
+def thread(request):
+    made = request.param("test-loop-thread")
+    yield made
+    made.close()
+
+
+def outcome(thread, work):
+    try:
+        return thread.call(work())
+    except Exception as error:  # noqa: BLE001 - what the caller gets is what is looked at
+        return error
+
+
+async def forever():
+    await asyncio.get_running_loop().create_future()
+
+
+async def nothing():
+    return "done"
+
+
+def test_a_call_that_the_end_breaks_off_is_told_so(thread):
+    told = []
+    begun = threading.Event()
+
+    async def work():
+        begun.set()
+        await forever()
+
+    caller = threading.Thread(target=lambda: told.append(outcome(thread, work)))
+    caller.start()
+    assert begun.wait(LIMIT_S)
+    thread.close()
+    caller.join(LIMIT_S)
+    assert isinstance(told[0], ClosedError)
+
+
+def test_a_call_after_the_end_is_told_so(thread):
+    thread.close()
+    with pytest.raises(ClosedError):
+        thread.call(nothing())
+    with pytest.raises(ClosedError):
+        thread.post(nothing)
+
+
+def test_calls_that_race_with_the_end_all_come_back(thread):
+    told = []
+    ready = threading.Barrier(4)
+
+    def use():
+        ready.wait(LIMIT_S)
+        while not isinstance(end := outcome(thread, nothing), ClosedError):
+            assert end == "done"
+        told.append(end)
+
+    callers = [threading.Thread(target=use, daemon=True) for _ in range(3)]
+    for caller in callers:
+        caller.start()
+    ready.wait(LIMIT_S)
+    thread.close()
+    for caller in callers:
+        caller.join(LIMIT_S)
+    assert len(told) == 3
+
+
+def test_a_deadline_is_no_end(thread):
+    with pytest.raises(DeadlineError):
+        thread.call(forever(), timeout_s=0.001)
+    assert thread.call(nothing()) == "done"
