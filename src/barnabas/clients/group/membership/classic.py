@@ -4,17 +4,18 @@ Strategy: one object owns member id and generation, and changes them only on an 
 request. A retriable error never resets them (KAFKA-13214); an answer to a request of an older
 generation is ignored (KAFKA-8104). Joining goes through a step in the polling thread: offsets are
 committed and partitions given up at a poll boundary, where everything returned was processed.
+What the member has is in `classic_holdings`; what it does as leader, in `classic_division`.
 """
 
 import logging
 from collections.abc import Mapping
 
-from barnabas.clients.assignors.port import Assignor
+from barnabas.clients.assignors.port import Assignment
 from barnabas.clients.group.membership.actions import Action, Divide, Send, Step, StepKind
+from barnabas.clients.group.membership.classic_division import Division, division_of
+from barnabas.clients.group.membership.classic_holdings import NO_GENERATION, Holdings
 from barnabas.clients.group.membership.classic_messages import (
     decode_assignment,
-    decode_subscription,
-    encode_subscription,
     heartbeat_request,
     join_request,
     leave_request,
@@ -33,11 +34,8 @@ from barnabas.wire.messages.sync_group import SyncGroupResponse
 
 logger = logging.getLogger(__name__)
 
-NO_GENERATION = -1
 JOIN_SLACK_MS = 5_000
 FOREVER_MS = 3_600_000
-Places = frozenset[TopicPartition]
-NOTHING: Places = frozenset()
 
 
 class ClassicMember:
@@ -50,11 +48,8 @@ class ClassicMember:
         self._member_id = ""
         self._generation = NO_GENERATION
         self._topics: frozenset[str] = frozenset()
-        self._owned: Places = NOTHING
-        self._assigned: Places = NOTHING
-        self._remembered: tuple[Places, int] = (NOTHING, NO_GENERATION)
-        self._assignor: Assignor = settings.assignors[0]
-        self._join: JoinGroupResponse | None = None
+        self._holdings = Holdings(settings)
+        self._division = Division(settings.assignors[0])
         self._sync: Message | None = None
         self._in_flight = False
         self._open_step: Step | None = None
@@ -63,7 +58,6 @@ class ClassicMember:
         self._reason = "first join"
         self._began_ms = 0
         self._again: str | None = None
-        self._counts: Mapping[str, int] = {}
         self.fatal: BarnabasError | None = None
 
     # -- what others ask -----------------------------------------------------------------------
@@ -84,11 +78,6 @@ class ClassicMember:
     @property
     def settled(self) -> bool:
         return self._state in (State.STABLE, State.IDLE)
-
-    @property
-    def divided(self) -> Mapping[str, int]:
-        """The partition counts this member divided as leader; empty for others."""
-        return self._counts
 
     @property
     def losing(self) -> bool:
@@ -135,29 +124,31 @@ class ClassicMember:
     def _next_step(self, now_ms: int) -> Step | None:
         if self._open_step is not None:
             return None
-        if self._state is State.LOSING and not self._owned:
+        holdings = self._holdings
+        if self._state is State.LOSING and not holdings.owned:
             self._state = State.UNJOINED
         match self._state:
             case State.UNJOINED if self.fatal is None and not self._in_flight:
                 self._began_ms = now_ms
                 self._state = State.PREPARING
-                return self._step(StepKind.PREPARE, self._to_give_up())
+                return self._step(StepKind.PREPARE, holdings.to_give_up(self._topics))
             case State.LOSING:
-                return self._step(StepKind.LOST, self._owned)
+                return self._step(StepKind.LOST, holdings.owned)
             case State.REVOKING:
-                return self._step(StepKind.REVOKE, self._owned - self._assigned)
+                return self._step(StepKind.REVOKE, holdings.surplus)
             case State.ASSIGNING:
-                return self._step(StepKind.ASSIGN, self._assigned - self._owned)
+                return self._step(StepKind.ASSIGN, holdings.missing)
         return None
 
     def _next_request(self, now_ms: int) -> Send | Divide | None:
         settings = self._settings
         if self._state is State.READY:
             self._state = State.JOINING
-            request = join_request(settings, self._member_id, self._protocols(), self._reason)
+            subscriptions = self._holdings.subscriptions(self._topics)
+            request = join_request(settings, self._member_id, subscriptions, self._reason)
             return Send(request, settings.max_poll_interval_ms + JOIN_SLACK_MS)
         if self._state is State.DIVIDING:
-            return Divide(self._wanted_topics())
+            return Divide(self._division.topics)
         if self._state is State.SYNC_DUE and self._sync is not None:
             self._state = State.SYNCING
             return Send(self._sync, settings.max_poll_interval_ms + JOIN_SLACK_MS)
@@ -167,29 +158,9 @@ class ClassicMember:
             return Send(heartbeat_request(self.group))
         return None
 
-    def _step(self, kind: StepKind, partitions: Places) -> Step:
+    def _step(self, kind: StepKind, partitions: frozenset[TopicPartition]) -> Step:
         self._open_step = Step(kind, partitions)
         return self._open_step
-
-    def _to_give_up(self) -> Places:
-        """Before joining: everything, unless every assignor that may be chosen is cooperative."""
-        if not all(assignor.cooperative for assignor in self._settings.assignors):
-            return self._owned
-        return frozenset(place for place in self._owned if place.topic not in self._topics)
-
-    def _protocols(self) -> dict[str, bytes]:
-        remembered, generation = self._remembered
-        owned = sorted(self._owned)
-        return {
-            assignor.name: encode_subscription(
-                self._topics,
-                owned,
-                generation,
-                assignor.user_data(sorted(remembered), generation),
-                self._settings.rack,
-            )
-            for assignor in self._settings.assignors
-        }
 
     # -- steps of the polling thread -----------------------------------------------------------
 
@@ -197,35 +168,33 @@ class ClassicMember:
         if step is not self._open_step:
             return
         self._open_step = None
-        self._owned = (
-            self._assigned if step.kind is StepKind.ASSIGN else self._owned - step.partitions
-        )
+        self._holdings.apply_step(step)
         if self._state is State.LOSING and step.kind is not StepKind.LOST:
             return  # Thrown out meanwhile: what is owned now goes next.
         match step.kind:
             case StepKind.PREPARE:
                 self._state = State.READY
             case StepKind.LOST:
-                self._remembered = (NOTHING, NO_GENERATION)
+                self._holdings.unsettle()
                 self._state = State.UNJOINED
             case StepKind.REVOKE:
                 self._again = "partitions were given up"
                 self._state = State.ASSIGNING
             case StepKind.ASSIGN:
-                self._settle(now_ms, step.partitions)
+                self._settle(now_ms, len(step.partitions))
 
-    def _settle(self, now_ms: int, added: Places) -> None:
-        self._remembered = (self._assigned, self._generation)
+    def _settle(self, now_ms: int, added: int) -> None:
+        self._holdings.settle(self._generation)
         self._state = State.STABLE
         logger.info(
             "group %s: member %s in generation %d by %s, %s: %d partitions (%d new), %d ms",
             self._settings.group_id,
             self._settings.instance_id or self._member_id,
             self._generation,
-            self._assignor.name,
+            self._division.assignor.name,
             self._reason,
-            len(self._assigned),
-            len(added),
+            len(self._holdings.owned),
+            added,
             now_ms - self._began_ms,
         )
         if self._again is not None:
@@ -260,19 +229,15 @@ class ClassicMember:
         self._member_id = response.member_id
         self._generation = response.generation_id
         self._heartbeat_at_ms = now_ms + self._settings.heartbeat_interval_ms
-        self._join = response
-        self._counts = {}
-        chosen = [a for a in self._settings.assignors if a.name == response.protocol_name]
-        if not chosen:
+        division = division_of(response, self._settings.assignors)
+        if division is None:
             self._give_up(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, response.protocol_name or "")
             return
-        self._assignor = chosen[0]
-        leads = response.leader == response.member_id and bool(response.members)
-        if leads and not response.skip_assignment:
+        self._division = division
+        if division.members:
             self._state = State.DIVIDING
         else:
-            self._sync = sync_request(self.group, self._assignor.name, {})
-            self._state = State.SYNC_DUE
+            self._hand_in({})
 
     def _join_refused(self, code: ErrorCode, response: JoinGroupResponse, now_ms: int) -> None:
         self._state = State.READY
@@ -285,24 +250,20 @@ class ClassicMember:
         else:
             self._retry_at_ms = now_ms + self._backoff_ms
 
-    def _wanted_topics(self) -> frozenset[str]:
-        assert self._join is not None
-        members = (decode_subscription(member) for member in self._join.members)
-        return frozenset(topic for member in members for topic in member.topics)
-
     def divide(self, counts: Mapping[str, int], now_ms: int) -> None:
         self._in_flight = False
-        if self._state is not State.DIVIDING or self._join is None:
+        if self._state is not State.DIVIDING:
             return
-        members = [decode_subscription(member) for member in self._join.members]
-        self._counts = dict(counts)
         try:
-            assignment = self._assignor.assign(counts, members)
-        except Exception as error:  # noqa: BLE001 - an application's assignor may raise anything
-            self.fatal = LocalError(f"assignor {self._assignor.name!r} failed: {error!r}")
+            assignment = self._division.among_members(counts)
+        except LocalError as error:
+            self.fatal = error
             self._state = State.LOSING
             return
-        self._sync = sync_request(self.group, self._assignor.name, assignment)
+        self._hand_in(assignment)
+
+    def _hand_in(self, assignment: Assignment) -> None:
+        self._sync = sync_request(self.group, self._division.assignor.name, assignment)
         self._state = State.SYNC_DUE
 
     def _synced(self, response: SyncGroupResponse, now_ms: int) -> None:
@@ -321,13 +282,13 @@ class ClassicMember:
 
     def _take(self, data: bytes, now_ms: int) -> None:
         try:
-            self._assigned = decode_assignment(data)
+            self._holdings.assigned = decode_assignment(data)
         except ProtocolError as error:
             self._retry_at_ms = now_ms + self._backoff_ms
             logger.warning("group %s: an assignment is unreadable: %s", self.group.group_id, error)
             return
         self._heartbeat_at_ms = now_ms + self._settings.heartbeat_interval_ms
-        self._state = State.REVOKING if self._owned - self._assigned else State.ASSIGNING
+        self._state = State.REVOKING if self._holdings.surplus else State.ASSIGNING
 
     def _heard(self, code: ErrorCode, now_ms: int) -> None:
         if code is ErrorCode.NONE or self._state not in BEATING:
@@ -358,7 +319,7 @@ class ClassicMember:
         request = self._leave_request(reason)
         self._state, self._open_step, self._in_flight = State.IDLE, None, False
         self._member_id, self._generation = "", NO_GENERATION
-        self._owned, self._remembered = NOTHING, (NOTHING, NO_GENERATION)
+        self._holdings = Holdings(self._settings)
         self._again, self.fatal = None, None
         self._retry_at_ms = 0
         return request

@@ -1,0 +1,70 @@
+"""The partitions of a classic member: owned, assigned, and those it was last settled with. Pure.
+
+Owned is what the polling thread reads, assigned what the group's leader gave last; steps of the
+polling thread bring the first to the second. What the member was settled with, and when, goes to
+the leader with every join, for assignors that leave partitions where they were. States, ids and
+requests are `classic`'s business.
+"""
+
+from barnabas.clients.group.membership.actions import Step, StepKind
+from barnabas.clients.group.membership.classic_messages import encode_subscription
+from barnabas.clients.group.settings import GroupSettings
+from barnabas.model.ids import TopicPartition
+
+NO_GENERATION = -1
+Places = frozenset[TopicPartition]
+NOTHING: Places = frozenset()
+
+
+class Holdings:
+    """See the module. Part of a `ClassicMember`, and owned by whoever owns that."""
+
+    __slots__ = ("_settings", "_settled", "_settled_in", "assigned", "owned")
+
+    def __init__(self, settings: GroupSettings) -> None:
+        self._settings = settings
+        self.owned: Places = NOTHING
+        self.assigned: Places = NOTHING
+        self._settled: Places = NOTHING
+        self._settled_in = NO_GENERATION
+
+    @property
+    def surplus(self) -> Places:
+        """What is owned and not assigned: given up first."""
+        return self.owned - self.assigned
+
+    @property
+    def missing(self) -> Places:
+        return self.assigned - self.owned
+
+    def to_give_up(self, topics: frozenset[str]) -> Places:
+        """Before joining: everything, unless every assignor that may be chosen is cooperative."""
+        if not all(assignor.cooperative for assignor in self._settings.assignors):
+            return self.owned
+        return frozenset(place for place in self.owned if place.topic not in topics)
+
+    def subscriptions(self, topics: frozenset[str]) -> dict[str, bytes]:
+        """What to tell the group's leader, by the name of the assignor that is to read it."""
+        owned, settled = sorted(self.owned), sorted(self._settled)
+        return {
+            assignor.name: encode_subscription(
+                topics,
+                owned,
+                self._settled_in,
+                assignor.user_data(settled, self._settled_in),
+                self._settings.rack,
+            )
+            for assignor in self._settings.assignors
+        }
+
+    def apply_step(self, step: Step) -> None:
+        """The polling thread has run this step."""
+        assigns = step.kind is StepKind.ASSIGN
+        self.owned = self.assigned if assigns else self.owned - step.partitions
+
+    def settle(self, generation: int) -> None:
+        self._settled, self._settled_in = self.assigned, generation
+
+    def unsettle(self) -> None:
+        """Another may have what this member was settled with."""
+        self._settled, self._settled_in = NOTHING, NO_GENERATION
