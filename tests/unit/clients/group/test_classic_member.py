@@ -374,3 +374,14 @@ def test_an_unreadable_assignment_is_asked_for_again():
     driver.answer(SyncGroupResponse(assignment=b"\x00\x03\xff\xff\xff"))
     driver.now += BACKOFF_MS
     driver.request(JoinGroupRequest)
+
+
+def test_a_leader_that_cannot_read_a_subscription_joins_again():
+    driver = Driver()
+    driver.step(StepKind.PREPARE)
+    driver.request(JoinGroupRequest)
+    broken = JoinGroupResponseMember(member_id="m", metadata=b"\x00")
+    driver.joined(leader="m", members=[broken])
+    assert driver.ask() is None
+    driver.now += BACKOFF_MS
+    assert driver.request(JoinGroupRequest).member_id == "m"

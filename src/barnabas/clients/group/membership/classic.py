@@ -229,7 +229,11 @@ class ClassicMember:
         self._member_id = response.member_id
         self._generation = response.generation_id
         self._heartbeat_at_ms = now_ms + self._settings.heartbeat_interval_ms
-        division = division_of(response, self._settings.assignors)
+        try:
+            division = division_of(response, self._settings.assignors)
+        except ProtocolError as error:
+            self._join_again(f"a member's subscription is unreadable: {error}", now_ms)
+            return
         if division is None:
             self._give_up(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, response.protocol_name or "")
             return
@@ -284,11 +288,15 @@ class ClassicMember:
         try:
             self._holdings.assigned = decode_assignment(data)
         except ProtocolError as error:
-            self._retry_at_ms = now_ms + self._backoff_ms
-            logger.warning("group %s: an assignment is unreadable: %s", self.group.group_id, error)
+            self._join_again(f"an assignment is unreadable: {error}", now_ms)
             return
         self._heartbeat_at_ms = now_ms + self._settings.heartbeat_interval_ms
         self._state = State.REVOKING if self._holdings.surplus else State.ASSIGNING
+
+    def _join_again(self, why: str, now_ms: int) -> None:
+        logger.warning("group %s: %s", self._settings.group_id, why)
+        self._state = State.READY
+        self._retry_at_ms = now_ms + self._backoff_ms
 
     def _heard(self, code: ErrorCode, now_ms: int) -> None:
         if code is ErrorCode.NONE or self._state not in BEATING:
