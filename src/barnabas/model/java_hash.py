@@ -4,6 +4,8 @@
 consumer's assignments; murmur2 places keyed records. Both must equal Java's to the bit.
 """
 
+from functools import lru_cache
+
 
 def java_string_hash(text: str) -> int:
     """`text.hashCode()` as a signed 32-bit number, over UTF-16 code units as Java counts them.
@@ -23,6 +25,7 @@ def java_abs(value: int) -> int:
     return 0 if value == -0x8000_0000 else abs(value)
 
 
+@lru_cache(maxsize=4096)  # each step of a transaction asks, for the same two ids
 def coordinator_partition(key: str, partitions: int) -> int:
     """The partition of a coordinator topic that owns this group or transactional id.
 

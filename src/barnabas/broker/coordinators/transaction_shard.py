@@ -5,8 +5,9 @@ See `barnabas.transactions.shard` for what is owed to a shard.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from barnabas.broker.coordinators.commit_gate import CallSoon, CommitGate
@@ -135,8 +136,11 @@ class TransactionShardDriver:
             self._append(outcome.append, answer)
         for append in outcome.background:
             self._append(append, None)
-        for send in outcome.markers:
-            self._deliver(send)
+        if outcome.markers and outcome.reply is not None:
+            # The answer first: nobody has to wait for what has been decided.
+            self._settings.call_soon(partial(self._deliver, outcome.markers))
+        else:
+            self._deliver(outcome.markers)
         self._arm_timer()
 
     def _append(self, append: PendingAppend[Any], answer: TransactionAnswer | None) -> None:
@@ -158,13 +162,19 @@ class TransactionShardDriver:
 
         self._gate.pass_when_committed(settle)
 
-    def _deliver(self, send: SendMarkers) -> None:
-        def written(
-            results: Mapping[TopicPartition, ErrorCode], deleted: Set[TopicPartition]
-        ) -> None:
-            self._act(self.shard.markers_written(send, results, self._now_ms(), deleted), None)
+    def _deliver(self, markers: Iterable[SendMarkers]) -> None:
+        if self._resigned:
+            return  # whoever coordinates now sends them
+        for send in markers:
+            self._settings.markers.deliver(send, partial(self._written, send))
 
-        self._settings.markers.deliver(send, written)
+    def _written(
+        self,
+        send: SendMarkers,
+        results: Mapping[TopicPartition, ErrorCode],
+        deleted: Set[TopicPartition],
+    ) -> None:
+        self._act(self.shard.markers_written(send, results, self._now_ms(), deleted), None)
 
     def _arm_timer(self) -> None:
         at_ms = None if self._resigned else self.shard.next_timer_ms

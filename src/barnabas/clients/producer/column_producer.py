@@ -6,7 +6,6 @@ a row that begins a batch, or is larger than one, takes the way of `send()`. Hea
 `send()`. A settled batch answers for all its rows, so errors are asked for by batch: `Deliveries`.
 """
 
-import asyncio
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
 from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.producer import Producer
-from barnabas.clients.producer.visiting import run_visiting
+from barnabas.clients.producer.visiting import call_visiting, run_visiting
 from barnabas.model.errors import LocalError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
@@ -97,7 +96,7 @@ class ColumnProducer(Producer):
         run_visiting(self._thread, partial(self._core.flush, timeout))
 
     def begin_transaction(self) -> None:
-        run_visiting(self._thread, self._core.begin_transaction)
+        call_visiting(self._thread, self._core.begin)
 
     def commit_with_offsets(
         self,
@@ -107,17 +106,7 @@ class ColumnProducer(Producer):
     ) -> None:
         """`send_offsets_to_transaction` and `commit_transaction` in one: what is left to deliver
         and the offsets are on their way together, and this thread does the work if it can."""
-        run_visiting(self._thread, partial(self._commit_with, offsets, group, timeout))
-
-    async def _commit_with(
-        self,
-        offsets: Mapping[TopicPartition, OffsetAndMetadata],
-        group: GroupMetadata,
-        timeout_s: float,
-    ) -> None:
-        core = self._core
-        await asyncio.gather(core.flush(timeout_s), core.send_offsets(offsets, group, timeout_s))
-        await core.commit_transaction(timeout_s)
+        run_visiting(self._thread, partial(self._core.commit_with, offsets, group, timeout))
 
     def _send_run(
         self,

@@ -55,6 +55,9 @@ class ProducerCore:
 
     def wake(self) -> None:
         """From any thread: there may be something to send."""
+        if self._is_running():
+            self.sender.look_soon()
+            return
         if self._thread is not None and self._thread.attend():
             return
         try:
@@ -128,6 +131,9 @@ class ProducerCore:
         await self._transactional().init(timeout_s)
 
     async def begin_transaction(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
         self._transactional().begin()
         self.direct = self.settings.plain
 
@@ -144,6 +150,20 @@ class ProducerCore:
         transaction = self._transactional()
         self._end_direct()
         await self.flush(timeout_s)
+        await transaction.end(True, timeout_s)
+
+    async def commit_with(
+        self,
+        offsets: Mapping[TopicPartition, OffsetAndMetadata],
+        group: GroupMetadata,
+        timeout_s: float,
+    ) -> None:
+        """Deliver everything and the offsets side by side, then commit."""
+        transaction = self._transactional()
+        self._end_direct()
+        await asyncio.gather(
+            self.flush(timeout_s), transaction.send_offsets(offsets, group, timeout_s)
+        )
         await transaction.end(True, timeout_s)
 
     async def abort_transaction(self, timeout_s: float) -> None:
@@ -171,7 +191,14 @@ class ProducerCore:
         return self.transaction
 
     def _settle_later(self, future: "asyncio.Future[None]") -> None:
-        self._loop.call_soon_threadsafe(_settle, future)
+        if self._is_running():
+            _settle(future)
+        else:
+            self._loop.call_soon_threadsafe(_settle, future)
+
+    def _is_running(self) -> bool:
+        """Whether this is the loop that calls: it need not be woken up."""
+        return asyncio._get_running_loop() is self._loop  # noqa: SLF001 - the public one raises
 
     async def _answered(self, batch: ProducerBatch) -> None:
         """Until the batch, or all its parts if it was split, has an answer."""

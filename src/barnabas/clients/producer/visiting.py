@@ -7,7 +7,6 @@ A loop that rests is run by whoever waits; here also for what is no batch: the e
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
-from functools import partial
 from typing import Any
 
 from barnabas.clients._core.shared_loop import SharedLoopThread
@@ -31,17 +30,23 @@ class Outcome:
                 return
         listener()
 
-    async def watch(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    def run(self, work: Callable[[], None]) -> None:
         """Do the work, and tell whoever waits."""
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+            self._error = error
+        finally:
+            self._settle()
+
+    async def watch(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Await the work, and tell whoever waits."""
         try:
             await work()
         except BaseException as error:  # noqa: BLE001 - raised where it is waited for
             self._error = error
         finally:
-            with self._lock:
-                self.done = True
-            for listener in self._listeners:
-                listener()
+            self._settle()
 
     def check(self) -> None:
         """Raise what went wrong."""
@@ -50,18 +55,31 @@ class Outcome:
         if self._error is not None:
             raise self._error
 
+    def _settle(self) -> None:
+        with self._lock:
+            self.done = True
+        for listener in self._listeners:
+            listener()
+
 
 def run_visiting(thread: SharedLoopThread, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
     """Run a coroutine to its end: in this thread if nobody runs the loop, else where it runs."""
+    _bring(thread, lambda outcome: thread.loop.create_task(outcome.watch(work)))
+
+
+def call_visiting(thread: SharedLoopThread, work: Callable[[], None]) -> None:
+    """The same for work that waits for nothing: no turn of the loop is needed for it."""
+    _bring(thread, lambda outcome: outcome.run(work))
+
+
+def _bring(thread: SharedLoopThread, start: Callable[[Outcome], object]) -> None:
     outcome = Outcome()
-    begin = partial(_begin, thread, outcome, work)
+
+    def begin() -> bool:
+        start(outcome)
+        return True
+
     if thread.at_once(begin) is None:
         thread.post(begin)
     thread.wait(outcome, None)
     outcome.check()
-
-
-def _begin(
-    thread: SharedLoopThread, outcome: Outcome, work: Callable[[], Coroutine[Any, Any, None]]
-) -> object:
-    return thread.loop.create_task(outcome.watch(work))

@@ -110,12 +110,14 @@ def state(world):
     return world.shard.describe_transaction("x").state.label
 
 
-def test_whole_life_in_one_turn_of_the_loop(world):
+def test_whole_life(world):
     reply = init(world).replies[0]
     assert (reply.producer_id, reply.producer_epoch) == (1000, 0)
     assert add(world).error is ErrorCode.NONE
     assert end(world).error is ErrorCode.NONE
     assert state(world) == "PrepareCommit"
+    assert world.markers.sends == [], "the answer goes out first"
+    world.loop.turn()
     ((send, written),) = world.markers.sends
     assert (send.partitions, send.commit, send.coordinator_epoch) == ((PLACE,), True, 5)
     written({PLACE: ErrorCode.NONE}, frozenset())
@@ -124,6 +126,7 @@ def test_whole_life_in_one_turn_of_the_loop(world):
 
 def test_marker_is_asked_for_again(world):
     init(world), add(world), end(world, commit=False)
+    world.loop.turn()
     world.markers.sends[0][1]({PLACE: ErrorCode.NOT_LEADER_OR_FOLLOWER}, frozenset())
     assert state(world) == "PrepareAbort"
     world.loop.advance(100)
@@ -150,8 +153,16 @@ def test_uncommitted_decision_sends_no_markers():
     assert heard.replies == []
     world.partition.commit(world.partition.log.log_end_offset)
     world.loop.turn()
-    assert len(world.markers.sends) == 1
     assert heard.error is ErrorCode.NONE
+    world.loop.turn()
+    assert len(world.markers.sends) == 1
+
+
+def test_who_resigns_leaves_the_markers_to_the_next(world):
+    init(world), add(world), end(world)
+    world.driver.resign()
+    world.loop.turn()
+    assert world.markers.sends == []
 
 
 def test_failed_append_is_told_and_undone(world):

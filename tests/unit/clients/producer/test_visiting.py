@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from barnabas.clients._core.shared_loop import SharedLoopThread
-from barnabas.clients.producer.visiting import run_visiting
+from barnabas.clients.producer.visiting import call_visiting, run_visiting
 from barnabas.model.errors import ClosedError, LocalError
 
 LIMIT_S = 30
@@ -53,6 +53,28 @@ def test_the_waiting_thread_comes_to_run_the_coroutine_itself(thread):
     raise AssertionError("the loop never rested")
 
 
+def test_what_waits_for_nothing_needs_no_turn_of_the_loop(thread):
+    seen = []
+    pause = threading.Event()
+    for _ in range(LIMIT_S * 100):
+        call_visiting(thread, lambda: seen.append(threading.get_ident()))
+        if seen[-1] == threading.get_ident():
+            return
+        pause.wait(0.01)
+    raise AssertionError("the loop never rested")
+
+
+def test_an_error_of_such_work_is_no_interruption(thread):
+    thread.user.interrupted = lambda: pytest.fail("it was taken for a signal handler's")
+
+    def fail():
+        raise LocalError("no")
+
+    for _ in range(10):
+        with pytest.raises(LocalError, match="no"):
+            call_visiting(thread, fail)
+
+
 def test_an_error_is_raised_where_it_is_waited_for(thread):
     async def fail():
         raise LocalError("no")
@@ -82,3 +104,5 @@ def test_a_closed_loop_says_so(thread):
     thread.close()
     with pytest.raises(ClosedError):
         run_visiting(thread, work)
+    with pytest.raises(ClosedError):
+        call_visiting(thread, lambda: None)
