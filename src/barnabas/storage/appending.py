@@ -16,9 +16,9 @@ from barnabas.model.errors import BrokerError
 from barnabas.records.batch import BatchHeader, assign_offsets, stamp_log_append_time
 from barnabas.records.control import EndMarker
 from barnabas.storage.append_info import AppendInfo, AppendOrigin, end_marker_of, follower_batches
+from barnabas.storage.indexes.offset_index import MAX_RELATIVE_OFFSET
 from barnabas.storage.indexes.transaction_index import AbortedTxn
 from barnabas.storage.producers.producer_state import BatchMetadata
-from barnabas.storage.segments.segment import MAX_RELATIVE_OFFSET
 
 if TYPE_CHECKING:
     from barnabas.storage.log import Log

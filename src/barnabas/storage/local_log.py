@@ -14,6 +14,7 @@ from barnabas.storage.filesystem import File, FileSystem
 from barnabas.storage.flush_task import FlushTask
 from barnabas.storage.log_config import LogConfig
 from barnabas.storage.log_read import LogReader
+from barnabas.storage.segments import lookup
 from barnabas.storage.segments.segment import Segment
 from barnabas.storage.segments.segment_list import SegmentList
 
@@ -165,7 +166,7 @@ class LocalLog:
         last = self.segments.active
         if last in self._unflushed_sealed:
             self._unflushed_sealed.remove(last)
-        span = last.find(offset) if last.size else None
+        span = lookup.find(last, offset) if last.size else None
         if span is not None:
             last.truncate_at(span.position, min(span.base_offset, offset))
         else:

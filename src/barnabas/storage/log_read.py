@@ -13,7 +13,7 @@ from collections import deque
 from typing import NamedTuple
 
 from barnabas.storage.file_slice import FileSlice
-from barnabas.storage.segments import batch_scan
+from barnabas.storage.segments import batch_scan, lookup
 from barnabas.storage.segments.batch_scan import Span
 from barnabas.storage.segments.segment import Segment
 from barnabas.storage.segments.segment_list import SegmentList
@@ -103,7 +103,7 @@ class LogReader:
     def _search(self, offset: int) -> tuple[Segment, Span] | None:
         segment = self._segments.floor(offset) or self._segments.first
         while True:
-            span = segment.find(offset) if segment.size else None
+            span = lookup.find(segment, offset) if segment.size else None
             if span is not None:
                 return segment, span
             # Compaction may leave a segment without anything at or after an offset of its range.
@@ -120,10 +120,10 @@ class LogReader:
         following = self._segments.following(segment)
         if following is not None and bound >= following.base_offset:
             return segment.size
-        span = segment.find(bound)
+        span = lookup.find(segment, bound)
         return segment.size if span is None else max(span.position, first.end)
 
     def _cut(self, segment: Segment, first: Span, end: int, max_bytes: int) -> Span:
         if first.size >= max_bytes:
             return first
-        return segment.cut(first, min(first.position + max_bytes, end))
+        return lookup.cut(segment, first, min(first.position + max_bytes, end))

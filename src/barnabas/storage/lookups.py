@@ -3,7 +3,7 @@
 from barnabas.records.reader import iter_raw
 from barnabas.storage.indexes.transaction_index import AbortedTxn
 from barnabas.storage.log_read import TimestampHit
-from barnabas.storage.segments import batch_scan
+from barnabas.storage.segments import batch_scan, lookup
 from barnabas.storage.segments.segment import Segment
 from barnabas.storage.segments.segment_list import SegmentList
 
@@ -49,7 +49,7 @@ def aborted_between(segments: SegmentList, start: int, end: int) -> list[Aborted
 
 def _first_in(segment: Segment, timestamp: int, start_offset: int) -> TimestampHit | None:
     """The first record of a segment with at least this timestamp and this offset."""
-    start = segment.time_position(timestamp)
+    start = lookup.time_position(segment, timestamp)
     file = segment.open_file()
     for position, header in batch_scan.walk(file, start, segment.size):
         if header.max_timestamp < timestamp or header.last_offset < start_offset:
@@ -63,7 +63,7 @@ def _first_in(segment: Segment, timestamp: int, start_offset: int) -> TimestampH
 
 def _record_with(segment: Segment, timestamp: int, offset: int) -> TimestampHit | None:
     """The first record with this very timestamp in the batch that holds `offset`."""
-    span = segment.find(offset)
+    span = lookup.find(segment, offset)
     if span is None:
         return None
     batch = segment.open_file().pread(span.size, span.position)

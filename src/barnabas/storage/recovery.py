@@ -22,6 +22,7 @@ from barnabas.storage.errors import CorruptFileError
 from barnabas.storage.files import file_names
 from barnabas.storage.files.leftovers import clear_leftovers
 from barnabas.storage.filesystem import FileSystem
+from barnabas.storage.indexes.offset_index import MAX_RELATIVE_OFFSET
 from barnabas.storage.indexes.transaction_index import AbortedTxn
 from barnabas.storage.leader_epochs import LeaderEpochs
 from barnabas.storage.local_log import LocalLog
@@ -31,7 +32,8 @@ from barnabas.storage.log_parts import LogParts
 from barnabas.storage.producers.producer_snapshot import SnapshotFiles
 from barnabas.storage.producers.producer_state import ProducerStates
 from barnabas.storage.producers.replay import remember_recent, replay_batch, replay_producers
-from barnabas.storage.segments.segment import MAX_RELATIVE_OFFSET, Segment
+from barnabas.storage.segments import lookup
+from barnabas.storage.segments.segment import Segment
 from barnabas.storage.segments.segment_list import SegmentList
 from barnabas.storage.segments.verify import verified_batches
 
@@ -115,7 +117,7 @@ class _Opening:
         try:
             for segment in self._segments:
                 self._check_indexes(segment)
-            self._end_offset = self._segments.active.next_offset()
+            self._end_offset = lookup.next_offset(self._segments.active)
         except (CorruptRecordError, CorruptFileError) as error:
             _log.warning("%s was stopped cleanly but is damaged: %s", self._dir, error)
             return False

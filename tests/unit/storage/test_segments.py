@@ -12,9 +12,10 @@ from barnabas.model.errors import CorruptRecordError
 from barnabas.records.batch import assign_offsets, parse_header
 from barnabas.storage.compaction.cleaner import CleanPlan, Source, group_sources
 from barnabas.storage.compaction.offset_map import OffsetMap
+from barnabas.storage.indexes.offset_index import MAX_RELATIVE_OFFSET
 from barnabas.storage.log_config import LogConfig
-from barnabas.storage.segments import batch_scan
-from barnabas.storage.segments.segment import MAX_RELATIVE_OFFSET, Segment
+from barnabas.storage.segments import batch_scan, lookup
+from barnabas.storage.segments.segment import Segment
 from barnabas.storage.segments.segment_list import SegmentList
 from barnabas.testing.memory_fs import MemoryFileSystem
 
@@ -97,16 +98,6 @@ def test_a_failed_write_is_cut_off(fs):
     assert segment.size == segment.open_file().size() == size
 
 
-def test_cut_takes_whole_batches_up_to_the_limit(fs):
-    segment = segment_of(fs, *[b"v" * 20] * 12)
-    first = segment.find(100)
-    each = first.size
-    for limit in range(each, segment.size + 1, 7):
-        last = segment.cut(first, limit)
-        assert last.end == limit // each * each
-        assert last.last_offset == 100 + limit // each - 1
-
-
 def test_an_index_must_be_able_to_take_the_offset(fs):
     segment = segment_of(fs)
     assert segment.fits(100 + MAX_RELATIVE_OFFSET, 10, 1000)
@@ -117,9 +108,9 @@ def test_an_index_must_be_able_to_take_the_offset(fs):
 def test_truncating_a_segment(fs):
     segment = segment_of(fs, b"1", b"2", b"3")
     size = segment.size
-    assert segment.truncate_to(200) == 0
-    assert segment.truncate_to(101) == size * 2 // 3
-    assert segment.next_offset() == 101
+    segment.truncate_at(size // 3, 101)
+    assert segment.size == segment.open_file().size() == size // 3
+    assert lookup.next_offset(segment) == 101
     assert segment.largest_timestamp().offset == 100
 
 

@@ -24,10 +24,11 @@ from barnabas.storage.compaction.offset_map import OffsetMap
 from barnabas.storage.compaction.transactions import CleanedTransactions
 from barnabas.storage.files import file_names
 from barnabas.storage.filesystem import File, FileSystem
+from barnabas.storage.indexes.offset_index import MAX_RELATIVE_OFFSET
 from barnabas.storage.indexes.transaction_index import AbortedTxn
 from barnabas.storage.log_config import LogConfig
 from barnabas.storage.segments import batch_scan
-from barnabas.storage.segments.segment import MAX_RELATIVE_OFFSET, Segment
+from barnabas.storage.segments.segment import Segment
 
 _WRITE_BYTES = 1024 * 1024
 _READ_BYTES = 1024 * 1024

@@ -14,6 +14,9 @@ from typing import NamedTuple
 from barnabas.storage.filesystem import FileSystem
 from barnabas.storage.indexes.entry_file import EntryFile
 
+MAX_RELATIVE_OFFSET = 2**31 - 1
+"""Of offsets and of positions: other readers of these files take the fields as signed."""
+
 ENTRY = struct.Struct(">II")
 _U32 = struct.Struct(">I")
 _POSITION_FIELD = 4

@@ -7,7 +7,7 @@ from barnabas.storage.producers.producer_state import (
     CompletedTxn,
     ProducerStates,
 )
-from barnabas.storage.segments import batch_scan
+from barnabas.storage.segments import batch_scan, lookup
 from barnabas.storage.segments.segment import Segment
 from barnabas.storage.segments.segment_list import SegmentList
 
@@ -19,7 +19,7 @@ def replay_producers(
 ) -> None:
     """Apply every batch in [start, end)."""
     for segment in segments.between(start, end):
-        span = segment.find(start) if segment.size else None
+        span = lookup.find(segment, start) if segment.size else None
         if span is None:
             continue
         file = segment.open_file()

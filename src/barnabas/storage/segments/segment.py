@@ -1,27 +1,22 @@
 """One segment: a log file and its three indexes.
 
-Knows file positions, offsets and timestamps; not producers, epochs or retention. Strategy:
+Knows file positions, offsets and timestamps; not producers, epochs or retention. How something
+is found in it is `lookup`'s business. Strategy:
 
 - The size is tracked here, and every write goes to that position. A write that fails is cut off
   again, so the file never ends in half a batch while the process lives.
 - An index entry is added once more than `index.interval.bytes` were written since the last.
-- Positions that come from an index file are checked against the header they point at; if that is
-  no batch of the right offset, the indexes are rebuilt from the log, once, and asked again.
+- Index files can be lost or wrong: `rebuild_indexes` makes them anew from the log.
 """
 
 from pathlib import Path
 
-from barnabas.model.errors import CorruptRecordError
-from barnabas.records.batch import BatchHeader
 from barnabas.storage.files import file_names
 from barnabas.storage.filesystem import Data, File, FileSystem
-from barnabas.storage.indexes.offset_index import OffsetIndex, OffsetPosition
+from barnabas.storage.indexes.offset_index import MAX_RELATIVE_OFFSET, OffsetIndex
 from barnabas.storage.indexes.time_index import TimeIndex, TimestampOffset
 from barnabas.storage.indexes.transaction_index import TransactionIndex
-from barnabas.storage.segments import batch_scan
-from barnabas.storage.segments.batch_scan import Span
-
-MAX_RELATIVE_OFFSET = 2**31 - 1
+from barnabas.storage.segments import batch_scan, lookup
 
 
 class Segment:
@@ -179,73 +174,29 @@ class Segment:
             and not self.times.is_full(max_index_bytes)
         )
 
-    # Lookups
-
-    def find(self, offset: int) -> Span | None:
-        """The first batch whose last offset is at least `offset`; None past the end."""
-        entry = self.offsets.lookup(offset)
-        if not self._trusted(entry):
-            self.rebuild_indexes()
-            entry = self.offsets.lookup(offset)
-        return batch_scan.find(self.open_file(), entry.position, self.size, offset)
-
-    def cut(self, start: Span, limit: int) -> Span:
-        """The last whole batch that ends at or before `limit`, from the batch `start` on."""
-        entry = self.offsets.floor_position(limit)
-        last = start
-        if entry.position > start.position:
-            span = batch_scan.span_at(self.open_file(), entry.position, self.size)
-            if span is None or not start.last_offset < span.base_offset <= entry.offset:
-                self.rebuild_indexes()
-                return self.cut(start, limit)
-            last = span if span.end <= limit else self._before(start, entry)
-        while last.end < limit:
-            span = batch_scan.span_at(self.open_file(), last.end, self.size)
-            if span is None or span.end > limit:
-                break
-            last = span
-        return last
-
-    def next_offset(self) -> int:
-        """One past the last offset in the segment; the base offset when it is empty."""
-        entry = self.offsets.last()
-        if not self._trusted(entry):
-            self.rebuild_indexes()
-            entry = self.offsets.last()
-        last = self.base_offset
-        for _, header in batch_scan.walk(self.open_file(), entry.position, self.size):
-            last = header.next_offset
-        return last
+    # Timestamps
 
     def largest_timestamp(self) -> TimestampOffset:
         """The greatest timestamp and its batch's last offset; (-1, base) where there is none."""
         if self._largest is None:
             held = self._file
-            self._largest = self._find_largest()
+            self._largest = lookup.largest_timestamp(self)
             self._let_go(held)
         return self._largest
 
-    def time_position(self, timestamp: int) -> int:
-        """The position of the first batch that can hold a record at or after `timestamp`."""
-        entry = self.times.lookup(timestamp)
-        if entry.timestamp < 0:
-            return 0
-        span = self._span_with_timestamp(entry)
-        if span is None:
-            self.rebuild_indexes()
-            return self.time_position(timestamp)
-        return span.position
+    def first_batch_timestamp(self) -> int:
+        """The greatest timestamp of the first batch, -1 without one."""
+        held = self._file
+        found = lookup.first_timestamp(self)
+        self._let_go(held)
+        return found
 
-    # Changes of closed segments
+    def _let_go(self, held: File | None) -> None:
+        """Do not hold a closed segment's file just because something was looked up in it."""
+        if self.sealed:
+            self._file = held
 
-    def truncate_to(self, offset: int) -> int:
-        """Drop batches that reach `offset` or beyond; returns how many bytes went."""
-        span = self.find(offset)
-        if span is None:
-            return 0
-        dropped = self.size - span.position
-        self.truncate_at(span.position, span.base_offset)
-        return dropped
+    # Cutting
 
     def truncate_at(self, position: int, next_offset: int) -> None:
         """Cut the file at a batch boundary and the indexes with it."""
@@ -259,6 +210,8 @@ class Segment:
         self._largest = None
         self.store_indexes()
         self.activate()
+
+    # Indexes as files
 
     def indexes_plausible(self) -> bool:
         """Whether the index files exist, hold whole entries, and end within the log."""
@@ -289,6 +242,8 @@ class Segment:
         if largest.timestamp >= 0:
             self.times.maybe_append(largest.timestamp, largest.offset)
         self.store_indexes()
+
+    # Files under other names
 
     def rename_files(self, suffix: str) -> None:
         """Give every file of the segment another suffix; open descriptors stay good.
@@ -324,68 +279,6 @@ class Segment:
 
     def modified_ms(self) -> int:
         return self._fs.modified_ms(self.path(file_names.LOG))
-
-    # Internals
-
-    def _trusted(self, entry: OffsetPosition) -> bool:
-        if entry.position == 0:
-            return True
-        span = batch_scan.span_at(self.open_file(), entry.position, self.size)
-        return span is not None and self.base_offset <= span.base_offset <= entry.offset
-
-    def _before(self, start: Span, entry: OffsetPosition) -> Span:
-        """The last batch that begins before an indexed one that does not fit."""
-        earlier = self.offsets.floor_position(entry.position - 1)
-        begin = max(earlier.position, start.position)
-        last = start
-        for position, header in batch_scan.walk(self.open_file(), begin, entry.position):
-            last = Span(position, header.size, header.base_offset, header.last_offset)
-        return last
-
-    def _span_with_timestamp(self, entry: TimestampOffset) -> Span | None:
-        """The batch a time entry speaks of, if its timestamp is what the entry says."""
-        if not self.base_offset <= entry.offset <= self.base_offset + MAX_RELATIVE_OFFSET:
-            return None
-        span = self.find(entry.offset)
-        if span is None or span.base_offset > entry.offset:
-            return None
-        header = self._header(span)
-        return span if header.max_timestamp == entry.timestamp else None
-
-    def _find_largest(self) -> TimestampOffset:
-        if self.size == 0:
-            return TimestampOffset(-1, self.base_offset)
-        entry = self.times.last()
-        span = self._span_with_timestamp(entry) if entry.timestamp >= 0 else None
-        if span is None and self.size:
-            self.rebuild_indexes()
-            return self._largest or TimestampOffset(-1, self.base_offset)
-        if self.sealed and span is not None:
-            return entry
-        largest = entry
-        start = 0 if span is None else span.end
-        for _, header in batch_scan.walk(self.open_file(), start, self.size):
-            if header.max_timestamp > largest.timestamp:
-                largest = TimestampOffset(header.max_timestamp, header.last_offset)
-        return largest
-
-    def first_batch_timestamp(self) -> int:
-        """The greatest timestamp of the first batch, -1 without one."""
-        held = self._file
-        span = batch_scan.span_at(self.open_file(), 0, self.size) if self.size else None
-        found = -1 if span is None else self._header(span).max_timestamp
-        self._let_go(held)
-        return found
-
-    def _let_go(self, held: File | None) -> None:
-        """Do not hold a closed segment's file just because something was looked up in it."""
-        if self.sealed:
-            self._file = held
-
-    def _header(self, span: Span) -> BatchHeader:
-        for _, header in batch_scan.walk(self.open_file(), span.position, span.end):
-            return header
-        raise CorruptRecordError(f"no batch at position {span.position}")
 
     def __repr__(self) -> str:
         return f"Segment({self.path(file_names.LOG).name}, size={self.size})"

@@ -15,8 +15,9 @@ from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import NO_EPOCH
 from barnabas.records.batch import BatchHeader
 from barnabas.storage.filesystem import File
+from barnabas.storage.indexes.offset_index import MAX_RELATIVE_OFFSET
 from barnabas.storage.segments.batch_scan import checksum_ok, header_at
-from barnabas.storage.segments.segment import MAX_RELATIVE_OFFSET, Segment
+from barnabas.storage.segments.segment import Segment
 
 _CHUNK = 1024 * 1024
 

@@ -1,0 +1,79 @@
+"""Lookups in one segment, with indexes that are right, wrong and gone."""
+
+from pathlib import Path
+
+import pytest
+from support.log_world import NOW, batch_of
+
+from barnabas.records.batch import assign_offsets
+from barnabas.storage.segments import lookup
+from barnabas.storage.segments.segment import Segment
+from barnabas.testing.memory_fs import MemoryFileSystem
+
+BASE, COUNT = 100, 12
+
+
+@pytest.fixture
+def segment() -> Segment:
+    """Batches of one record, one size and one timestamp; every third one is indexed."""
+    fs = MemoryFileSystem()
+    fs.make_dirs(Path("/d"))
+    made = Segment(fs, Path("/d"), BASE, 200)
+    made.create(NOW)
+    for number in range(COUNT):
+        batch = batch_of([(b"k", b"v" * 20)])
+        assign_offsets(batch, 0, BASE + number, 0)
+        made.note_batch(made.write(batch), len(batch), BASE + number, NOW)
+    return made
+
+
+def lie(segment: Segment) -> None:
+    """Index entries with the right offsets and positions within batches."""
+    segment.offsets.entries.replace(bytearray())
+    for number in range(1, COUNT):
+        segment.offsets.append(BASE + number, number * segment.size // COUNT + 5)
+
+
+@pytest.mark.parametrize("damage", [lambda segment: None, lie])
+def test_every_offset_is_found(segment, damage):
+    damage(segment)
+    each = segment.size // COUNT
+    for number in range(COUNT):
+        assert lookup.find(segment, BASE + number).position == number * each
+    assert lookup.find(segment, BASE + COUNT) is None
+    damage(segment)
+    assert lookup.next_offset(segment) == BASE + COUNT
+
+
+@pytest.mark.parametrize("damage", [lambda segment: None, lie])
+def test_cut_takes_whole_batches_up_to_the_limit(segment, damage):
+    first = lookup.find(segment, BASE)
+    each = first.size
+    for limit in range(each, segment.size + 1, 7):
+        damage(segment)
+        last = lookup.cut(segment, first, limit)
+        assert last.end == limit // each * each
+        assert last.last_offset == BASE + limit // each - 1
+
+
+def test_a_time_entry_of_another_time_is_not_believed(segment):
+    segment.times.replace(bytearray())
+    segment.times.maybe_append(NOW - 5, BASE + 3)
+    assert lookup.time_position(segment, NOW) == 0
+    assert segment.times.last() == (NOW, BASE)
+
+
+def test_the_largest_timestamp_is_that_of_a_batch(segment):
+    segment.times.maybe_append(NOW + 10**6, BASE + COUNT - 1)
+    assert lookup.largest_timestamp(segment) == (NOW, BASE)
+    assert lookup.first_timestamp(segment) == NOW
+
+
+def test_an_empty_segment_has_no_times():
+    fs = MemoryFileSystem()
+    fs.make_dirs(Path("/d"))
+    empty = Segment(fs, Path("/d"), BASE, 200)
+    empty.create(NOW)
+    assert lookup.largest_timestamp(empty) == (-1, BASE)
+    assert lookup.first_timestamp(empty) == -1
+    assert lookup.next_offset(empty) == BASE
