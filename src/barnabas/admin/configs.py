@@ -11,8 +11,9 @@ from typing import Any
 
 from barnabas.admin.calls import AdminCalls
 from barnabas.admin.errors import error_of, raise_error
+from barnabas.admin.fan_out import Outcome, kept, per_item
 from barnabas.admin.results import Results
-from barnabas.admin.session import Deadline, Outcome, kept
+from barnabas.admin.session import Deadline
 from barnabas.model.config import ConfigType
 from barnabas.wire.messages import alter_configs as replacing
 from barnabas.wire.messages.describe_configs import (
@@ -249,7 +250,7 @@ class ConfigCalls(AdminCalls):
                 found.update(await kept(ask(node, group), group))
             return found
 
-        return await self._session.per_item(resources, attempt, deadline)
+        return await per_item(self._session, resources, attempt, deadline)
 
 
 def _resource(item: Any) -> ConfigResource:

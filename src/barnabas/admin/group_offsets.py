@@ -6,8 +6,8 @@ from typing import Any
 
 from barnabas.admin.calls import AdminCalls, by_topic
 from barnabas.admin.errors import error_of, passes
+from barnabas.admin.fan_out import Outcome, per_coordinator, per_item
 from barnabas.admin.results import Results
-from barnabas.admin.session import Outcome
 from barnabas.clients._core.client import COORDINATOR, GROUP
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError
@@ -67,7 +67,7 @@ class GroupOffsetCalls(AdminCalls):
                 for group, response in zip(pending, responses, strict=True)
             }
 
-        return await self._session.per_coordinator(GROUP, wanted, ask, deadline)
+        return await per_coordinator(self._session, GROUP, wanted, ask, deadline)
 
     async def alter_group_offsets(
         self,
@@ -91,7 +91,7 @@ class GroupOffsetCalls(AdminCalls):
                 self._session.client.forget_coordinator(GROUP, group)
             return outcomes
 
-        return await self._session.per_item(offsets, attempt, deadline)
+        return await per_item(self._session, offsets, attempt, deadline)
 
     async def delete_group_offsets(
         self, group: str, partitions: Iterable[TopicPartition], *, timeout: float | None = None

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from barnabas.admin.calls import AdminCalls, operations_of
 from barnabas.admin.errors import error_of, raise_error
+from barnabas.admin.fan_out import Outcome, per_broker, per_coordinator
 from barnabas.admin.group_types import (
     GroupDescription,
     GroupListing,
@@ -17,7 +18,6 @@ from barnabas.admin.group_types import (
     MemberDescription,
 )
 from barnabas.admin.results import Results
-from barnabas.admin.session import Outcome
 from barnabas.clients._core.client import GROUP
 from barnabas.clients._core.cluster_metadata import Node
 from barnabas.model.error_codes import ErrorCode
@@ -73,7 +73,7 @@ class GroupCalls(AdminCalls):
             ]
 
         brokers = await self._session.brokers(deadline)
-        answers = (await self._session.per_broker(ask, brokers, deadline)).check()
+        answers = (await per_broker(self._session, ask, brokers, deadline)).check()
         groups = {item.group_id: item for listed in answers.values() for item in listed}
         return sorted(groups.values(), key=lambda item: item.group_id)
 
@@ -99,7 +99,7 @@ class GroupCalls(AdminCalls):
                 found.update(await self._describe_classic(node, rest, include_operations))
             return found
 
-        return await self._session.per_coordinator(GROUP, groups, ask, deadline)
+        return await per_coordinator(self._session, GROUP, groups, ask, deadline)
 
     async def describe_group(self, group: str, *, timeout: float | None = None) -> GroupDescription:
         """One group; raises when it is not there."""
@@ -116,7 +116,7 @@ class GroupCalls(AdminCalls):
             response = await self._session.client.send(node, request)
             return {item.group_id: error_of(item) for item in response.results}
 
-        return await self._session.per_coordinator(GROUP, groups, ask, deadline)
+        return await per_coordinator(self._session, GROUP, groups, ask, deadline)
 
     async def remove_group_members(
         self,

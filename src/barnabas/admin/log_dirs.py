@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from barnabas.admin.calls import AdminCalls, by_topic
 from barnabas.admin.errors import error_of, raise_error
+from barnabas.admin.fan_out import Outcome, per_broker, per_item
 from barnabas.admin.results import Results
-from barnabas.admin.session import Outcome
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.ids import TopicPartition
 from barnabas.wire.messages.alter_replica_log_dirs import (
@@ -76,7 +76,7 @@ class LogDirCalls(AdminCalls):
             return tuple(_log_dir(item) for item in response.results)
 
         chosen = await self._session.brokers(deadline) if brokers is None else brokers
-        return await self._session.per_broker(ask, chosen, deadline)
+        return await per_broker(self._session, ask, chosen, deadline)
 
     async def alter_replica_log_dirs(
         self, moves: Mapping[Replica, str], *, timeout: float | None = None
@@ -95,7 +95,7 @@ class LogDirCalls(AdminCalls):
                         found[replica] = error_of(item)
             return found
 
-        return await self._session.per_item(moves, attempt, deadline)
+        return await per_item(self._session, moves, attempt, deadline)
 
 
 def _log_dir(item: DescribeLogDirsResult) -> LogDir:

@@ -7,8 +7,8 @@ from typing import Any
 
 from barnabas.admin.calls import AdminCalls, by_topic
 from barnabas.admin.errors import error_of
+from barnabas.admin.fan_out import Outcome, per_leader
 from barnabas.admin.results import Results
-from barnabas.admin.session import Outcome
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import IsolationLevel
 from barnabas.wire.messages.list_offsets import (
@@ -97,7 +97,7 @@ class OffsetCalls(AdminCalls):
                 for item in topic.partitions
             }
 
-        return await self._session.per_leader(specs, ask, deadline)
+        return await per_leader(self._session, specs, ask, deadline)
 
 
 def _listed(item: Any) -> ListedOffset:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from barnabas.admin.calls import AdminCalls, by_topic
 from barnabas.admin.errors import error_of
+from barnabas.admin.fan_out import Outcome, per_leader
 from barnabas.admin.results import Results
-from barnabas.admin.session import Outcome
 from barnabas.model.ids import TopicPartition
 from barnabas.wire.messages.delete_records import (
     DeleteRecordsPartition,
@@ -53,4 +53,4 @@ class RecordCalls(AdminCalls):
                 for item in topic.partitions
             }
 
-        return await self._session.per_leader(before, ask, deadline)
+        return await per_leader(self._session, before, ask, deadline)

@@ -1,19 +1,17 @@
-"""Routing and retrying under all admin calls.
+"""Routing and retrying under all admin calls, one request at a time.
 
-What it does not do: know any API. A call on many items is given as an `attempt` over the items
-still open; items that failed for a reason that passes (a controller, coordinator or leader that
-moved, a lost connection) are tried again until the deadline, the others keep their error.
+What it does not do: know any API. An operation that fails for a reason that passes (a controller
+or coordinator that moved, a lost connection) is run again until its deadline. Calls on many items,
+which have an outcome each, are in `fan_out`.
 """
 
 import asyncio
 import contextlib
-import functools
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from barnabas.admin.errors import UnknownBrokerError, passes, raise_error
-from barnabas.admin.results import Results
 from barnabas.clients._core.backoff import Backoff
 from barnabas.clients._core.client import KafkaClient
 from barnabas.model.error_codes import ErrorCode
@@ -23,7 +21,7 @@ from barnabas.model.errors import (
     DeadlineError,
     UnavailableError,
 )
-from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.model.ids import Uuid
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.message import Message
 from barnabas.wire.messages.metadata import (
@@ -32,13 +30,9 @@ from barnabas.wire.messages.metadata import (
     MetadataResponse,
 )
 
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
 T = TypeVar("T")
 
 _CONTROLLER_ERRORS = frozenset({ErrorCode.NOT_CONTROLLER, ErrorCode.BROKER_NOT_AVAILABLE})
-
-Outcome = Mapping[K, V | BarnabasError]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +67,16 @@ class AdminSession:
         limit = self._default_timeout_s if timeout_s is None else timeout_s
         return Deadline(asyncio.get_running_loop().time() + limit, what)
 
+    def backoff(self) -> Backoff:
+        """Pauses between tries, as configured."""
+        options = self.client.options
+        return Backoff(options.retry_backoff_ms, options.retry_backoff_max_ms)
+
     # -- one answer ----------------------------------------------------------------------------
 
     async def until(self, operation: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
         """Run an operation until it succeeds, fails for good, or time is up."""
-        backoff = self._backoff()
+        backoff = self.backoff()
         last: BarnabasError | None = None
         while True:
             try:
@@ -146,95 +145,6 @@ class AdminSession:
             await self.client.refresh()
         raise_error(response)
 
-    # -- an answer per item --------------------------------------------------------------------
-
-    async def per_item(
-        self,
-        items: Iterable[K],
-        attempt: Callable[[list[K]], Awaitable[Outcome[K, V]]],
-        deadline: Deadline,
-    ) -> Results[K, V]:
-        """Outcomes of all items; `attempt` is called again with those whose error passes."""
-        order = list(dict.fromkeys(items))
-        done: dict[K, V | BarnabasError] = {}
-        pending, backoff = order, self._backoff()
-        while pending:
-            try:
-                answer = await self.until(functools.partial(attempt, pending), deadline)
-            except DeadlineError:
-                if not done:
-                    raise
-                break
-            for item in pending:
-                done[item] = answer[item] if item in answer else _unanswered(deadline)
-            pause = backoff.next_s()
-            pending = [item for item in pending if _open(done[item])]
-            if not pending or pause >= deadline.left_s:
-                break
-            await self._look_again([done[item] for item in pending])
-            await asyncio.sleep(pause)
-        return Results({item: done[item] for item in order})
-
-    async def per_leader(
-        self,
-        partitions: Iterable[TopicPartition],
-        ask: Callable[[int, list[TopicPartition]], Awaitable[Outcome[TopicPartition, V]]],
-        deadline: Deadline,
-    ) -> Results[TopicPartition, V]:
-        """Ask the leader of each partition; leaders are looked up before every try."""
-
-        async def attempt(pending: list[TopicPartition]) -> Outcome[TopicPartition, V]:
-            leaders, outcomes = await self._leaders(pending)
-            found: dict[TopicPartition, V | BarnabasError] = dict(outcomes)
-            answers = await asyncio.gather(
-                *(kept(ask(leader, group), group) for leader, group in leaders.items())
-            )
-            for answer in answers:
-                found.update(answer)
-            return found
-
-        return await self.per_item(partitions, attempt, deadline)
-
-    async def per_coordinator(
-        self,
-        kind: int,
-        keys: Iterable[str],
-        ask: Callable[[int, list[str]], Awaitable[Outcome[str, V]]],
-        deadline: Deadline,
-    ) -> Results[str, V]:
-        """Ask the coordinator of each group or transactional id."""
-
-        async def attempt(pending: list[str]) -> Outcome[str, V]:
-            nodes, errors = await self._coordinators(kind, pending)
-            found: dict[str, V | BarnabasError] = dict(errors)
-            answers = await asyncio.gather(
-                *(kept(ask(node, group), group) for node, group in nodes.items())
-            )
-            for answer in answers:
-                found.update(answer)
-            for key, outcome in found.items():
-                if _open(outcome):
-                    self.client.forget_coordinator(kind, key)
-            return found
-
-        return await self.per_item(keys, attempt, deadline)
-
-    async def per_broker(
-        self, ask: Callable[[int], Awaitable[T]], brokers: Iterable[int], deadline: Deadline
-    ) -> Results[int, T]:
-        """Ask several brokers at once."""
-
-        async def one(broker_id: int) -> Outcome[int, T]:
-            return {broker_id: await ask(broker_id)}
-
-        async def attempt(pending: list[int]) -> Outcome[int, T]:
-            found: dict[int, T | BarnabasError] = {}
-            for answer in await asyncio.gather(*(kept(one(item), [item]) for item in pending)):
-                found.update(answer)
-            return found
-
-        return await self.per_item(brokers, attempt, deadline)
-
     # -- metadata ------------------------------------------------------------------------------
 
     async def metadata(
@@ -281,50 +191,14 @@ class AdminSession:
         await self.until(self.client.refresh, deadline)
         return sorted(self.client.metadata.brokers)
 
-    # -- inside --------------------------------------------------------------------------------
-
-    async def _leaders(
-        self, partitions: list[TopicPartition]
-    ) -> tuple[dict[int, list[TopicPartition]], dict[TopicPartition, BarnabasError]]:
-        response = await self.metadata(sorted({place.topic for place in partitions}))
-        known = {
-            TopicPartition(topic.name or "", item.partition_index): item.leader_id
-            for topic in response.topics
-            for item in topic.partitions
-        }
-        topic_errors = {topic.name: topic.error_code for topic in response.topics}
-        leaders: dict[int, list[TopicPartition]] = {}
-        errors: dict[TopicPartition, BarnabasError] = {}
-        for place in partitions:
-            leader = known.get(place)
-            if leader is not None and leader >= 0:
-                leaders.setdefault(leader, []).append(place)
-                continue
-            errors[place] = _no_leader(place, leader, topic_errors.get(place.topic, 0))
-        return leaders, errors
-
-    async def _coordinators(
-        self, kind: int, keys: list[str]
-    ) -> tuple[dict[int, list[str]], dict[str, BarnabasError]]:
-        found = await asyncio.gather(
-            *(self.client.coordinator(kind, key) for key in keys), return_exceptions=True
-        )
-        nodes: dict[int, list[str]] = {}
-        errors: dict[str, BarnabasError] = {}
-        for key, node in zip(keys, found, strict=True):
-            if isinstance(node, BarnabasError):
-                errors[key] = node
-            elif isinstance(node, BaseException):
-                raise node
-            else:
-                nodes.setdefault(node, []).append(key)
-        return nodes, errors
-
-    async def _look_again(self, errors: Iterable[object]) -> None:
+    async def look_again(self, errors: Iterable[object]) -> None:
+        """Before another try after these errors: find a controller that moved."""
         codes = {error.code for error in errors if isinstance(error, BrokerError)}
         if codes & _CONTROLLER_ERRORS:
             with contextlib.suppress(UnavailableError):
                 await self.client.refresh()
+
+    # -- inside --------------------------------------------------------------------------------
 
     async def _pause(self, backoff: Backoff, deadline: Deadline, error: BarnabasError) -> None:
         pause = backoff.next_s()
@@ -337,40 +211,8 @@ class AdminSession:
                 async with asyncio.timeout_at(deadline.at_s):
                     await self.client.refresh()
 
-    def _backoff(self) -> Backoff:
-        options = self.client.options
-        return Backoff(options.retry_backoff_ms, options.retry_backoff_max_ms)
-
-
-def _open(outcome: object) -> bool:
-    return isinstance(outcome, BarnabasError) and passes(outcome)
-
-
-def _unanswered(deadline: Deadline) -> BarnabasError:
-    message = f"{deadline.what}: the broker's answer left this item out"
-    return BrokerError(ErrorCode.UNKNOWN_SERVER_ERROR, message)
-
-
-async def kept(answer: Awaitable[Outcome[K, V]], items: list[K]) -> Outcome[K, V]:
-    """An answer, or the error of its request for each item, so that the others keep theirs."""
-    try:
-        return await answer
-    except BarnabasError as error:
-        if not passes(error) and not isinstance(error, UnknownBrokerError):
-            raise
-        return dict.fromkeys(items, error)
-
 
 def _metadata_topic(topic: str | Uuid) -> MetadataRequestTopic:
     if isinstance(topic, Uuid):
         return MetadataRequestTopic(topic_id=topic, name=None)
     return MetadataRequestTopic(name=topic)
-
-
-def _no_leader(place: TopicPartition, leader: int | None, topic_error: int) -> BrokerError:
-    if topic_error:
-        code = ErrorCode.of(topic_error)
-        return BrokerError(code, f"topic {place.topic!r}: {code.explanation}")
-    if leader is None:
-        return BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no partition {place}")
-    return BrokerError(ErrorCode.LEADER_NOT_AVAILABLE, f"{place} has no leader")

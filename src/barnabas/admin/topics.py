@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from barnabas.admin.calls import AdminCalls, operations_of
 from barnabas.admin.errors import error_of
+from barnabas.admin.fan_out import Outcome, per_item
 from barnabas.admin.results import Results
-from barnabas.admin.session import Outcome
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.ids import ZERO_UUID, Uuid
@@ -147,7 +147,7 @@ class TopicCalls(AdminCalls):
                 found.update(await self._topics_from_metadata(ids, operations=include_operations))
             return found
 
-        return await self._session.per_item(topics, attempt, deadline)
+        return await per_item(self._session, topics, attempt, deadline)
 
     async def describe_topic(
         self, topic: str | Uuid, *, timeout: float | None = None
@@ -175,7 +175,7 @@ class TopicCalls(AdminCalls):
             response = await self._session.client.send_to_controller(request)
             return {item.name: error_of(item) or _created(item) for item in response.topics}
 
-        return await self._session.per_item(wanted, attempt, deadline)
+        return await per_item(self._session, wanted, attempt, deadline)
 
     async def create_topic(
         self,
@@ -215,7 +215,7 @@ class TopicCalls(AdminCalls):
                 for item in response.responses
             }
 
-        return await self._session.per_item(topics, attempt, deadline)
+        return await per_item(self._session, topics, attempt, deadline)
 
     async def delete_topic(self, topic: str | Uuid, *, timeout: float | None = None) -> None:
         """Delete one topic; raises when it cannot be."""
@@ -240,7 +240,7 @@ class TopicCalls(AdminCalls):
             response = await self._session.client.send_to_controller(request)
             return {item.name: error_of(item) for item in response.results}
 
-        return await self._session.per_item(counts, attempt, deadline)
+        return await per_item(self._session, counts, attempt, deadline)
 
     # -- inside --------------------------------------------------------------------------------
 

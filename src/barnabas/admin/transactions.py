@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from barnabas.admin.calls import AdminCalls, by_topic
 from barnabas.admin.errors import error_of, raise_error
+from barnabas.admin.fan_out import Outcome, per_broker, per_coordinator, per_item, per_leader
 from barnabas.admin.results import Results
-from barnabas.admin.session import Outcome
 from barnabas.clients._core.client import TRANSACTION
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
@@ -113,7 +113,7 @@ class TransactionCalls(AdminCalls):
             ]
 
         brokers = await self._session.brokers(deadline)
-        answers = (await self._session.per_broker(ask, brokers, deadline)).check()
+        answers = (await per_broker(self._session, ask, brokers, deadline)).check()
         listings = [item for listed in answers.values() for item in listed]
         return sorted(listings, key=lambda item: item.transactional_id)
 
@@ -131,7 +131,7 @@ class TransactionCalls(AdminCalls):
                 for item in response.transaction_states
             }
 
-        return await self._session.per_coordinator(TRANSACTION, transactional_ids, ask, deadline)
+        return await per_coordinator(self._session, TRANSACTION, transactional_ids, ask, deadline)
 
     async def describe_producers(
         self,
@@ -161,10 +161,10 @@ class TransactionCalls(AdminCalls):
             }
 
         if broker is None:
-            return await self._session.per_leader(partitions, ask, deadline)
+            return await per_leader(self._session, partitions, ask, deadline)
         chosen = broker
-        return await self._session.per_item(
-            partitions, lambda pending: ask(chosen, pending), deadline
+        return await per_item(
+            self._session, partitions, lambda pending: ask(chosen, pending), deadline
         )
 
     async def abort_transaction(
@@ -184,7 +184,7 @@ class TransactionCalls(AdminCalls):
                 for item in topic.partitions
             }
 
-        (await self._session.per_leader([hanging.partition], ask, deadline)).check()
+        (await per_leader(self._session, [hanging.partition], ask, deadline)).check()
 
     async def fence_producers(
         self, transactional_ids: Iterable[str], *, timeout: float | None = None
@@ -204,7 +204,7 @@ class TransactionCalls(AdminCalls):
                 )
             return found
 
-        return await self._session.per_coordinator(TRANSACTION, transactional_ids, ask, deadline)
+        return await per_coordinator(self._session, TRANSACTION, transactional_ids, ask, deadline)
 
 
 def _transaction(item: describing.TransactionState, coordinator: int) -> TransactionDescription:

@@ -1,0 +1,183 @@
+"""Calls on many items: each is asked of whoever is in charge of it, and has an answer of its own.
+
+A call is given as an `attempt` over the items still open. Items that failed for a reason that
+passes (a controller, coordinator or leader that moved, a lost connection) are tried again until
+the deadline; the others keep their error. How one request is routed is `session`'s business.
+"""
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
+from typing import TypeVar
+
+from barnabas.admin.errors import UnknownBrokerError, passes
+from barnabas.admin.results import Results
+from barnabas.admin.session import AdminSession, Deadline
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError
+from barnabas.model.ids import TopicPartition
+from barnabas.wire.messages.metadata import MetadataResponse
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+Outcome = Mapping[K, V | BarnabasError]
+Found = tuple[dict[int, list[K]], dict[K, BarnabasError]]
+"""Items by the node in charge of them, and why it is not known for the others."""
+
+
+async def per_item(
+    session: AdminSession,
+    items: Iterable[K],
+    attempt: Callable[[list[K]], Awaitable[Outcome[K, V]]],
+    deadline: Deadline,
+) -> Results[K, V]:
+    """Outcomes of all items; `attempt` is called again with those whose error passes."""
+    order = list(dict.fromkeys(items))
+    done: dict[K, V | BarnabasError] = {}
+    pending, backoff = order, session.backoff()
+    while pending:
+        try:
+            answer = await session.until(functools.partial(attempt, pending), deadline)
+        except DeadlineError:
+            if not done:
+                raise
+            break
+        for item in pending:
+            done[item] = answer[item] if item in answer else _unanswered(deadline)
+        pause = backoff.next_s()
+        pending = [item for item in pending if _open(done[item])]
+        if not pending or pause >= deadline.left_s:
+            break
+        await session.look_again([done[item] for item in pending])
+        await asyncio.sleep(pause)
+    return Results({item: done[item] for item in order})
+
+
+async def per_leader(
+    session: AdminSession,
+    partitions: Iterable[TopicPartition],
+    ask: Callable[[int, list[TopicPartition]], Awaitable[Outcome[TopicPartition, V]]],
+    deadline: Deadline,
+) -> Results[TopicPartition, V]:
+    """Ask the leader of each partition; leaders are looked up before every try."""
+
+    async def attempt(pending: list[TopicPartition]) -> Outcome[TopicPartition, V]:
+        response = await session.metadata(sorted({place.topic for place in pending}))
+        return await _ask_all(_leaders(response, pending), ask)
+
+    return await per_item(session, partitions, attempt, deadline)
+
+
+async def per_coordinator(
+    session: AdminSession,
+    kind: int,
+    keys: Iterable[str],
+    ask: Callable[[int, list[str]], Awaitable[Outcome[str, V]]],
+    deadline: Deadline,
+) -> Results[str, V]:
+    """Ask the coordinator of each group or transactional id."""
+
+    async def attempt(pending: list[str]) -> Outcome[str, V]:
+        found = await _ask_all(await _coordinators(session, kind, pending), ask)
+        for key, outcome in found.items():
+            if _open(outcome):
+                session.client.forget_coordinator(kind, key)
+        return found
+
+    return await per_item(session, keys, attempt, deadline)
+
+
+async def per_broker(
+    session: AdminSession,
+    ask: Callable[[int], Awaitable[V]],
+    brokers: Iterable[int],
+    deadline: Deadline,
+) -> Results[int, V]:
+    """Ask several brokers at once."""
+
+    async def one(broker_id: int, _: list[int]) -> Outcome[int, V]:
+        return {broker_id: await ask(broker_id)}
+
+    async def attempt(pending: list[int]) -> Outcome[int, V]:
+        return await _ask_all(({broker_id: [broker_id] for broker_id in pending}, {}), one)
+
+    return await per_item(session, brokers, attempt, deadline)
+
+
+async def kept(answer: Awaitable[Outcome[K, V]], items: list[K]) -> Outcome[K, V]:
+    """An answer, or the error of its request for each item, so that the others keep theirs."""
+    try:
+        return await answer
+    except BarnabasError as error:
+        if not passes(error) and not isinstance(error, UnknownBrokerError):
+            raise
+        return dict.fromkeys(items, error)
+
+
+async def _ask_all(
+    found: Found[K], ask: Callable[[int, list[K]], Awaitable[Outcome[K, V]]]
+) -> Outcome[K, V]:
+    """Ask all nodes at once, each for its items."""
+    nodes, errors = found
+    outcomes: dict[K, V | BarnabasError] = dict(errors)
+    for answer in await asyncio.gather(
+        *(kept(ask(node, group), group) for node, group in nodes.items())
+    ):
+        outcomes.update(answer)
+    return outcomes
+
+
+def _open(outcome: object) -> bool:
+    return isinstance(outcome, BarnabasError) and passes(outcome)
+
+
+def _unanswered(deadline: Deadline) -> BarnabasError:
+    message = f"{deadline.what}: the broker's answer left this item out"
+    return BrokerError(ErrorCode.UNKNOWN_SERVER_ERROR, message)
+
+
+# Who is in charge
+
+
+def _leaders(response: MetadataResponse, partitions: list[TopicPartition]) -> Found[TopicPartition]:
+    known = {
+        TopicPartition(topic.name or "", item.partition_index): item.leader_id
+        for topic in response.topics
+        for item in topic.partitions
+    }
+    topic_errors = {topic.name: topic.error_code for topic in response.topics}
+    leaders: dict[int, list[TopicPartition]] = {}
+    errors: dict[TopicPartition, BarnabasError] = {}
+    for place in partitions:
+        leader = known.get(place)
+        if leader is not None and leader >= 0:
+            leaders.setdefault(leader, []).append(place)
+            continue
+        errors[place] = _no_leader(place, leader, topic_errors.get(place.topic, 0))
+    return leaders, errors
+
+
+def _no_leader(place: TopicPartition, leader: int | None, topic_error: int) -> BrokerError:
+    if topic_error:
+        code = ErrorCode.of(topic_error)
+        return BrokerError(code, f"topic {place.topic!r}: {code.explanation}")
+    if leader is None:
+        return BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no partition {place}")
+    return BrokerError(ErrorCode.LEADER_NOT_AVAILABLE, f"{place} has no leader")
+
+
+async def _coordinators(session: AdminSession, kind: int, keys: list[str]) -> Found[str]:
+    found = await asyncio.gather(
+        *(session.client.coordinator(kind, key) for key in keys), return_exceptions=True
+    )
+    nodes: dict[int, list[str]] = {}
+    errors: dict[str, BarnabasError] = {}
+    for key, node in zip(keys, found, strict=True):
+        if isinstance(node, BarnabasError):
+            errors[key] = node
+        elif isinstance(node, BaseException):
+            raise node
+        else:
+            nodes.setdefault(node, []).append(key)
+    return nodes, errors
