@@ -49,7 +49,7 @@ from barnabas.admin.offsets import (
 from barnabas.admin.placement import ElectionType, Reassignment
 from barnabas.admin.records import HIGH_WATERMARK
 from barnabas.admin.results import Results
-from barnabas.admin.topics import (
+from barnabas.admin.topic_types import (
     CreatedTopic,
     NewPartitions,
     NewTopic,
