@@ -21,11 +21,12 @@ from barnabas.broker.cluster.wiring import ClusterSide
 from barnabas.broker.commands import CommandReceiver
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.config_watch import ConfigWatch
+from barnabas.broker.connection_caps import ConnectionCaps
 from barnabas.broker.dispatch import Dispatcher
 from barnabas.broker.handler import Interceptor
 from barnabas.broker.handlers import HANDLERS
 from barnabas.broker.identity import Identity, establish, registered_endpoints
-from barnabas.broker.listeners import Listeners, connection_limits
+from barnabas.broker.listeners import Listeners
 from barnabas.broker.open_tree import open_tree
 from barnabas.broker.parts import make_parts, make_replicas, make_services
 from barnabas.broker.producer_ids import ProducerIds
@@ -69,8 +70,13 @@ class Broker:
         self._metadata = parts.metadata
         self._storage = parts.storage
         self._access = parts.access
+        self._caps = ConnectionCaps(config, parts.layers)
         self._listeners = Listeners(
-            config, self._clock, self._access.listeners, self._access.connection_rates
+            config,
+            self._clock,
+            self._access.listeners,
+            self._access.connection_rates,
+            self._caps.admission,
         )
         self._running: AsyncExitStack | None = None
         self.failed = asyncio.Event()
@@ -108,6 +114,8 @@ class Broker:
         async with AsyncExitStack() as stack:
             stack.callback(self._storage.executor.shutdown)
             stack.push_async_callback(self._listeners.stop)
+            stack.push_async_callback(self._caps.stop)
+            self._caps.check()
             self._listeners.bind()
             self._storage.acquire(stack)
             tree = await open_tree(stack, self.config, self._clock, self._store)
@@ -131,6 +139,7 @@ class Broker:
             tree, self._layers, broker_id, self._config_changed, self._access.reload_entity
         )
         await configs.load()
+        self._broker_settings_changed()
         await self._access.load(tree)
         self._storage.logs.dirs.on_offline(self._directory_failed)
         self._storage.load(stack)
@@ -195,10 +204,13 @@ class Broker:
             if self._services is not None:
                 self._services.replicas.change_min_insync(name, least)
         if topic is None:
-            self._listeners.limit(connection_limits(self.config, self._layers.broker_value))
-            self._storage.broker_settings_changed()
-            rate = self._layers.broker_value("max.connection.creation.rate")
-            self._access.connection_rates.limit = rate
+            self._broker_settings_changed()
+
+    def _broker_settings_changed(self) -> None:
+        self._caps.apply()
+        self._storage.broker_settings_changed()
+        rate = self._layers.broker_value("max.connection.creation.rate")
+        self._access.connection_rates.limit = rate
 
     def _directory_failed(self, directory: Path) -> None:
         """A log directory is gone: its replicas are out of service, the others go on."""

@@ -5,11 +5,12 @@ static ones.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from barnabas.broker.listener_keys import split_listener_keys
+from barnabas.broker.listener_keys import listener_key_name, split_listener_keys
+from barnabas.model.address_limits import closed_to_all
 from barnabas.model.config_keys.broker import BROKER_KEYS
 from barnabas.model.config_keys.security import SECURITY_PROTOCOLS
 from barnabas.model.control import Endpoint
@@ -20,22 +21,24 @@ DEFAULT_PORT = 9092
 
 @dataclass(frozen=True, slots=True)
 class BrokerConfig:
-    """`values` has every key; `given` those that the user set."""
+    """`values` has every key; `given` those that the user set, also for one listener alone."""
 
     values: Mapping[str, Any]
     given: frozenset[str]
-    of_listeners: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Values that are given for one listener alone, by its name."""
 
     @classmethod
     def parse(cls, given: Mapping[str, object]) -> "BrokerConfig":
         """Parse Kafka's keys; ConfigError names what is wrong."""
-        common, of_listeners = split_listener_keys(given)
-        values = BROKER_KEYS.parse(common)
-        names = frozenset(BROKER_KEYS.key(name).name for name in common)
-        config = cls(values, names, of_listeners)
+        common, own = split_listener_keys(given)
+        names = {BROKER_KEYS.key(name).name for name in common}
+        config = cls({**BROKER_KEYS.parse(common), **own}, frozenset(names | own.keys()))
         # Say now what is wrong with them.
         _ = config.listeners, config.advertised_listeners, config.inter_broker_listener
+        problem = closed_to_all(
+            config["max.connections.per.ip"], config["max.connections.per.ip.overrides"]
+        )
+        if problem is not None:
+            raise ConfigError(problem)
         return config
 
     def __getitem__(self, name: str) -> Any:
@@ -92,8 +95,8 @@ class BrokerConfig:
 
     def listener_value(self, listener: str, key: str) -> Any:
         """A value for one listener: its own, or else the broker's."""
-        own = self.of_listeners.get(listener.upper(), {})
-        return own[key] if key in own else self.values.get(key)
+        own = listener_key_name(listener, key)
+        return self.values[own] if own in self.given else self.values.get(key)
 
     def _endpoint(self, key: str, text: str) -> Endpoint:
         name, separator, address = text.strip().partition("://")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from barnabas.broker.config import BrokerConfig
+from barnabas.broker.listener_keys import broker_key, is_listener_key, listener_key_name
 from barnabas.model.config import ConfigKey
 from barnabas.model.config_keys.broker import BROKER_KEYS
 from barnabas.model.config_keys.topic import BROKER_SYNONYMS, SYNONYM_FACTORS, TOPIC_KEYS
@@ -86,8 +87,12 @@ class ConfigLayers:
         """The typed value of a broker key, dynamic layers first."""
         for layer in (self._broker, self._default):
             if name in layer:
-                return BROKER_KEYS[name].parse(layer[name])
+                return broker_key(name).parse(layer[name])
         return self._static[name]
+
+    def listener_value(self, listener: str, name: str) -> Any:
+        """The typed value of a key for one listener alone; None when it has none of its own."""
+        return self._set_broker_value(listener_key_name(listener, name))
 
     def topic_value(self, topic: str, name: str) -> Any:
         """The typed value of a topic key."""
@@ -126,15 +131,20 @@ class ConfigLayers:
         return [self._topic_entry(key, overrides) for key in TOPIC_KEYS]
 
     def describe_broker(self) -> list[ConfigEntry]:
-        return [self._broker_entry(key) for key in BROKER_KEYS]
+        layers = (self._static.given, self._default, self._broker)
+        of_listeners = {name for layer in layers for name in layer if is_listener_key(name)}
+        keys = (*BROKER_KEYS, *map(broker_key, sorted(of_listeners)))
+        return [self._broker_entry(key) for key in keys]
 
     def describe_default(self) -> list[ConfigEntry]:
         """The cluster-wide dynamic values alone, as Kafka answers for the nameless broker."""
         source = Source.DYNAMIC_DEFAULT_BROKER
         entries = []
         for name, value in self._default.items():
+            if name not in BROKER_KEYS and not is_listener_key(name):
+                continue  # of another broker's making
             synonyms = (Synonym(name, value, source),)
-            entries.append(ConfigEntry(BROKER_KEYS[name], value, source, False, synonyms))
+            entries.append(ConfigEntry(broker_key(name), value, source, False, synonyms))
         return entries
 
     def _topic_entry(self, key: ConfigKey, overrides: Mapping[str, str]) -> ConfigEntry:
@@ -157,7 +167,7 @@ class ConfigLayers:
         return ConfigEntry(key, value, synonyms[0].source, not key.dynamic, tuple(synonyms))
 
     def _broker_synonyms(self, name: str) -> list[Synonym]:
-        key = BROKER_KEYS[name]
+        key = broker_key(name)
         found = []
         if name in self._broker:
             found.append(Synonym(name, self._broker[name], Source.DYNAMIC_BROKER))

@@ -4,8 +4,9 @@ import enum
 from collections.abc import Mapping
 
 from barnabas.broker.handler import RequestContext
+from barnabas.broker.listener_keys import broker_key
 from barnabas.broker.topics import check_topic_configs
-from barnabas.model.config_keys.broker import BROKER_KEYS
+from barnabas.model.address_limits import closed_to_all
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ConfigError
 from barnabas.model.topic_names import topic_name_problem
@@ -48,19 +49,29 @@ def check_values(kind: ResourceType, values: Mapping[str, str | None]) -> dict[s
     """The values as they will be stored; INVALID_CONFIG or INVALID_REQUEST otherwise."""
     if kind is ResourceType.TOPIC:
         return check_topic_configs(values)
-    checked = {}
-    for name, value in values.items():
-        if name not in BROKER_KEYS:
-            raise BrokerError(ErrorCode.INVALID_CONFIG, f"unknown broker configuration {name!r}")
-        key = BROKER_KEYS[name]
+    return dict(_check_broker_value(name, value) for name, value in values.items())
+
+
+def _check_broker_value(name: str, value: str | None) -> tuple[str, str]:
+    try:
+        key = broker_key(name)
         if not key.dynamic:
             text = f"{name} cannot be changed while the broker runs"
             raise BrokerError(ErrorCode.INVALID_REQUEST, text)
         if value is None:
             raise BrokerError(ErrorCode.INVALID_CONFIG, f"{name} needs a value")
-        try:
-            key.parse(value)
-        except ConfigError as error:
-            raise BrokerError(ErrorCode.INVALID_CONFIG, str(error)) from None
-        checked[name] = value
-    return checked
+        key.parse(value)
+    except ConfigError as error:
+        raise BrokerError(ErrorCode.INVALID_CONFIG, str(error)) from None
+    return key.name, value
+
+
+def check_together(ctx: RequestContext, kind: ResourceType, values: Mapping[str, str]) -> None:
+    """Refuse values of a broker that nobody could connect to any more."""
+    if kind is not ResourceType.BROKER or "max.connections.per.ip" not in values:
+        return
+    name = "max.connections.per.ip.overrides"
+    overrides = values[name] if name in values else ctx.services.layers.broker_value(name)
+    problem = closed_to_all(int(values["max.connections.per.ip"]), overrides)
+    if problem is not None:
+        raise BrokerError(ErrorCode.INVALID_CONFIG, problem)

@@ -1,15 +1,17 @@
 """The broker's listening addresses: bound first, served once there is something to serve."""
 
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from barnabas.broker.access.connection_rates import ConnectionRates, RatedConnections
 from barnabas.broker.config import BrokerConfig
+from barnabas.broker.connection_caps import protected_listener
 from barnabas.model.clock import Clock
 from barnabas.model.control import Endpoint
 from barnabas.model.errors import ConfigError
+from barnabas.net.admission import Admission
 from barnabas.net.bind import BACKLOG, listen_on
 from barnabas.net.connection_ports import ConnectionSecurity, FrameHandler
 from barnabas.net.limits import ConnectionLimits
@@ -39,12 +41,16 @@ class Listeners:
         clock: Clock,
         security: Mapping[str, "ListenerSecurity"] | None = None,
         rates: ConnectionRates | None = None,
+        admission: Admission | None = None,
     ) -> None:
-        """`security` has those of the listeners, by name, that use TLS or SASL."""
+        """`security` has those of the listeners, by name, that use TLS or SASL; `admission` limits
+        how many connections all of them have.
+        """
         self._config = config
         self._clock = clock
         self._security = security or {}
         self._rates = rates
+        self._admission = admission or Admission()
         self._bound: list[_Bound] = []
 
     @property
@@ -80,25 +86,20 @@ class Listeners:
                 limits=limits,
                 name=name,
                 security=self._rated(name, security),
+                admission=self._admission,
             )
             bound.listener.start(bound.sockets)
 
     def _rated(self, name: str, security: "ListenerSecurity | None") -> ConnectionSecurity | None:
         if self._rates is None:
             return security
-        exempt = len(self._bound) > 1 and name == self._config.inter_broker_listener
+        exempt = name == protected_listener(self._config)
         return RatedConnections(self._rates, security, exempt=exempt)
 
     def connections(self, name: str) -> "list[ServerConnection]":
         """The open connections of a listener."""
         found = [bound.listener for bound in self._bound if bound.endpoint.listener == name]
         return [c for listener in found if listener is not None for c in listener.connections]
-
-    def limit(self, limits: ConnectionLimits) -> None:
-        """Put changed limits into force for connections to come."""
-        for bound in self._bound:
-            if bound.listener is not None:
-                bound.listener.limits = limits
 
     def drain(self) -> None:
         """Take no more requests; those in progress are answered."""
@@ -121,17 +122,12 @@ class Listeners:
         self._bound.clear()
 
 
-def connection_limits(
-    config: BrokerConfig, value: Callable[[str], Any] | None = None
-) -> ConnectionLimits:
-    """What the configuration says about connections; `value` knows the dynamic settings."""
-    value = value or config.__getitem__
+def connection_limits(config: BrokerConfig) -> ConnectionLimits:
+    """What the configuration says about single connections."""
     queued_bytes, idle_ms = config["queued.max.request.bytes"], config["connections.max.idle.ms"]
     return ConnectionLimits(
         max_frame_bytes=config["socket.request.max.bytes"],
         max_partial_bytes=queued_bytes if queued_bytes > 0 else _DEFAULT_QUEUED_BYTES,
         max_pending_replies=min(config["queued.max.requests"], 64),
-        max_connections=value("max.connections"),
-        max_connections_per_ip=value("max.connections.per.ip"),
         idle_ms=idle_ms if idle_ms >= 0 else _NEVER_MS,
     )

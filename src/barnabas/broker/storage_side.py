@@ -76,7 +76,6 @@ class StorageSide:
         housekeeping.start(replicas, configs)
         stack.push_async_callback(housekeeping.stop)
         self.logs.moves.on_swapped = lambda log: replicas.replace_log(log.topic_partition, log)
-        self.broker_settings_changed()
         self.mover.wake()
         stack.push_async_callback(self.mover.stop)
 

@@ -1,4 +1,7 @@
-"""The bounds that keep a listener alive under broken or hostile peers."""
+"""The bounds that keep a listener alive under broken or hostile peers.
+
+How many of those there may be: `connection_slots`.
+"""
 
 from dataclasses import dataclass
 
@@ -15,8 +18,6 @@ class ConnectionLimits:
     max_partial_bytes: int = 64 * 1024 * 1024
     max_pending_replies: int = 64
     max_unsent_bytes: int = 1024 * 1024
-    max_connections: int = 2**31 - 1
-    max_connections_per_ip: int = 2**31 - 1
     idle_ms: int = 600_000
     first_frame_ms: int = 30_000
     progress_ms: int = 30_000

@@ -1,18 +1,18 @@
 """Accepts connections on one address, within its limits, and sweeps slow and idle ones.
 
 A process out of file descriptors stops accepting for a moment instead of spinning on a socket
-that stays readable; a connection over a limit is closed at once, with a line in the log and a
-counter.
+that stays readable. Where there is no room new connections wait until one closes; one too many of
+an address is closed at once, with a line in the log and a counter.
 """
 
 import asyncio
 import contextlib
 import errno
 import socket
-from collections import Counter
 from collections.abc import Callable, Sequence
 
 from barnabas.model.clock import Clock
+from barnabas.net.admission import Admission
 from barnabas.net.budget import ReceiveBudget
 from barnabas.net.connection_ports import ConnectionSecurity, FrameHandler
 from barnabas.net.frame_buffer import SpareBuffer
@@ -20,7 +20,7 @@ from barnabas.net.frame_reader import SCRATCH_BYTES
 from barnabas.net.limits import ConnectionLimits
 from barnabas.net.refusal import Refusal, RefusalLog
 from barnabas.net.server_connection import ServerConnection
-from barnabas.net.stream import Stream, TcpStream
+from barnabas.net.stream import Stream, TcpStream, plain_address
 
 _ACCEPTS_PER_TURN = 64
 _OUT_OF_FILES_PAUSE_S = 0.25
@@ -40,8 +40,11 @@ class Listener:
         limits: ConnectionLimits | None = None,
         name: str = "PLAINTEXT",
         security: ConnectionSecurity | None = None,
+        admission: Admission | None = None,
     ) -> None:
-        """`security` makes the streams, and bounds connections until their peers are known."""
+        """`security` makes the streams, and bounds connections until their peers are known;
+        `admission` is shared by all listeners of a broker.
+        """
         self.clock = clock
         self._security = security
         self.limits = limits or ConnectionLimits()
@@ -52,7 +55,8 @@ class Listener:
         self.spare = SpareBuffer()
         self.connections: set[ServerConnection] = set()
         self._handler = handler
-        self._per_ip: Counter[str] = Counter()
+        self._admission = admission or Admission()
+        self._admission.join(self)
         self._sockets: list[socket.socket] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sweep: asyncio.TimerHandle | None = None
@@ -93,10 +97,10 @@ class Listener:
     def serve(self, stream: Stream) -> ServerConnection:
         """Serve a stream that is connected already."""
         connection = ServerConnection(self, stream, self._handler, listener_name=self.name)
+        self._admission.opened(self, stream.peer[0])
+        self.connections.add(connection)
         if self._security is not None:
             self._security.accepted(connection)
-        self.connections.add(connection)
-        self._per_ip[stream.peer[0]] += 1
         connection.start()
         return connection
 
@@ -105,14 +109,16 @@ class Listener:
 
     def connection_closed(self, connection: ServerConnection) -> None:
         self.connections.discard(connection)
-        host = connection.stream.peer[0]
-        self._per_ip[host] -= 1
-        if self._per_ip[host] <= 0:
-            del self._per_ip[host]
+        self._admission.closed(self, connection.stream.peer[0])
         if not self.connections and self._all_closed is not None:
             self._all_closed.set()
 
     # --- accepting -------------------------------------------------------------------------
+
+    def accept_again(self) -> None:
+        """There is room; a pause for want of files goes on."""
+        if self._retry is None:
+            self._watch_sockets()
 
     def _watch_sockets(self) -> None:
         self._retry = None
@@ -122,8 +128,17 @@ class Listener:
 
     def _on_acceptable(self, listening: socket.socket) -> None:
         for _ in range(_ACCEPTS_PER_TURN):
+            if not self._admission.has_room(self):
+                self._wait_for_room()
+                return
             if not self._accept_one(listening):
                 return
+
+    def _wait_for_room(self) -> None:
+        full = "the limit is reached, new connections wait"
+        self.refusals.refused(Refusal.TOO_MANY_CONNECTIONS, None, full)
+        self._ignore_sockets()
+        self._admission.wait_for_room(self)
 
     def _accept_one(self, listening: socket.socket) -> bool:
         try:
@@ -135,9 +150,9 @@ class Listener:
                 raise
             self._pause_accepting(error)
             return False
-        refusal = self._over_limit(peer[0])
-        if refusal is not None:
-            self.refusals.refused(refusal, peer[:2], "over the limit")
+        address = plain_address(peer)
+        if not self._admission.welcomes(address[0]):
+            self.refusals.refused(Refusal.TOO_MANY_FROM_IP, address, "over the limit")
             sock.close()
             return True
         self._serve_socket(sock)
@@ -153,29 +168,25 @@ class Listener:
             return
         self.serve(stream)
 
-    def _over_limit(self, host: str) -> Refusal | None:
-        if len(self.connections) >= self.limits.max_connections:
-            return Refusal.TOO_MANY_CONNECTIONS
-        if self._per_ip[host] >= self.limits.max_connections_per_ip:
-            return Refusal.TOO_MANY_FROM_IP
-        return None
-
     def _pause_accepting(self, error: OSError) -> None:
         self.refusals.refused(Refusal.OUT_OF_FILES, None, error.strerror or "")
+        self._ignore_sockets()
         if self._loop is not None:
-            for sock in self._sockets:
-                self._loop.remove_reader(sock)
             self._retry = self._loop.call_later(_OUT_OF_FILES_PAUSE_S, self._watch_sockets)
 
     def _stop_accepting(self) -> None:
         for timer in (self._sweep, self._retry):
             if timer is not None:
                 timer.cancel()
+        self._ignore_sockets()
         for sock in self._sockets:
-            if self._loop is not None:
-                self._loop.remove_reader(sock)
             sock.close()
         self._sockets = []
+
+    def _ignore_sockets(self) -> None:
+        if self._loop is not None:
+            for sock in self._sockets:
+                self._loop.remove_reader(sock)
 
     # --- sweeping --------------------------------------------------------------------------
 

@@ -207,6 +207,11 @@ class ServerConnection:
         """No request in progress and nothing unsent."""
         return not (self._replies.pending or self._replies.unsent)
 
+    @property
+    def last_active_ms(self) -> int:
+        """When bytes went either way for the last time, or when it began."""
+        return self._progress.last_ms
+
     def close_when_idle(self) -> None:
         """Take no more requests, answer those in progress, then close."""
         self._paused = self._closing = True

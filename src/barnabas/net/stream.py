@@ -56,7 +56,7 @@ class Stream(Protocol):
     def close(self) -> None: ...
 
 
-def _plain(address: tuple[str, int] | tuple[str, int, int, int]) -> Address:
+def plain_address(address: tuple[str, int] | tuple[str, int, int, int]) -> Address:
     """Host and port; an IPv4 peer of a dual-stack socket by its IPv4 address."""
     return address[0].removeprefix("::ffff:"), address[1]
 
@@ -74,8 +74,8 @@ class TcpStream:
         self._fd = sock.fileno()
         self._reading = False
         self._writing = False
-        self.peer: Address = _plain(sock.getpeername())
-        self.local: Address = _plain(sock.getsockname())
+        self.peer: Address = plain_address(sock.getpeername())
+        self.local: Address = plain_address(sock.getsockname())
 
     def recv_into(self, buffer: memoryview) -> int:
         return self._socket.recv_into(buffer)

@@ -43,3 +43,8 @@ def test_log_dirs_win_over_log_dir():
     assert [str(path) for path in BrokerConfig.parse({"log.dir": "/a"}).log_dirs] == ["/a"]
     both = BrokerConfig.parse({"log.dir": "/a", "log.dirs": "/b, /c"})
     assert [str(path) for path in both.log_dirs] == ["/b", "/c"]
+
+
+def test_a_broker_that_nobody_could_connect_to():
+    with pytest.raises(ConfigError, match=r"max\.connections\.per\.ip=0: needs"):
+        BrokerConfig.parse({"max.connections.per.ip": 0})

@@ -54,3 +54,28 @@ def test_broker_values(layers):
     assert not described["num.partitions"].read_only
     assert described["broker.id"].read_only
     assert [item.key.name for item in layers.describe_default()] == ["num.partitions"]
+
+
+def test_values_of_single_listeners():
+    key = "listener.name.client.max.connections"
+    static = {"listeners": "CLIENT://:0", "listener.security.protocol.map": "CLIENT:PLAINTEXT"}
+    layers = ConfigLayers(BrokerConfig.parse({**static, key.replace("client", "CLIENT"): 5}))
+    assert layers.listener_value("OTHER", "max.connections") is None
+    assert layers.listener_value("CLIENT", "max.connections") == 5
+    layers.set_default({key: "6", "of.another.make": "7"})
+    assert layers.listener_value("CLIENT", "max.connections") == 6
+    described = {item.key.name: item for item in layers.describe_broker()}[key]
+    assert (described.value, described.read_only) == ("6", False)
+    assert [(item.value, item.source) for item in described.synonyms] == [
+        ("6", Source.DYNAMIC_DEFAULT_BROKER),
+        ("5", Source.STATIC_BROKER),
+    ]
+    assert [(item.key.name, item.value) for item in layers.describe_default()] == [(key, "6")]
+
+
+def test_secrets_of_single_listeners_are_not_shown():
+    key = "listener.name.client.plain.sasl.jaas.config"
+    layers = ConfigLayers(BrokerConfig.parse({key: "m required password=p;"}))
+    described = {item.key.name: item for item in layers.describe_broker()}[key]
+    assert (described.value, described.read_only) == (None, True)
+    assert [item.value for item in described.synonyms] == [None]

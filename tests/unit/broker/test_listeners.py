@@ -21,12 +21,6 @@ def test_limits_follow_the_keys():
     assert limits.max_partial_bytes == 64 * 2**20
 
 
-def test_dynamic_values_win():
-    config = BrokerConfig.parse({"max.connections": 5})
-    limits = connection_limits(config, {"max.connections": 9, "max.connections.per.ip": 2}.get)
-    assert (limits.max_connections, limits.max_connections_per_ip) == (9, 2)
-
-
 def test_a_secure_listener_is_never_served_in_the_clear():
     config = BrokerConfig.parse({"listeners": "SSL://localhost:0"})
     with pytest.raises(ConfigError, match="SSL would be served in the clear"):

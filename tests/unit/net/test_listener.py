@@ -9,8 +9,9 @@ import struct
 
 import pytest
 
+from barnabas.net.admission import Admission
 from barnabas.net.bind import listen_on
-from barnabas.net.limits import ConnectionLimits
+from barnabas.net.connection_slots import ConnectionSlots, SlotLimits
 from barnabas.net.listener import Listener
 from barnabas.net.refusal import Refusal
 from barnabas.testing.virtual_clock import VirtualClock
@@ -31,12 +32,16 @@ class FdSlice:
         self.released += 1
 
 
+def admission(limits):
+    return Admission(ConnectionSlots(limits))
+
+
 @pytest.fixture
 async def listen():
     started = []
 
-    def start(handler, **limits):
-        listener = Listener(handler, clock=VirtualClock(), limits=ConnectionLimits(**limits))
+    def start(handler, limits=None):
+        listener = Listener(handler, clock=VirtualClock(), admission=admission(limits))
         listener.start(listen_on("127.0.0.1", 0))
         started.append(listener)
         return listener
@@ -57,7 +62,7 @@ async def shut(*writers):
 
 
 async def test_echo_over_tcp(listen):
-    listener = listen(lambda connection, data: [frame(bytes(data))])
+    listener = listen(echo)
     reader, writer = await connect(listener)
     writer.write(frame(b"hello") + frame(bytes(200_000)))
     assert await reader.readexactly(9) == frame(b"hello")
@@ -92,26 +97,53 @@ async def test_a_file_that_ends_early_closes_the_connection(listen, tmp_path):
         await shut(writer)
 
 
-@pytest.mark.parametrize(
-    ("limits", "reason"),
-    [
-        ({"max_connections": 1}, Refusal.TOO_MANY_CONNECTIONS),
-        ({"max_connections_per_ip": 1}, Refusal.TOO_MANY_FROM_IP),
-    ],
-)
-async def test_connections_over_a_cap_are_closed(listen, limits, reason):
-    listener = listen(lambda connection, data: [frame(bytes(data))], **limits)
-    reader, writer = await connect(listener)
+async def exchange(reader, writer):
     writer.write(frame(b"a"))
-    await reader.readexactly(5)
+    return await reader.readexactly(5)
+
+
+def echo(connection, data):
+    return [frame(bytes(data))]
+
+
+async def test_a_connection_too_many_of_an_address_is_closed(listen):
+    listener = listen(echo, SlotLimits(per_ip=1))
+    reader, writer = await connect(listener)
+    await exchange(reader, writer)
     over, over_writer = await connect(listener)
     assert await over.read() == b""
-    assert listener.refusals.counts == {reason: 1}
+    assert listener.refusals.counts == {Refusal.TOO_MANY_FROM_IP: 1}
     await shut(writer, over_writer)
 
 
+async def test_addresses_of_a_dual_stack_socket_are_counted_too():
+    listener = Listener(echo, clock=VirtualClock(), admission=admission(SlotLimits(per_ip=1)))
+    listener.start(listen_on("", 0))
+    port = listener.address[1]
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    await exchange(reader, writer)
+    over, over_writer = await asyncio.open_connection("127.0.0.1", port)
+    assert await over.read() == b""
+    await shut(writer, over_writer)
+    await listener.stop(grace_s=0.1)
+
+
+async def test_connections_beyond_the_limit_wait_for_one_to_close(listen):
+    listener = listen(echo, SlotLimits(total=1))
+    reader, writer = await connect(listener)
+    await exchange(reader, writer)
+    waiting, waiting_writer = await connect(listener)
+    answer = asyncio.ensure_future(exchange(waiting, waiting_writer))
+    await exchange(reader, writer)  # the loop has been round: it would have been accepted
+    assert len(listener.connections) == 1
+    assert not answer.done()
+    await shut(writer)
+    assert await answer == frame(b"a")
+    await shut(waiting_writer)
+
+
 async def test_out_of_files_pauses_accepting_and_recovers(listen):
-    listener = listen(lambda connection, data: [frame(bytes(data))])
+    listener = listen(echo)
     client = socket.socket()
     client.setblocking(False)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

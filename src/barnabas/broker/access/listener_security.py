@@ -11,6 +11,7 @@ from barnabas.broker.access.authentication import SaslGate, SaslLimits
 from barnabas.broker.access.client_entities import ClientEntities
 from barnabas.broker.access.sasl_mechanisms import mechanism_factories
 from barnabas.broker.config import BrokerConfig
+from barnabas.broker.listener_keys import listener_key_name
 from barnabas.model.clock import Clock
 from barnabas.model.control import Endpoint
 from barnabas.model.errors import ConfigError
@@ -52,8 +53,8 @@ class ListenerSecurity:
             settings = tls_settings(config, self._listener)
             if endpoint.security_protocol.startswith("SASL"):
                 # A login says who it is: certificates are for those who ask here (KIP-684).
-                own = config.of_listeners.get(self._listener, {})
-                settings = replace(settings, peer_certificate=own.get("ssl.client.auth", "none"))
+                own = listener_key_name(self._listener, "ssl.client.auth")
+                settings = replace(settings, peer_certificate=config.values.get(own, "none"))
             self._tls = server_context(settings)
             self._scratch = memoryview(bytearray(SCRATCH_BYTES))
             self._rules = _principal_rules(self._value("ssl.principal.mapping.rules"))

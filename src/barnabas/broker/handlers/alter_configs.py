@@ -3,7 +3,12 @@
 v2 flexible.
 """
 
-from barnabas.broker.config_resources import check_resource, check_values, entity_of
+from barnabas.broker.config_resources import (
+    check_resource,
+    check_together,
+    check_values,
+    entity_of,
+)
 from barnabas.broker.handler import Handler, RequestContext
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -32,6 +37,7 @@ async def _alter(
     try:
         checked_kind = check_resource(ctx, kind, name)
         values = check_values(checked_kind, {item.name: item.value for item in resource.configs})
+        check_together(ctx, checked_kind, values)
         if not request.validate_only:
             entity = entity_of(ctx, checked_kind, name)
             await ctx.services.topics.change_config(*entity, values)

@@ -8,6 +8,7 @@ import enum
 from barnabas.broker.config_resources import (
     ResourceType,
     check_resource,
+    check_together,
     check_values,
     entity_of,
 )
@@ -60,6 +61,7 @@ async def _alter(
         values = await ctx.services.topics.read_config(*entity)
         for change in resource.configs:
             _apply(ctx, kind, name, values, change)
+        check_together(ctx, kind, values)
         if not validate_only:
             await ctx.services.topics.change_config(*entity, values)
     except BrokerError as error:

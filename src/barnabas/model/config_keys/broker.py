@@ -5,6 +5,7 @@ Every key either takes effect or carries a `note` that says why it cannot; the r
 declared beside their subjects and joined here.
 """
 
+from barnabas.model.address_limits import address_limits_problem
 from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, at_least, one_of
 from barnabas.model.config_keys.groups import GROUP_KEYS
 from barnabas.model.config_keys.log import LOG_KEYS
@@ -55,13 +56,28 @@ NETWORK_KEYS = [
     ConfigKey("socket.send.buffer.bytes", INT, 102_400, "SO_SNDBUF; -1 leaves the system's."),
     ConfigKey("socket.receive.buffer.bytes", INT, 102_400, "SO_RCVBUF; -1 leaves the system's."),
     ConfigKey("socket.listen.backlog.size", INT, 50, "Connections the system queues.", at_least(1)),
-    ConfigKey("max.connections", INT, 2**31 - 1, "Connections in all.", at_least(0), dynamic=True),
+    ConfigKey(
+        "max.connections",
+        INT,
+        2**31 - 1,
+        "Connections in all, or with `listener.name.<name>.` before it of a listener; more wait.",
+        at_least(0),
+        dynamic=True,
+    ),
     ConfigKey(
         "max.connections.per.ip",
         INT,
         2**31 - 1,
-        "Connections of one address.",
+        "Connections of one address; more are closed. 0: only of those with an override.",
         at_least(0),
+        dynamic=True,
+    ),
+    ConfigKey(
+        "max.connections.per.ip.overrides",
+        STRING,
+        "",
+        "Other limits for single hosts or addresses.",
+        address_limits_problem,
         dynamic=True,
     ),
     ConfigKey(

@@ -94,7 +94,7 @@ SASL_KEYS = [
 ]
 
 LISTENER_KEYS = ConfigTable([*TLS_KEYS, *SASL_KEYS])
-"""Keys that a listener may have values of its own for."""
+"""Keys of security that a listener may have values of its own for."""
 
 SECURITY_KEYS = [
     ConfigKey(

@@ -1,0 +1,38 @@
+"""Limits of single addresses as text: `10.0.0.7:100,client.example:5`, IPv6 without brackets."""
+
+import re
+
+_HOST = re.compile(r"[0-9A-Za-z\-%._:]+")
+
+
+def parse_address_limits(text: str) -> dict[str, int]:
+    """The limit of each host, by name or address; ValueError for what is none.
+
+    >>> parse_address_limits("10.0.0.7:100, ::1:5")
+    {'10.0.0.7': 100, '::1': 5}
+    """
+    limits = {}
+    for pair in filter(None, map(str.strip, text.split(","))):
+        host, _, count = pair.rpartition(":")
+        if not _HOST.fullmatch(host.strip()) or not re.fullmatch("[0-9]+", count.strip()):
+            raise ValueError(f"{pair!r} is not of the form host:count")
+        limits[host.strip()] = int(count)
+    return limits
+
+
+def address_limits_problem(text: str) -> str | None:
+    """For the table of keys."""
+    try:
+        parse_address_limits(text)
+    except ValueError:
+        return "must be pairs of host and count, as in 10.0.0.7:100,client.example:5"
+    return None
+
+
+def closed_to_all(per_ip: int, overrides: str) -> str | None:
+    """What is wrong with a limit of 0 that nobody is exempt from."""
+    if per_ip or parse_address_limits(overrides):
+        return None
+    return (
+        "max.connections.per.ip=0: needs max.connections.per.ip.overrides, or nobody could connect"
+    )
