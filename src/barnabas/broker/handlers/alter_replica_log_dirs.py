@@ -5,6 +5,9 @@ is tells DescribeLogDirs. A replica that is not here yet is answered with REPLIC
 made in that directory when it comes.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 from barnabas.broker.handler import Handler, RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -21,14 +24,22 @@ from barnabas.wire.messages.alter_replica_log_dirs import (
 def handle_alter_replica_log_dirs(
     ctx: RequestContext, request: AlterReplicaLogDirsRequest
 ) -> Result:
+    response = answer_each(request, partial(_move, ctx))
+    ctx.services.log_mover.wake()
+    return response
+
+
+def answer_each(
+    request: AlterReplicaLogDirsRequest, answer: Callable[[TopicPartition, str], ErrorCode]
+) -> AlterReplicaLogDirsResponse:
+    """The response to a request, with the answer to each replica and directory in it."""
     results: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
     for directory in request.dirs:
         for topic in directory.topics:
             found = results.setdefault(topic.name, [])
             for number in topic.partitions:
-                error = _move(ctx, TopicPartition(topic.name, number), directory.path)
+                error = answer(TopicPartition(topic.name, number), directory.path)
                 found.append(AlterReplicaLogDirPartitionResult(number, error))
-    ctx.services.log_mover.wake()
     return AlterReplicaLogDirsResponse(
         results=[AlterReplicaLogDirTopicResult(name, found) for name, found in results.items()]
     )

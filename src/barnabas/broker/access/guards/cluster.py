@@ -4,11 +4,11 @@ from barnabas.broker.access.access import Access
 from barnabas.broker.access.guards.guard import Guard, Serve, needs_cluster
 from barnabas.broker.access.guards.topic_admin import cluster_operations
 from barnabas.broker.handler import RequestContext, Result
+from barnabas.broker.handlers.alter_replica_log_dirs import answer_each
 from barnabas.model.error_codes import ErrorCode
 from barnabas.security.acl import Operation
 from barnabas.wire.message import Message
 from barnabas.wire.messages import alter_client_quotas as quotas
-from barnabas.wire.messages import alter_replica_log_dirs as moving
 from barnabas.wire.messages import alter_user_scram_credentials as scram
 from barnabas.wire.messages import create_acls as creating
 from barnabas.wire.messages import delete_acls as deleting
@@ -16,6 +16,7 @@ from barnabas.wire.messages.alter_partition import AlterPartitionResponse
 from barnabas.wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsResponse,
 )
+from barnabas.wire.messages.alter_replica_log_dirs import AlterReplicaLogDirsRequest
 from barnabas.wire.messages.controlled_shutdown import ControlledShutdownResponse
 from barnabas.wire.messages.describe_acls import DescribeAclsResponse
 from barnabas.wire.messages.describe_client_quotas import DescribeClientQuotasResponse
@@ -41,17 +42,8 @@ def _cluster_or(response_type: type, *operations: Operation, text: bool = False)
     return needs_cluster(lambda _ctx, _request: response_type(**fields), *operations)
 
 
-def _no_moves(_: RequestContext, request: moving.AlterReplicaLogDirsRequest) -> Message:
-    places: dict[str, list[moving.AlterReplicaLogDirPartitionResult]] = {}
-    for directory in request.dirs:
-        for topic in directory.topics:
-            places.setdefault(topic.name, []).extend(
-                moving.AlterReplicaLogDirPartitionResult(number, _DENIED)
-                for number in topic.partitions
-            )
-    return moving.AlterReplicaLogDirsResponse(
-        results=[moving.AlterReplicaLogDirTopicResult(*item) for item in places.items()]
-    )
+def _no_moves(_: RequestContext, request: AlterReplicaLogDirsRequest) -> Message:
+    return answer_each(request, lambda _place, _path: _DENIED)
 
 
 guard_leader_and_isr = _cluster_or(LeaderAndIsrResponse, Operation.CLUSTER_ACTION)
