@@ -44,6 +44,8 @@ class ConnectionCaps:
 
     def apply(self) -> None:
         """Put the values in force into force, also for the connections there are."""
+        if self._lookup is not None:
+            self._lookup.cancel()
         unknown = self._overrides().keys() - self._addresses.keys()
         if unknown:
             self._lookup = asyncio.get_running_loop().create_task(self._look_up(unknown))
