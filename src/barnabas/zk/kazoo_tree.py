@@ -2,7 +2,7 @@
 
 kazoo runs its own threads. Requests go out from the loop without blocking; answers, watch events
 and session states come back with `call_soon_threadsafe`, so that callers see everything on their
-loop, in order. kazoo's errors are translated here and nowhere else.
+loop, in order, and in the tree's words (`kazoo_values`).
 
 An answer that is lost with the connection is looked for in the tree after reconnecting
 (`read_back`); only where that is impossible does the caller get a ConnectionLossError.
@@ -15,23 +15,25 @@ from typing import Any
 
 from kazoo import exceptions as kazoo_errors
 from kazoo.client import KazooClient
-from kazoo.protocol.states import EventType, KazooState, WatchedEvent
+from kazoo.protocol.states import WatchedEvent
 
 from barnabas.model.errors import UnavailableError
+from barnabas.zk.kazoo_values import (
+    add_op,
+    multi_results,
+    session_state,
+    stat_of,
+    tree_error,
+    watch_kind,
+)
 from barnabas.zk.read_back import Fate, fate_of, results_of
 from barnabas.zk.tree import (
     ANY_VERSION,
-    BadVersionError,
-    CheckOp,
     ConnectionLossError,
     CreateOp,
     DeleteOp,
     MultiError,
-    NoChildrenForEphemeralsError,
-    NodeExistsError,
     NodeTooLargeError,
-    NoNodeError,
-    NotEmptyError,
     Op,
     OpResult,
     SessionListener,
@@ -39,34 +41,14 @@ from barnabas.zk.tree import (
     SessionState,
     SetOp,
     Stat,
-    TreeError,
     Watch,
     WatchEvent,
-    WatchKind,
     check_size,
 )
 
 _log = logging.getLogger(__name__)
 
 _ATTEMPTS = 5
-_ABOUT_A_NODE = {
-    kazoo_errors.NoNodeError: NoNodeError,
-    kazoo_errors.NodeExistsError: NodeExistsError,
-    kazoo_errors.BadVersionError: BadVersionError,
-    kazoo_errors.NotEmptyError: NotEmptyError,
-    kazoo_errors.NoChildrenForEphemeralsError: NoChildrenForEphemeralsError,
-}
-_WATCH_KINDS = {
-    EventType.CREATED: WatchKind.CREATED,
-    EventType.DELETED: WatchKind.DELETED,
-    EventType.CHANGED: WatchKind.CHANGED,
-    EventType.CHILD: WatchKind.CHILD,
-}
-_STATES = {
-    KazooState.CONNECTED: SessionState.CONNECTED,
-    KazooState.SUSPENDED: SessionState.SUSPENDED,
-    KazooState.LOST: SessionState.LOST,
-}
 
 
 async def connect(
@@ -149,12 +131,12 @@ class KazooTree:
     async def get(self, path: str, watch: Watch | None = None) -> tuple[bytes, Stat]:
         relay = self._relay(path, "data", watch)
         data, stat = await self._read(lambda: self._client.get_async(path, relay), path)
-        return data, _stat(stat)
+        return data, stat_of(stat)
 
     async def exists(self, path: str, watch: Watch | None = None) -> Stat | None:
         relay = self._relay(path, "data", watch)
         stat = await self._read(lambda: self._client.exists_async(path, relay), path)
-        return _stat(stat) if stat is not None else None
+        return stat_of(stat) if stat is not None else None
 
     async def set(self, path: str, data: bytes, version: int = ANY_VERSION) -> Stat:
         result = await self._single(SetOp(path, data, version))
@@ -194,12 +176,8 @@ class KazooTree:
         await self._until_connected()
         transaction = self._client.transaction()
         for op in ops:
-            _add(transaction, op)
-        results = await self._result(transaction.commit_async(), ops[0].path)
-        for index, result in enumerate(results):
-            if _is_cause(result):
-                raise MultiError(index, ops[index], _translate(result, ops[index].path))
-        return [_op_result(result) for result in results]
+            add_op(transaction, op)
+        return multi_results(ops, await self._result(transaction.commit_async(), ops[0].path))
 
     async def _read(self, start: Callable[[], Any], path: str) -> Any:
         """Reads are repeated when the connection fails: asking twice does no harm."""
@@ -227,7 +205,7 @@ class KazooTree:
         try:
             return await future
         except kazoo_errors.KazooException as error:
-            raise _translate(error, path) from error
+            raise tree_error(error, path) from error
 
     def _relay(
         self, path: str, kind: str, watch: Watch | None
@@ -249,11 +227,11 @@ class KazooTree:
         self._outstanding.pop(key, None)
         if self._state is not SessionState.CLOSED:
             path, _, watch = key
-            watch(WatchEvent(_WATCH_KINDS.get(event_type, WatchKind.DROPPED), path))
+            watch(WatchEvent(watch_kind(event_type), path))
 
     def _on_state_in_kazoo(self, state: str) -> None:
         client_id = self._client.client_id
-        self._call_soon(self._become, _STATES[state], client_id[0] if client_id else 0)
+        self._call_soon(self._become, session_state(state), client_id[0] if client_id else 0)
 
     def _become(self, state: SessionState, session_id: int) -> None:
         if self._state is SessionState.CLOSED:
@@ -290,53 +268,6 @@ def _transfer(done: Any, future: asyncio.Future[Any]) -> None:
         future.set_exception(done.exception)
     else:
         future.set_result(done.value)
-
-
-def _translate(error: Exception, path: str) -> TreeError:
-    about_a_node = _ABOUT_A_NODE.get(type(error))
-    if about_a_node is not None:
-        return about_a_node(path)
-    if isinstance(error, kazoo_errors.SessionExpiredError):
-        return SessionLostError(str(error) or "the session has expired")
-    if isinstance(error, kazoo_errors.ConnectionLoss | kazoo_errors.OperationTimeoutError):
-        return ConnectionLossError(str(error) or "the connection was lost")
-    return TreeError(f"{path}: {type(error).__name__} {error}")
-
-
-def _is_cause(result: object) -> bool:
-    """In a refused multi, the others are marked as rolled back or never tried."""
-    bystander = (kazoo_errors.RolledBackError, kazoo_errors.RuntimeInconsistency)
-    return isinstance(result, Exception) and not isinstance(result, bystander)
-
-
-def _op_result(result: Any) -> OpResult:
-    if isinstance(result, str):
-        return result
-    return None if result is True else _stat(result)
-
-
-def _stat(stat: Any) -> Stat:
-    return Stat(
-        stat.czxid,
-        stat.mzxid,
-        stat.version,
-        stat.ephemeralOwner,
-        stat.numChildren,
-        stat.ctime,
-        stat.mtime,
-    )
-
-
-def _add(transaction: Any, op: Op) -> None:
-    match op:
-        case CreateOp():
-            transaction.create(op.path, op.data, ephemeral=op.ephemeral, sequence=op.sequential)
-        case SetOp():
-            transaction.set_data(op.path, op.data, op.version)
-        case DeleteOp():
-            transaction.delete(op.path, op.version)
-        case CheckOp():
-            transaction.check(op.path, op.version)
 
 
 def _check_sizes(ops: Sequence[Op]) -> None:
