@@ -148,10 +148,16 @@ async def test_data_survives_a_restart_of_the_server(tmp_path):
     server = ZooKeeperServer(ServerConfig(tmp_path, tick_ms=200))
     await server.start()
     tree = await connect(server.connect_string, session_timeout_s=4)
+    states: asyncio.Queue = asyncio.Queue()
+    tree.add_session_listener(states.put_nowait)
     await tree.create("/a", b"kept")
     await server.stop()
+    assert await asyncio.wait_for(states.get(), 30) is SessionState.SUSPENDED
     again = ZooKeeperServer(ServerConfig(tmp_path, port=server.port, tick_ms=200))
     await again.start()
+    # A read waits for a connection as long as the session can last: less than a slow start takes.
+    while await asyncio.wait_for(states.get(), 60) is not SessionState.CONNECTED:
+        pass
     assert (await tree.get("/a"))[0] == b"kept"
     await tree.close()
     await again.stop()
