@@ -3,6 +3,7 @@
 One request does everything: a heartbeat that says what the member wants and owns, and is answered
 with what it should own. The broker divides; the member gives up first (REVOKE), takes what is new
 (ASSIGN), and says so with its next heartbeat, sent at once. Its epoch moves only on an answer.
+What it owns and is to own is in `kip848_holdings`.
 """
 
 import enum
@@ -10,17 +11,16 @@ import logging
 from collections.abc import Mapping
 
 from barnabas.clients.group.membership.actions import Action, Divide, Send, Step, StepKind
+from barnabas.clients.group.membership.kip848_holdings import NOTHING, Holdings
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.group_metadata import GroupMetadata
-from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.model.ids import Uuid
 from barnabas.wire.message import Message
 from barnabas.wire.messages.consumer_group_heartbeat import (
-    Assignment,
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
-    TopicPartitions,
 )
 
 logger = logging.getLogger(__name__)
@@ -30,8 +30,6 @@ LEAVE_EPOCH = -1
 LEAVE_STATIC_EPOCH = -2
 FIRST_INTERVAL_MS = 5_000
 FOREVER_MS = 3_600_000
-Places = frozenset[TopicPartition]
-NOTHING: Places = frozenset()
 
 
 class State(enum.Enum):
@@ -70,12 +68,10 @@ class Kip848Member:
         self._epoch = JOIN_EPOCH
         self._topics: frozenset[str] = frozenset()
         self._pattern: str | None = None
-        self._owned: Places = NOTHING
-        self._target: dict[Uuid, list[int]] | None = None
+        self._holdings = Holdings(names)
         self._reconciling_from_ms = 0
         self._reason = "first join"
         self._full = True
-        self._owned_told: Places | None = None
         self._in_flight = False
         self._open_step: Step | None = None
         self._interval_ms = FIRST_INTERVAL_MS
@@ -97,7 +93,7 @@ class Kip848Member:
 
     @property
     def settled(self) -> bool:
-        return self._state is State.IDLE or (self._state is State.JOINED and self._target is None)
+        return self._state is State.IDLE or (self._state is State.JOINED and self._holdings.settled)
 
     @property
     def losing(self) -> bool:
@@ -127,7 +123,7 @@ class Kip848Member:
             return step
         if now_ms < self._retry_at_ms or self._state is not State.JOINED:
             return None
-        if self._target is not None and self._open_step is None:
+        if not self._holdings.settled and self._open_step is None:
             # Only an unknown topic id keeps a target waiting here.
             self._in_flight = True
             return Divide(self._topics)
@@ -145,40 +141,22 @@ class Kip848Member:
     def _next_step(self, now_ms: int) -> Step | None:
         if self._open_step is not None:
             return None
-        if self._state is State.LOSING and not self._owned:
+        if self._state is State.LOSING and not self._holdings.owned:
             self._state = State.UNJOINED
         match self._state:
             case State.UNJOINED if self.fatal is None and not self._in_flight:
                 self._state = State.PREPARING
                 self._reconciling_from_ms = now_ms
-                return self._step(StepKind.PREPARE, NOTHING)
+                return self._open(Step(StepKind.PREPARE, NOTHING))
             case State.LOSING:
-                return self._step(StepKind.LOST, self._owned)
-            case State.JOINED if self._target is not None:
-                return self._reconcile()
+                return self._open(Step(StepKind.LOST, self._holdings.owned))
+            case State.JOINED:
+                return self._open(self._holdings.next_step())
         return None
 
-    def _reconcile(self) -> Step | None:
-        wanted = self._wanted()
-        if wanted is None:
-            return None
-        if self._owned - wanted:
-            return self._step(StepKind.REVOKE, self._owned - wanted)
-        return self._step(StepKind.ASSIGN, wanted - self._owned)
-
-    def _wanted(self) -> Places | None:
-        """The target by topic names; None while a topic's name is not known."""
-        if self._target is None or any(topic_id not in self._names for topic_id in self._target):
-            return None
-        return frozenset(
-            TopicPartition(self._names[topic_id], number)
-            for topic_id, numbers in self._target.items()
-            for number in numbers
-        )
-
-    def _step(self, kind: StepKind, partitions: Places) -> Step:
-        self._open_step = Step(kind, partitions)
-        return self._open_step
+    def _open(self, step: Step | None) -> Step | None:
+        self._open_step = step
+        return step
 
     def _heartbeat(self) -> ConsumerGroupHeartbeatRequest:
         """Everything when joining or after an error, else only what changed since."""
@@ -196,21 +174,9 @@ class Kip848Member:
                 request.subscribed_topic_names = sorted(self._topics)
             else:
                 request.subscribed_topic_regex = self._pattern
-        if self._full or self._owned != self._owned_told:
-            request.topic_partitions = self._owned_by_id()
-            self._owned_told = self._owned
+        if self._full or self._holdings.untold:
+            request.topic_partitions = self._holdings.tell()
         return request
-
-    def _owned_by_id(self) -> list[TopicPartitions]:
-        ids = {name: topic_id for topic_id, name in self._names.items()}
-        by_topic: dict[Uuid, list[int]] = {}
-        for place in sorted(self._owned):
-            if place.topic in ids:
-                by_topic.setdefault(ids[place.topic], []).append(place.partition)
-        return [
-            TopicPartitions(topic_id=topic_id, partitions=numbers)
-            for topic_id, numbers in by_topic.items()
-        ]
 
     # -- steps of the polling thread -----------------------------------------------------------
 
@@ -218,10 +184,7 @@ class Kip848Member:
         if step is not self._open_step:
             return
         self._open_step = None
-        if step.kind is StepKind.ASSIGN:
-            self._owned |= step.partitions
-        else:
-            self._owned -= step.partitions
+        self._holdings.apply_step(step)
         if self._state is State.LOSING and step.kind is not StepKind.LOST:
             return  # Thrown out meanwhile: what is owned now goes next.
         if step.kind is StepKind.PREPARE:
@@ -229,11 +192,10 @@ class Kip848Member:
             self._epoch, self._full, self._heartbeat_at_ms = JOIN_EPOCH, True, 0
         elif step.kind is StepKind.LOST:
             self._state = State.UNJOINED
-        elif step.kind is StepKind.ASSIGN and self._wanted() == self._owned:
-            self._settle(now_ms, step.partitions)
+        elif step.kind is StepKind.ASSIGN and self._holdings.try_settle():
+            self._target_reached(now_ms, len(step.partitions))
 
-    def _settle(self, now_ms: int, added: Places) -> None:
-        self._target = None
+    def _target_reached(self, now_ms: int, added: int) -> None:
         self._heartbeat_at_ms = 0
         logger.info(
             "group %s: member %s in epoch %d, %s: %d partitions (%d new), %d ms",
@@ -241,8 +203,8 @@ class Kip848Member:
             self._settings.instance_id or self._member_id,
             self._epoch,
             self._reason,
-            len(self._owned),
-            len(added),
+            len(self._holdings.owned),
+            added,
             now_ms - self._reconciling_from_ms,
         )
         self._reason = "the broker moved partitions"
@@ -282,21 +244,16 @@ class Kip848Member:
         if response.heartbeat_interval_ms > 0:
             self._interval_ms = response.heartbeat_interval_ms
             self._heartbeat_at_ms = min(self._heartbeat_at_ms, now_ms + self._interval_ms)
-        if self._owned != self._owned_told:
+        if self._holdings.untold:
             self._heartbeat_at_ms = 0
         if response.assignment is not None:
-            self._aim(response.assignment, now_ms)
-
-    def _aim(self, assignment: Assignment, now_ms: int) -> None:
-        self._reconciling_from_ms = self._reconciling_from_ms or now_ms
-        self._target = {
-            item.topic_id: list(item.partitions) for item in assignment.topic_partitions
-        }
+            self._reconciling_from_ms = self._reconciling_from_ms or now_ms
+            self._holdings.aim(response.assignment)
 
     def divide(self, counts: Mapping[str, int], now_ms: int) -> None:
         """Metadata was looked up; should the topic still be unknown, again after a pause."""
         self._in_flight = False
-        if self._wanted() is None:
+        if self._holdings.wanted() is None:
             self._retry_at_ms = now_ms + self._backoff_ms
 
     # -- endings -------------------------------------------------------------------------------
@@ -314,7 +271,7 @@ class Kip848Member:
     def leave(self, reason: str) -> Message | None:
         request = self._leave_request()
         self._state, self._open_step, self._in_flight = State.IDLE, None, False
-        self._owned, self._target, self._owned_told = NOTHING, None, None
+        self._holdings = Holdings(self._names)
         self._epoch, self._full, self.fatal = JOIN_EPOCH, True, None
         self._retry_at_ms = 0
         return request
@@ -331,8 +288,8 @@ class Kip848Member:
         )
 
     def _thrown_out(self, reason: str, now_ms: int) -> None:
-        self._epoch, self._full, self._target = JOIN_EPOCH, True, None
-        self._owned_told = None
+        self._epoch, self._full = JOIN_EPOCH, True
+        self._holdings.drop_target()
         self._reason = f"began anew after {reason}"
         self._retry_at_ms = now_ms
         self._state = State.LOSING
