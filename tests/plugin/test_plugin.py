@@ -1,5 +1,6 @@
 """The pytest plugin, in pytest runs of its own."""
 
+import itertools
 import subprocess
 import sys
 
@@ -13,10 +14,15 @@ pytestmark = pytest.mark.integration
 def run(pytester):
     """`run(source, *args)` runs one test file with the plugin, and nothing that disturbs it."""
 
+    numbers = itertools.count()
+
     def run_file(source, *args):
-        pytester.makepyfile(source)
+        # A second file of the same name, size and second would be taken for the first one.
+        path = pytester.makepyfile(**{f"test_{next(numbers)}": source})
         scope = ("-o", "asyncio_default_fixture_loop_scope=function")
-        return pytester.runpytest_inprocess("-p", "no:randomly", "-p", "no:xdist", *scope, *args)
+        return pytester.runpytest_inprocess(
+            path, "-p", "no:randomly", "-p", "no:xdist", *scope, *args
+        )
 
     return run_file
 

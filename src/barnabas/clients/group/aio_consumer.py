@@ -235,7 +235,7 @@ class Consumer(ConsumerBase):
         step = Step(StepKind.PREPARE, frozenset(self._core.subscription.assigned()))
         offsets = self._core.commit_before(step)
         if offsets:
-            await self._core.commit_quietly(offsets)
+            await self._core.commit_on_parting(offsets)
         if self._core.subscription.uses_group:
             await self._run_step(step)
 

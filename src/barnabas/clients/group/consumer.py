@@ -280,7 +280,7 @@ class Consumer(ConsumerBase):
         step = Step(StepKind.PREPARE, assigned)
         offsets = self._core.commit_before(step)
         if offsets:
-            self._thread.call(self._core.commit_quietly(offsets))
+            self._thread.call(self._core.commit_on_parting(offsets))
         if self._core.subscription.uses_group:
             self._run_step(step)
 

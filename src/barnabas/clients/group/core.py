@@ -8,6 +8,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from barnabas.clients._core.client import KafkaClient
@@ -18,6 +19,7 @@ from barnabas.clients.group.membership.actions import Membership, Step, StepKind
 from barnabas.clients.group.membership.classic import ClassicMember
 from barnabas.clients.group.membership.driver import MembershipDriver
 from barnabas.clients.group.membership.kip848 import Kip848Member
+from barnabas.clients.group.parting import commit_when_joined
 from barnabas.clients.group.positions.keeper import PositionKeeper
 from barnabas.clients.group.positions.offset_requests import OffsetAndTimestamp
 from barnabas.clients.group.positions.subscription import SubscriptionState
@@ -218,7 +220,16 @@ class ConsumerCore:
         try:
             await self.commit_once(offsets)
         except BarnabasError as error:
-            logger.warning("automatic commit failed: %s", error)
+            # During a rebalance that is to be expected.
+            level = logging.DEBUG if self._joining() else logging.WARNING
+            logger.log(level, "automatic commit failed: %s", error)
+
+    async def commit_on_parting(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
+        """The last automatic commit: no other one covers it."""
+        try:
+            await commit_when_joined(partial(self.commit_once, offsets), self._joining)
+        except BarnabasError as error:
+            logger.warning("the last automatic commit failed: %s", error)
 
     async def committed(
         self, places: Collection[TopicPartition], timeout_s: float
@@ -269,6 +280,9 @@ class ConsumerCore:
             await self.keeper.close()
             await self.fetcher.close()
             await self.client.close()
+
+    def _joining(self) -> bool:
+        return self.driver is not None and self.driver.member.joining
 
     def _wake_parts(self) -> None:
         self._wake_due = False

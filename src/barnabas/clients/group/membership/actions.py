@@ -99,6 +99,11 @@ class Membership(Protocol):
         """Whether what this member had is gone: a step not begun yet is better withdrawn."""
         ...
 
+    @property
+    def joining(self) -> bool:
+        """Whether it is on its way into a generation that is not its own yet."""
+        ...
+
     def withdraw_step(self) -> None:
         """The polling thread has not begun the open step, and will not."""
         ...

@@ -21,7 +21,7 @@ from barnabas.clients.group.membership.classic_messages import (
     leave_request,
     sync_request,
 )
-from barnabas.clients.group.membership.classic_states import BEATING, FATAL, OUT, State
+from barnabas.clients.group.membership.classic_states import BEATING, FATAL, JOINING, OUT, State
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, LocalError, ProtocolError
@@ -84,6 +84,10 @@ class ClassicMember:
         return self._state is State.LOSING and (
             self._open_step is None or self._open_step.kind is not StepKind.LOST
         )
+
+    @property
+    def joining(self) -> bool:
+        return self._state in JOINING
 
     def withdraw_step(self) -> None:
         self._open_step = None

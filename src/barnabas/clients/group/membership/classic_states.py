@@ -31,6 +31,9 @@ class State(enum.Enum):
 BEATING = frozenset({State.PREPARING, State.REVOKING, State.ASSIGNING, State.STABLE})
 """States in which heartbeats go out: the broker knows the member, nothing of it is awaited."""
 
+JOINING = frozenset({State.READY, State.JOINING, State.DIVIDING, State.SYNC_DUE, State.SYNCING})
+"""States that pass without the polling thread, into the next generation."""
+
 FATAL = frozenset(
     {
         ErrorCode.FENCED_INSTANCE_ID,

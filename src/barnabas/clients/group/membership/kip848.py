@@ -101,6 +101,10 @@ class Kip848Member:
             self._open_step is None or self._open_step.kind is not StepKind.LOST
         )
 
+    @property
+    def joining(self) -> bool:
+        return False  # a commit under an epoch that has passed is tried again under the next
+
     def withdraw_step(self) -> None:
         self._open_step = None
 
