@@ -1,0 +1,238 @@
+r"""The structure of a subscription expression, turned into an automaton.
+
+Supported: literals, `.`, classes with ranges, `\d \w \s` and POSIX names, groups (also named and
+`(?i:)`), alternation, repetition (greedy or not: for a yes-or-no answer that is the same),
+anchors. As in RE2 there are no back-references and no look-around.
+"""
+
+from collections.abc import Callable
+
+from barnabas.groups.consumer.topic_regex import characters
+from barnabas.groups.consumer.topic_regex.automaton import Automaton, CharTest, Fragment
+from barnabas.groups.consumer.topic_regex.cursor import Cursor, invalid
+
+MAX_LENGTH = 1_000
+_MAX_REPEAT = 1_000  # RE2's own bound
+_MAX_DEPTH = 100
+
+_Again = Callable[[], Fragment]
+
+
+class TopicRegex:
+    """A compiled expression; calling it tells whether it matches a whole name."""
+
+    __slots__ = ("_automaton", "_whole")
+
+    def __init__(self, automaton: Automaton, whole: Fragment) -> None:
+        self._automaton = automaton
+        self._whole = whole
+
+    def __call__(self, name: str) -> bool:
+        return self._automaton.matches(self._whole, name)
+
+
+def compile_topic_regex(pattern: str) -> TopicRegex:
+    """Raises BrokerError(INVALID_REGULAR_EXPRESSION) for what is no valid expression.
+
+    >>> matches = compile_topic_regex("orders-(eu|us)-[0-9]+")
+    >>> matches("orders-eu-17"), matches("orders-eu-17-dlq")
+    (True, False)
+    """
+    if len(pattern) > MAX_LENGTH:
+        raise invalid(f"an expression has at most {MAX_LENGTH} characters")
+    parser = _Parser(pattern)
+    whole = parser.parse()
+    return TopicRegex(parser.automaton, whole)
+
+
+class _Parser:
+    """Recursive descent; a repeated piece is parsed again for every copy it needs."""
+
+    def __init__(self, pattern: str) -> None:
+        self.automaton = Automaton()
+        self._cursor = Cursor(pattern)
+        self._ignore_case = False
+        self._depth = 0
+
+    def parse(self) -> Fragment:
+        whole = self._alternation()
+        if not self._cursor.at_end:
+            raise invalid(f"unexpected ) at {self._cursor.position}")
+        return whole
+
+    def _alternation(self) -> Fragment:
+        options = [self._concatenation()]
+        while self._cursor.accept("|"):
+            options.append(self._concatenation())
+        return options[0] if len(options) == 1 else self.automaton.choice(options)
+
+    def _concatenation(self) -> Fragment:
+        cursor, result = self._cursor, self.automaton.empty()
+        while not (cursor.at_end or cursor.peek("|") or cursor.peek(")")):
+            result = self.automaton.sequence(result, self._repetition())
+        return result
+
+    # Repetition
+
+    def _repetition(self) -> Fragment:
+        cursor = self._cursor
+        start, ignore_case = cursor.position, self._ignore_case
+        atom = self._atom()
+        end = cursor.position
+        low, high = self._quantifier()
+        if (low, high) == (1, 1):
+            return atom
+        after, kept_case = cursor.position, self._ignore_case
+
+        def again() -> Fragment:
+            cursor.position, self._ignore_case = start, ignore_case
+            fragment = self._atom()
+            assert cursor.position == end
+            return fragment
+
+        result = self._repeat(atom, again, low, high)
+        cursor.position, self._ignore_case = after, kept_case
+        return result
+
+    def _repeat(self, atom: Fragment, again: _Again, low: int, high: int | None) -> Fragment:
+        automaton = self.automaton
+        if high is None:
+            result = automaton.star(atom)
+            for _ in range(low):
+                result = automaton.sequence(again(), result)
+            return result
+        if high == 0:
+            return automaton.empty()
+        result = automaton.empty()
+        for index in range(high):
+            copy = atom if index == 0 else again()
+            copy = copy if index < low else automaton.optional(copy)
+            result = automaton.sequence(result, copy)
+        return result
+
+    def _quantifier(self) -> tuple[int, int | None]:
+        cursor = self._cursor
+        bounds: tuple[int, int | None] = (1, 1)
+        if cursor.accept("*"):
+            bounds = (0, None)
+        elif cursor.accept("+"):
+            bounds = (1, None)
+        elif cursor.accept("?"):
+            bounds = (0, 1)
+        elif cursor.peek("{"):
+            bounds = self._counts()
+        if bounds == (1, 1):
+            return bounds
+        cursor.accept("?")
+        again = cursor.peek("{") and self._counts() != (1, 1)
+        if again or any(cursor.peek(sign) for sign in "*+?"):
+            raise invalid(f"repetition of a repetition at {cursor.position}")
+        return bounds
+
+    def _counts(self) -> tuple[int, int | None]:
+        """`{m}`, `{m,}` or `{m,n}`; anything else is a literal brace, as in RE2."""
+        inside = (self._cursor.maybe_before("}") or "")[1:]
+        low_text, comma, high_text = inside.partition(",")
+        if not _is_number(low_text) or (high_text and not _is_number(high_text)):
+            return 1, 1
+        low = int(low_text)
+        high = int(high_text) if high_text else None if comma else low
+        if low > _MAX_REPEAT or (high is not None and not low <= high <= _MAX_REPEAT):
+            raise invalid(f"bad repetition {{{inside}}}")
+        self._cursor.until("}")
+        return low, high
+
+    # Atoms
+
+    def _atom(self) -> Fragment:
+        cursor, automaton = self._cursor, self.automaton
+        char = cursor.next()
+        match char:
+            case "(":
+                return self._group()
+            case "[":
+                return automaton.char(self._folded(characters.char_class(cursor)))
+            case ".":
+                return automaton.char(lambda one: one != "\n")
+            case "^":
+                return automaton.text_start()
+            case "$":
+                return automaton.text_end()
+            case "\\":
+                return self._escape()
+            case "*" | "+" | "?":
+                raise invalid(f"nothing to repeat at {cursor.position - 1}")
+        return self._literal(char)
+
+    def _literal(self, char: str) -> Fragment:
+        return self.automaton.char(self._folded(lambda one: one == char))
+
+    def _folded(self, test: CharTest) -> CharTest:
+        if not self._ignore_case:
+            return test
+        return lambda one: test(one.lower()) or test(one.upper())
+
+    def _escape(self) -> Fragment:
+        char = self._cursor.next()
+        if char == "A":
+            return self.automaton.text_start()
+        if char == "z":
+            return self.automaton.text_end()
+        if char == "Q":
+            return self._quoted()
+        return self.automaton.char(self._folded(characters.escape(self._cursor, char)))
+
+    def _quoted(self) -> Fragment:
+        cursor = self._cursor
+        ends = cursor.maybe_before("\\E") is not None
+        text = cursor.until("\\E") if ends else cursor.rest()
+        result = self.automaton.empty()
+        for char in text:
+            result = self.automaton.sequence(result, self._literal(char))
+        return result
+
+    # Groups
+
+    def _group(self) -> Fragment:
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            raise invalid("groups are nested too deeply")
+        outer_case = self._ignore_case
+        if self._cursor.accept("?") and self._group_head():
+            # `(?i)` has no body: its flags hold for the rest of the enclosing group.
+            self._depth -= 1
+            return self.automaton.empty()
+        inner = self._alternation()
+        if not self._cursor.accept(")"):
+            raise invalid("missing )")
+        self._ignore_case = outer_case
+        self._depth -= 1
+        return inner
+
+    def _group_head(self) -> bool:
+        """Read what follows `(?`; whether the group ends with it."""
+        cursor = self._cursor
+        if cursor.accept("P<") or (not cursor.peek("<=") and cursor.accept("<")):
+            name = cursor.until(">")
+            if not name.isidentifier():
+                raise invalid(f"bad group name {name!r}")
+            return False
+        value = True
+        while True:
+            match cursor.next():
+                case ":":
+                    return False
+                case ")":
+                    return True
+                case "-":
+                    value = False
+                case "i":
+                    self._ignore_case = value
+                case "s" | "m" | "U":
+                    pass  # names have one line and answers are yes or no: these change nothing
+                case other:
+                    raise invalid(f"(?{other} is not supported")
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 4
