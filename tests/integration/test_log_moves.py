@@ -58,7 +58,7 @@ def replica(broker, place=PLACE):
 async def create(broker, admin, path):
     """Make the topic in one of the directories: asked for before there is a replica."""
     results = await admin.alter_replica_log_dirs({replica(broker): str(path)})
-    assert results.errors[replica(broker)].code is ErrorCode.REPLICA_NOT_AVAILABLE
+    assert results.errors[replica(broker)].code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     (await admin.create_topics([NewTopic("t", 1)])).check()
     assert await whereabouts(admin) == {str(path): False}
 
@@ -173,7 +173,7 @@ async def test_what_cannot_be_moved(serve, dirs):
     results = await admin.alter_replica_log_dirs(moves)
     assert [error.code for error in results.errors.values()] == [
         ErrorCode.LOG_DIR_NOT_FOUND,
-        ErrorCode.REPLICA_NOT_AVAILABLE,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
     ]
     (await admin.alter_replica_log_dirs({replica(broker): str(dirs[1])})).check()
     assert await whereabouts(admin) == {str(dirs[1]): False}

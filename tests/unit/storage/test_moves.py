@@ -309,7 +309,8 @@ def test_asking_twice_changes_nothing():
 def test_directories_that_cannot_be():
     world = filled()
     assert refused(world, "/third") is ErrorCode.LOG_DIR_NOT_FOUND
-    assert refused(world, "second") is ErrorCode.LOG_DIR_NOT_FOUND
+    for path in ("second", "/second/", "/first/../second", ""):
+        assert refused(world, path) is ErrorCode.LOG_DIR_NOT_FOUND
     for directory in world.manager.dirs:
         if directory.path == SECOND:
             directory.health.fail(OSError(errno.EIO, "gone"))
@@ -320,8 +321,8 @@ def test_a_name_without_room_for_the_suffix_is_refused():
     world = MoveWorld()
     long = TopicPartition("t" * 230, 0)
     world.manager.get_or_create(long, None, world.config)
-    other = SECOND if world.manager.get(long).directory.parent == FIRST else FIRST
-    assert refused(world, other, long) is ErrorCode.INVALID_TOPIC_EXCEPTION
+    for path in (FIRST, SECOND, "/nowhere"):
+        assert refused(world, path, long) is ErrorCode.INVALID_TOPIC_EXCEPTION
 
 
 @pytest.mark.parametrize("root", [FIRST, SECOND])

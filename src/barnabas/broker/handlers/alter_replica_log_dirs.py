@@ -1,11 +1,11 @@
 """AlterReplicaLogDirs: moves replicas between the log directories of this broker (KIP-113).
 
 v2 flexible. The answer says that a move has begun, or that the replica is there already; how far it
-is tells DescribeLogDirs. A replica that is not here yet is answered with REPLICA_NOT_AVAILABLE, and
-made in that directory when it comes.
+is tells DescribeLogDirs. A replica that is not here yet is answered with REPLICA_NOT_AVAILABLE, or
+UNKNOWN_TOPIC_OR_PARTITION where nobody knows of it, and made in that directory when it comes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from barnabas.broker.handler import Handler, RequestContext, Result
@@ -32,16 +32,22 @@ def handle_alter_replica_log_dirs(
 def answer_each(
     request: AlterReplicaLogDirsRequest, answer: Callable[[TopicPartition, str], ErrorCode]
 ) -> AlterReplicaLogDirsResponse:
-    """The response to a request, with the answer to each replica and directory in it."""
-    results: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
+    """The response to a request, with the answer to each replica; of two directories for one the
+    later counts.
+    """
+    wanted: dict[str, dict[int, str]] = {}
     for directory in request.dirs:
         for topic in directory.topics:
-            found = results.setdefault(topic.name, [])
-            for number in topic.partitions:
-                error = answer(TopicPartition(topic.name, number), directory.path)
-                found.append(AlterReplicaLogDirPartitionResult(number, error))
+            places = wanted.setdefault(topic.name, {})
+            places.update(dict.fromkeys(topic.partitions, directory.path))
+
+    def results(name: str) -> Iterator[AlterReplicaLogDirPartitionResult]:
+        for number, path in wanted[name].items():
+            error = answer(TopicPartition(name, number), path)
+            yield AlterReplicaLogDirPartitionResult(number, error)
+
     return AlterReplicaLogDirsResponse(
-        results=[AlterReplicaLogDirTopicResult(name, found) for name, found in results.items()]
+        results=[AlterReplicaLogDirTopicResult(name, list(results(name))) for name in wanted]
     )
 
 
@@ -49,6 +55,9 @@ def _move(ctx: RequestContext, place: TopicPartition, path: str) -> ErrorCode:
     try:
         ctx.services.logs.moves.request(place, path)
     except BrokerError as error:
+        unknown = ctx.services.metadata.partition(place) is None
+        if error.code is ErrorCode.REPLICA_NOT_AVAILABLE and unknown:
+            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return error.code
     return ErrorCode.NONE
 

@@ -64,6 +64,9 @@ class Moves:
 
     def request(self, partition: TopicPartition, path: str) -> None:
         """Have a log in this directory; BrokerError when it cannot be, or is not there yet."""
+        name = file_names.future_dir(partition, uuid.uuid4().hex)
+        if name is None:
+            raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{partition} has too long a name")
         directory = self._directory(path)
         current = self._table.get(partition)
         if current is None:
@@ -77,12 +80,11 @@ class Moves:
                 return
             self.cancel(partition)
         if self._table.home(current) is not directory:
-            self._start(current, directory)
+            self._start(current, directory, directory.path / name)
 
     def _directory(self, path: str) -> LogDir:
-        wanted = Path(path)
         for directory in self._dirs:
-            if wanted.is_absolute() and directory.path.absolute() == wanted:
+            if str(directory.path.absolute()) == path:  # to the letter, as in Kafka
                 directory.health.check()
                 return directory
         raise BrokerError(ErrorCode.LOG_DIR_NOT_FOUND, f"{path} is not a log directory")
@@ -92,13 +94,9 @@ class Moves:
         directory = self._wanted.pop(partition, None)
         return None if directory is None or directory.health.failed else directory
 
-    def _start(self, current: Log, directory: LogDir) -> None:
+    def _start(self, current: Log, directory: LogDir, path: Path) -> None:
         partition = current.topic_partition
-        name = file_names.future_dir(partition, uuid.uuid4().hex)
-        if name is None:
-            raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{partition} has too long a name")
         self._checkpoints.drop_stale(directory, partition)
-        path = directory.path / name
         future = self._opener.create(directory, path, partition, current.topic_id, current.config)
         self._table.add_future(future, directory)
         self._join(current, future)
