@@ -72,7 +72,7 @@ async def test_connections_within_limits_that_change(start, peers):
         "max.connections.per.ip": "0",
     }.items():
         code, message = await alter(internal, key, value)
-        assert code == ErrorCode.INVALID_CONFIG
+        assert code == ErrorCode.INVALID_REQUEST
         assert key in message
 
     await broker.stop()

@@ -55,14 +55,18 @@ def check_values(kind: ResourceType, values: Mapping[str, str | None]) -> dict[s
 def _check_broker_value(name: str, value: str | None) -> tuple[str, str]:
     try:
         key = broker_key(name)
-        if not key.dynamic:
-            text = f"{name} cannot be changed while the broker runs"
-            raise BrokerError(ErrorCode.INVALID_REQUEST, text)
-        if value is None:
-            raise BrokerError(ErrorCode.INVALID_CONFIG, f"{name} needs a value")
-        key.parse(value)
     except ConfigError as error:
         raise BrokerError(ErrorCode.INVALID_CONFIG, str(error)) from None
+    if not key.dynamic:
+        text = f"{name} cannot be changed while the broker runs"
+        raise BrokerError(ErrorCode.INVALID_REQUEST, text)
+    if value is None:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{name} needs a value")
+    try:
+        key.parse(value)
+    except ConfigError as error:
+        # Of a topic this would be INVALID_CONFIG; Kafka's brokers tell them apart.
+        raise BrokerError(ErrorCode.INVALID_REQUEST, str(error)) from None
     return key.name, value
 
 
@@ -74,4 +78,4 @@ def check_together(ctx: RequestContext, kind: ResourceType, values: Mapping[str,
     overrides = values[name] if name in values else ctx.services.layers.broker_value(name)
     problem = closed_to_all(int(values["max.connections.per.ip"]), overrides)
     if problem is not None:
-        raise BrokerError(ErrorCode.INVALID_CONFIG, problem)
+        raise BrokerError(ErrorCode.INVALID_REQUEST, problem)
