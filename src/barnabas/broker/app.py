@@ -70,7 +70,7 @@ class Broker:
         self._metadata = parts.metadata
         self._storage = parts.storage
         self._access = parts.access
-        self._caps = ConnectionCaps(config, parts.layers)
+        self._caps = ConnectionCaps(config, parts.layers, self._access.connection_rates)
         self._listeners = Listeners(
             config,
             self._clock,
@@ -209,8 +209,6 @@ class Broker:
     def _broker_settings_changed(self) -> None:
         self._caps.apply()
         self._storage.broker_settings_changed()
-        rate = self._layers.broker_value("max.connection.creation.rate")
-        self._access.connection_rates.limit = rate
 
     def _directory_failed(self, directory: Path) -> None:
         """A log directory is gone: its replicas are out of service, the others go on."""

@@ -93,6 +93,11 @@ class BrokerConfig:
             return found[0]
         return name.upper() if name else self.listeners[0].listener
 
+    @property
+    def protected_listener(self) -> str | None:
+        """The listener of the brokers, when there is another one for clients (KIP-402)."""
+        return self.inter_broker_listener if len(self.listeners) > 1 else None
+
     def listener_value(self, listener: str, key: str) -> Any:
         """A value for one listener: its own, or else the broker's."""
         own = listener_key_name(listener, key)

@@ -1,4 +1,4 @@
-"""`max.connections` and its relatives, as the configuration in force has them.
+"""`max.connections`, `max.connection.creation.rate` and their relatives, as they are in force.
 
 Host names in `max.connections.per.ip.overrides` are looked up once, off the loop when the broker
 runs already; each address of a name has the name's limit.
@@ -10,6 +10,7 @@ import logging
 import socket
 from collections.abc import Iterable, Mapping
 
+from barnabas.broker.access.connection_rates import ConnectionRates
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.model.address_limits import parse_address_limits
@@ -24,15 +25,16 @@ _OVERRIDES = "max.connections.per.ip.overrides"
 
 
 class ConnectionCaps:
-    """Keeps `admission`, which all listeners of the broker share, at its limits; loop-owned."""
+    """Keeps what all listeners of the broker share at its limits; loop-owned."""
 
-    def __init__(self, config: BrokerConfig, layers: ConfigLayers) -> None:
+    def __init__(self, config: BrokerConfig, layers: ConfigLayers, rates: ConnectionRates) -> None:
         self._config = config
+        self._rates = rates
         self._layers = layers
         self._listeners = [endpoint.listener for endpoint in config.listeners]
         self._addresses: dict[str, list[str]] = {}
         self._lookup: asyncio.Task[None] | None = None
-        self.admission = Admission(ConnectionSlots(protected=protected_listener(config)))
+        self.admission = Admission(ConnectionSlots(protected=config.protected_listener))
 
     def check(self) -> None:
         """Look up the hosts of the property file; ConfigError when one has no address."""
@@ -50,6 +52,7 @@ class ConnectionCaps:
         if unknown:
             self._lookup = asyncio.get_running_loop().create_task(self._look_up(unknown))
         self._limit()
+        self._rates.limit(*self._values("max.connection.creation.rate"))
 
     async def stop(self) -> None:
         if self._lookup is not None:
@@ -66,30 +69,22 @@ class ConnectionCaps:
         self._limit()
 
     def _limit(self) -> None:
-        value = self._layers.broker_value
-        own = {
-            name: self._layers.listener_value(name, "max.connections") for name in self._listeners
+        of_ips = {
+            address: limit
+            for host, limit in self._overrides().items()
+            for address in self._addresses.get(host, [])
         }
-        self.admission.limit(
-            SlotLimits(
-                value("max.connections"),
-                {name: limit for name, limit in own.items() if limit is not None},
-                value("max.connections.per.ip"),
-                {
-                    address: limit
-                    for host, limit in self._overrides().items()
-                    for address in self._addresses.get(host, [])
-                },
-            )
-        )
+        per_ip = self._layers.broker_value("max.connections.per.ip")
+        self.admission.limit(SlotLimits(*self._values("max.connections"), per_ip, of_ips))
+
+    def _values(self, key: str) -> tuple[int, dict[str, int]]:
+        """The broker's limit, and those of listeners that have one of their own."""
+        own = {name: self._layers.listener_value(name, key) for name in self._listeners}
+        of_listeners = {name: limit for name, limit in own.items() if limit is not None}
+        return self._layers.broker_value(key), of_listeners
 
     def _overrides(self) -> Mapping[str, int]:
         return parse_address_limits(self._layers.broker_value(_OVERRIDES))
-
-
-def protected_listener(config: BrokerConfig) -> str | None:
-    """The listener of the brokers themselves, when there is another one for clients."""
-    return config.inter_broker_listener if len(config.listeners) > 1 else None
 
 
 def _addresses(host: str) -> list[str]:

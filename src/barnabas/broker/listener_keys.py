@@ -14,7 +14,8 @@ _JAAS = "sasl.jaas.config"
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _BY_MECHANISM = frozenset(f"{name.lower()}.{_JAAS}" for name in MECHANISMS)
 _JAAS_KEY = ConfigTable(SASL_KEYS)[_JAAS]
-_OWN_KEYS = ConfigTable([*LISTENER_KEYS, BROKER_KEYS["max.connections"]])
+_LIMITS = (BROKER_KEYS["max.connections"], BROKER_KEYS["max.connection.creation.rate"])
+_OWN_KEYS = ConfigTable([*LISTENER_KEYS, *_LIMITS])
 
 
 def split_listener_keys(given: Mapping[str, object]) -> tuple[dict[str, object], dict[str, Any]]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from barnabas.broker.access.connection_rates import ConnectionRates, RatedConnections
 from barnabas.broker.config import BrokerConfig
-from barnabas.broker.connection_caps import protected_listener
 from barnabas.model.clock import Clock
 from barnabas.model.control import Endpoint
 from barnabas.model.errors import ConfigError
@@ -93,8 +92,7 @@ class Listeners:
     def _rated(self, name: str, security: "ListenerSecurity | None") -> ConnectionSecurity | None:
         if self._rates is None:
             return security
-        exempt = name == protected_listener(self._config)
-        return RatedConnections(self._rates, security, exempt=exempt)
+        return RatedConnections(self._rates, security, name)
 
     def connections(self, name: str) -> "list[ServerConnection]":
         """The open connections of a listener."""

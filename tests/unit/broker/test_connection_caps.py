@@ -19,6 +19,11 @@ TWO = {
 OVERRIDES = "max.connections.per.ip.overrides"
 
 
+class FakeRates:
+    def limit(self, *limits):
+        self.limits = limits
+
+
 @pytest.fixture
 def caps(monkeypatch):
     """Caps of a configuration, where only one name is known."""
@@ -33,7 +38,7 @@ def caps(monkeypatch):
     def make(settings):
         config = BrokerConfig.parse(settings)
         layers = ConfigLayers(config)
-        made = ConnectionCaps(config, layers)
+        made = ConnectionCaps(config, layers, FakeRates())
         made.check()
         return made, layers
 
@@ -69,6 +74,16 @@ async def test_dynamic_values_win(caps):
         await made._lookup
     of_ips = {"10.0.0.1": 1, "10.0.0.2": 1}
     assert limits(made) == SlotLimits(8, {"INTERNAL": 7, "CLIENT": 6}, 2**31 - 1, of_ips)
+
+
+def test_rates_have_limits_too(caps):
+    key = "max.connection.creation.rate"
+    made, layers = caps({**TWO, key: 9, f"listener.name.client.{key}": 5})
+    made.apply()
+    assert made._rates.limits == (9, {"CLIENT": 5})
+    layers.set_default({f"listener.name.internal.{key}": "3"})
+    made.apply()
+    assert made._rates.limits == (9, {"CLIENT": 5, "INTERNAL": 3})
 
 
 def test_a_host_without_an_address_is_an_error_at_start(caps):

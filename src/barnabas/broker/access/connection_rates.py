@@ -1,12 +1,12 @@
-"""How fast connections may come in (KIP-612): from one address, and in all.
+"""How fast connections may come in (KIP-612): from one address, on one listener, and in all.
 
 An address over its `connection_creation_rate` has its connection closed, after a wait that keeps it
-from trying again at once; such a connection does not count. Over `max.connection.creation.rate` all
-new connections of the broker are served later. The listener of the brokers themselves is exempt
-from that when there is another one for clients.
+from trying again at once; such a connection does not count. Over `max.connection.creation.rate`, of
+the broker or of a listener, new connections are served later. The listener of the brokers, when
+there is another one for clients, is exempt from the rate of all and has its own alone.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from barnabas.broker.access.client_quotas import Meter
@@ -25,13 +25,26 @@ class ConnectionRates:
     """The rates of one broker; owned by its loop."""
 
     def __init__(
-        self, meter: Meter, clock: Clock, new_rate: Callable[[int], Rate], limit: int = _NO_LIMIT
+        self,
+        meter: Meter,
+        clock: Clock,
+        new_rate: Callable[[int], Rate],
+        protected: str | None = None,
     ) -> None:
-        """`meter` has the addresses; `new_rate` makes the measure of all, from a time on."""
+        """`meter` has the addresses; `new_rate` makes other measures, from a time on; `protected`
+        is a listener's name.
+        """
         self._meter = meter
         self._clock = clock
-        self._all = new_rate(clock.monotonic_ms())
-        self.limit = limit
+        self._new_rate = new_rate
+        self._protected = protected
+        self._rates: dict[str | None, Rate] = {}
+        self.limit(_NO_LIMIT, {})
+
+    def limit(self, total: int, of_listeners: Mapping[str, int]) -> None:
+        """Put limits into force; a listener without one has that of all."""
+        self._total = total
+        self._of_listeners = of_listeners
 
     def refused_ms(self, host: str) -> int:
         """Count a connection of an address; how long it waits for its end, 0 when it is welcome."""
@@ -43,13 +56,21 @@ class ConnectionRates:
             self._meter.record(limit, -1)
         return wait_ms
 
-    def delayed_ms(self) -> int:
-        """Count a connection of the broker's; how long it has to wait."""
-        if self.limit == _NO_LIMIT:
+    def delayed_ms(self, listener: str) -> int:
+        """Count a connection of a listener; how long it has to wait."""
+        wait_ms = self._record(listener, self._of_listeners.get(listener, self._total))
+        if listener == self._protected:
+            return wait_ms
+        return max(wait_ms, self._record(None, self._total))
+
+    def _record(self, listener: str | None, limit: int) -> int:
+        if limit == _NO_LIMIT:
             return 0
         now_ms = self._clock.monotonic_ms()
-        self._all.record(1, now_ms)
-        return self._all.throttle_ms(self.limit, now_ms)
+        if listener not in self._rates:
+            self._rates[listener] = self._new_rate(now_ms)
+        self._rates[listener].record(1, now_ms)
+        return self._rates[listener].throttle_ms(limit, now_ms)
 
 
 class RatedConnections:
@@ -59,15 +80,13 @@ class RatedConnections:
         self,
         rates: ConnectionRates,
         security: ConnectionSecurity | None,
-        *,
-        exempt: bool,
+        listener: str,
         schedule: Schedule = on_running_loop,
     ) -> None:
-        """`exempt` from the rate of all."""
         self._schedule = schedule
         self._rates = rates
         self._security = security
-        self._exempt = exempt
+        self._listener = listener
 
     def secure(self, stream: Stream) -> Stream:
         return stream if self._security is None else self._security.secure(stream)
@@ -85,7 +104,7 @@ class RatedConnections:
             )
             self._schedule(refused_ms / 1000, refuse)
             return
-        delayed_ms = 0 if self._exempt else self._rates.delayed_ms()
+        delayed_ms = self._rates.delayed_ms(self._listener)
         if delayed_ms > 0:
             connection.pause()
             self._schedule(delayed_ms / 1000, connection.unpause)

@@ -42,7 +42,7 @@ class AccessSide:
             self.quotas.connections,
             clock,
             partial(Rate, **measure),
-            config["max.connection.creation.rate"],
+            config.protected_listener,
         )
         self.acl_store: AclStore | None = None
         self._entities: ClientEntities | None = None

@@ -84,7 +84,7 @@ NETWORK_KEYS = [
         "max.connection.creation.rate",
         INT,
         2**31 - 1,
-        "Connections per second that are served; those beyond wait.",
+        "Connections per second that are served, in all or of a listener; those beyond wait.",
         at_least(1),
         dynamic=True,
     ),

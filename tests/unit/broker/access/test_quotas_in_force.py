@@ -3,7 +3,6 @@
 from functools import partial
 from types import SimpleNamespace
 
-import pytest
 from support.manual_loop import ManualLoop
 
 from barnabas.broker.access.client_quotas import ClientQuotas
@@ -177,9 +176,14 @@ def test_an_answer_that_comes_later_pays_for_its_request_alone():
 # Connections
 
 
-def rated(world, *, limit=2**31 - 1, exempt=False):
-    rates = ConnectionRates(world.quotas.connections, world.clock, partial(Rate, **MEASURE), limit)
-    return RatedConnections(rates, None, exempt=exempt, schedule=world.loop.schedule)
+def rates(world, protected=None):
+    return ConnectionRates(
+        world.quotas.connections, world.clock, partial(Rate, **MEASURE), protected
+    )
+
+
+def rated(world, listener="A", shared=None):
+    return RatedConnections(shared or rates(world), None, listener, world.loop.schedule)
 
 
 def connect(listener, host="10.0.0.1"):
@@ -212,24 +216,46 @@ def test_the_default_holds_for_each_address_alone():
         assert connect(listener, host).paused
 
 
-@pytest.mark.parametrize("exempt", [False, True])
-def test_over_the_rate_of_all_connections_are_served_later(exempt):
+def test_over_the_rate_of_all_connections_are_served_later():
     world = World()
-    listener = rated(world, limit=2, exempt=exempt)
-    assert not any(connect(listener).paused for _ in range(20))
+    shared = rates(world)
+    shared.limit(2, {})
+    listener, other = rated(world, "A", shared), rated(world, "B", shared)
+    assert not any(connect(listener).paused for _ in range(10))
+    assert not any(connect(other).paused for _ in range(10))
     late = connect(listener)
-    assert late.paused is not exempt
+    assert late.paused
     world.loop.advance(500)
     assert not late.paused
     assert late.refused is None
+
+
+def test_a_listener_has_a_rate_of_its_own():
+    world = World()
+    shared = rates(world)
+    shared.limit(2, {"A": 1})
+    listener, other = rated(world, "A", shared), rated(world, "B", shared)
+    assert not any(connect(listener).paused for _ in range(10))
+    assert not connect(other).paused
+    assert connect(listener).paused
+
+
+def test_the_listener_of_brokers_has_its_own_rate_alone():
+    world = World()
+    shared = rates(world, "A")
+    shared.limit(1, {})
+    brokers, clients = rated(world, "A", shared), rated(world, "B", shared)
+    assert not any(connect(brokers).paused for _ in range(10))
+    assert not any(connect(clients).paused for _ in range(10))
+    assert connect(clients).paused
+    assert connect(brokers).paused
 
 
 def test_security_is_asked_too():
     world = World()
     seen = []
     security = SimpleNamespace(secure=lambda stream: ("tls", stream), accepted=seen.append)
-    rates = ConnectionRates(world.quotas.connections, world.clock, partial(Rate, **MEASURE))
-    listener = RatedConnections(rates, security, exempt=False, schedule=world.loop.schedule)
+    listener = RatedConnections(rates(world), security, "A", world.loop.schedule)
     connection = Connection()
     assert listener.secure("stream") == ("tls", "stream")
     listener.accepted(connection)
