@@ -1,7 +1,8 @@
-"""Routing: requests to the right broker, with metadata kept fresh and failures named.
+"""Routing: requests to the right broker, and failures named.
 
 What it does not do: hold records, groups or transactions. The clients above ask for "the leader
-of this partition" or "the coordinator of this group"; this finds out, connects and sends.
+of this partition" or "the coordinator of this group"; this finds out, connects and sends. How
+metadata is fetched is in `metadata_keeper`, and how a first broker is found in `any_broker`.
 """
 
 import asyncio
@@ -10,8 +11,10 @@ from collections.abc import Awaitable, Callable, Iterable
 from time import monotonic
 from typing import Any, TypeVar
 
+from barnabas.clients._core.any_broker import AnyBroker
 from barnabas.clients._core.backoff import Backoff
 from barnabas.clients._core.cluster_metadata import ClusterMetadata, Node
+from barnabas.clients._core.metadata_keeper import MetadataKeeper
 from barnabas.clients._core.options import ClientOptions
 from barnabas.clients._core.pool import ConnectionPool
 from barnabas.model.error_codes import ErrorCode
@@ -23,17 +26,10 @@ from barnabas.model.errors import (
 )
 from barnabas.model.ids import TopicPartition
 from barnabas.net.client import ClientConnection
-from barnabas.net.connection_options import Address
-from barnabas.security.errors import AuthenticationError
 from barnabas.wire.message import Message
 from barnabas.wire.messages.find_coordinator import (
     FindCoordinatorRequest,
     FindCoordinatorResponse,
-)
-from barnabas.wire.messages.metadata import (
-    MetadataRequest,
-    MetadataRequestTopic,
-    MetadataResponse,
 )
 
 logger = logging.getLogger(__name__)
@@ -54,35 +50,23 @@ class KafkaClient:
     def __init__(self, options: ClientOptions) -> None:
         self.options = options
         self.metadata = ClusterMetadata()
-        self.interests: set[str] | None = set()
         self._pool = ConnectionPool(options)
         self.on_refused: Callable[[], None] = lambda: None
         """Called on the loop when `refusal` may have something to say."""
         self._pool.on_refused = lambda: self.on_refused()
+        self._any_broker = AnyBroker(options, self._pool, self.metadata)
+        self._keeper = MetadataKeeper(self._any_broker, self._pool, self.metadata)
         self._coordinators: dict[tuple[int, str], int] = {}
-        self._refreshed_at_s = float("-inf")
-        self._refreshing: asyncio.Task[None] | None = None
-        self._auto_create = True
 
     def refusal(self, topics: Iterable[str] = ()) -> BarnabasError | None:
         """Why the cluster does not let this client in, or not to one of the topics."""
-        if self._pool.refused is not None:
-            return self._pool.refused
-        for name in topics:
-            topic = self.metadata.topics.get(name)
-            if topic is not None and topic.error is ErrorCode.TOPIC_AUTHORIZATION_FAILED:
-                return BrokerError(topic.error, f"topic {name!r}: {topic.error.explanation}")
-        return None
+        return self._pool.refused or self.metadata.refusal(topics)
 
-    @property
-    def metadata_is_stale(self) -> bool:
-        age = monotonic() - self._refreshed_at_s
-        return age * 1000 >= self.options.metadata_max_age_ms
+    async def close_idle(self) -> None:
+        self._pool.close_idle(asyncio.get_running_loop().time())
 
     async def close(self) -> None:
-        if self._refreshing is not None:
-            self._refreshing.cancel()
-            await asyncio.gather(self._refreshing, return_exceptions=True)
+        await self._keeper.close()
         await self._pool.close()
 
     # -- sending -------------------------------------------------------------------------------
@@ -101,6 +85,10 @@ class KafkaClient:
         """The open connection to a broker, if there is one now."""
         node = self.metadata.brokers.get(node_id)
         return None if node is None else self._pool.connected(node.address, purpose)
+
+    async def any_connection(self) -> ClientConnection:
+        """An open connection to whichever broker answers, connected ones first."""
+        return await self._any_broker.connection()
 
     async def send(
         self,
@@ -121,7 +109,7 @@ class KafkaClient:
     async def send_to_any(self, request: Message, *, timeout_s: float | None = None) -> Any:
         """One request to whichever broker answers, connected ones first."""
         connection = await self.any_connection()
-        return await self._first_answer(connection, request, timeout_s)
+        return await self._any_broker.ask(connection, request, timeout_s)
 
     async def send_to_controller(self, request: Message, *, timeout_s: float | None = None) -> Any:
         """One request to the controller that metadata names."""
@@ -161,6 +149,17 @@ class KafkaClient:
         """After NOT_COORDINATOR or a lost connection: ask again next time."""
         self._coordinators.pop((kind, key), None)
 
+    async def _find_coordinator(self, kind: int, key: str) -> int:
+        connection = await self.any_connection()
+        request = FindCoordinatorRequest(key=key, key_type=kind, coordinator_keys=[key])
+        response: FindCoordinatorResponse = await connection.send(request)
+        found = response.coordinators[0] if response.coordinators else response
+        if found.error_code:
+            raise BrokerError(ErrorCode.of(found.error_code), found.error_message)
+        if found.node_id not in self.metadata.brokers:
+            await self.refresh()
+        return found.node_id
+
     async def leader(self, partition: TopicPartition, deadline_s: float) -> tuple[Node, int]:
         """The leader and its epoch; waits for an election or a creation until the deadline."""
 
@@ -170,7 +169,7 @@ class KafkaClient:
                 await self.refresh({partition.topic})
                 found = self.metadata.leader_of(partition)
             if found is None:
-                raise self._missing(partition)
+                raise self.metadata.why_no_leader(partition)
             return found
 
         return await self.retry(look, deadline_s, f"the leader of {partition}")
@@ -193,28 +192,26 @@ class KafkaClient:
 
     # -- metadata ------------------------------------------------------------------------------
 
+    @property
+    def interests(self) -> set[str] | None:
+        return self._keeper.interests
+
+    @interests.setter
+    def interests(self, topics: set[str] | None) -> None:
+        self._keeper.interests = topics
+
+    @property
+    def metadata_is_stale(self) -> bool:
+        age = monotonic() - self._keeper.refreshed_at_s
+        return age * 1000 >= self.options.metadata_max_age_ms
+
     async def refresh(self, topics: Iterable[str] | None = None) -> None:
-        """Fetch metadata of the given topics and of all interests; callers share one request."""
-        if topics is not None and self.interests is not None:
-            self.interests.update(topics)
-        while self._refreshing is not None:
-            await asyncio.wait([self._refreshing])
-        self._refreshing = asyncio.get_running_loop().create_task(self._refresh())
-        task = self._refreshing
-        try:
-            await asyncio.shield(task)
-        finally:
-            if task.done():
-                self._refreshing = None
-            else:
-                task.add_done_callback(self._refresh_ended)
+        """Fetch metadata of the given topics and of all interests."""
+        await self._keeper.refresh(topics)
 
     def allow_auto_create(self, allowed: bool) -> None:
         """Whether asking for an unknown topic may create it."""
-        self._auto_create = allowed
-
-    async def close_idle(self) -> None:
-        self._pool.close_idle(asyncio.get_running_loop().time())
+        self._keeper.auto_create = allowed
 
     # -- retrying ------------------------------------------------------------------------------
 
@@ -238,97 +235,3 @@ class KafkaClient:
                     raise DeadlineError(f"{what}: {error}") from error
                 logger.debug("%s: %s, again in %.2f s", what, error, pause)
                 await asyncio.sleep(pause)
-
-    # -- inside --------------------------------------------------------------------------------
-
-    async def _refresh(self) -> None:
-        connection = await self.any_connection()
-        names = self.interests
-        request = MetadataRequest(
-            topics=None
-            if names is None
-            else [MetadataRequestTopic(name=name) for name in sorted(names)],
-            allow_auto_topic_creation=self._auto_create and names is not None,
-        )
-        response: MetadataResponse = await self._first_answer(connection, request, None)
-        if not response.brokers:
-            raise UnavailableError(f"{connection.address} knows no brokers yet")
-        self.metadata.apply(response)
-        self._pool.refused = None
-        if self.refusal(self.interests or ()) is not None:
-            self.on_refused()
-        self._refreshed_at_s = monotonic()
-
-    async def _first_answer(
-        self, connection: ClientConnection, request: Message, timeout_s: float | None
-    ) -> Any:
-        """Until brokers are known, a lost connection may mean that a login is wanted."""
-        try:
-            return await connection.send(request, timeout_s=timeout_s)
-        except UnavailableError:
-            if self.metadata.brokers or self.options.connection.login is not None:
-                raise
-            from barnabas.clients._core.sasl_probe import login_wanted
-
-            wanted = await login_wanted(connection.address, self.options.connection)
-            if wanted is None:
-                raise
-            self._pool.refuse(wanted)
-            raise wanted from None
-
-    def _refresh_ended(self, task: "asyncio.Task[None]") -> None:
-        if self._refreshing is task:
-            self._refreshing = None
-        if not task.cancelled():
-            task.exception()
-
-    async def any_connection(self) -> ClientConnection:
-        """An open connection to whichever broker answers, connected ones first."""
-        causes: dict[Address, BarnabasError] = {}
-        for address in self._candidates():
-            connection = self._pool.connected(address)
-            if connection is not None:
-                return connection
-        for address in self._candidates():
-            try:
-                return await self._pool.get(address)
-            except AuthenticationError:
-                raise  # the same at every broker: trying others would only hide it
-            except BarnabasError as error:
-                causes[address] = error
-        raise _no_broker(causes)
-
-    def _candidates(self) -> list[Address]:
-        known = [node.address for node in self.metadata.brokers.values()]
-        if not known or self.options.rebootstrap:
-            known.extend(self.options.bootstrap)
-        return list(dict.fromkeys(known))
-
-    async def _find_coordinator(self, kind: int, key: str) -> int:
-        connection = await self.any_connection()
-        request = FindCoordinatorRequest(key=key, key_type=kind, coordinator_keys=[key])
-        response: FindCoordinatorResponse = await connection.send(request)
-        found = response.coordinators[0] if response.coordinators else response
-        if found.error_code:
-            raise BrokerError(ErrorCode.of(found.error_code), found.error_message)
-        if found.node_id not in self.metadata.brokers:
-            await self.refresh()
-        return found.node_id
-
-    def _missing(self, partition: TopicPartition) -> BrokerError:
-        topic = self.metadata.topics.get(partition.topic)
-        if topic is None or not topic.partitions:
-            code = topic.error if topic and topic.error else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            return BrokerError(code, f"topic {partition.topic!r}: {code.explanation}")
-        if partition.partition not in topic.partitions:
-            return BrokerError(
-                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-                f"topic {partition.topic!r} has {len(topic.partitions)} partitions, "
-                f"no partition {partition.partition}",
-            )
-        return BrokerError(ErrorCode.LEADER_NOT_AVAILABLE, f"{partition} has no leader")
-
-
-def _no_broker(causes: dict[Address, BarnabasError]) -> BarnabasError:
-    reasons = "; ".join(str(error) for error in causes.values()) or "no broker is known"
-    return UnavailableError(f"no broker can be reached: {reasons}")

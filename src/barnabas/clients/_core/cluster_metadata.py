@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
 from barnabas.net.connection_options import Address
 from barnabas.wire.messages.metadata import (
@@ -98,6 +99,28 @@ class ClusterMetadata:
     def partition_count(self, topic: str) -> int | None:
         info = self.topics.get(topic)
         return len(info.partitions) if info is not None and info.partitions else None
+
+    def why_no_leader(self, partition: TopicPartition) -> BrokerError:
+        """The error to give where `leader_of` knows none."""
+        topic = self.topics.get(partition.topic)
+        if topic is None or not topic.partitions:
+            code = topic.error if topic and topic.error else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            return BrokerError(code, f"topic {partition.topic!r}: {code.explanation}")
+        if partition.partition not in topic.partitions:
+            return BrokerError(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+                f"topic {partition.topic!r} has {len(topic.partitions)} partitions, "
+                f"no partition {partition.partition}",
+            )
+        return BrokerError(ErrorCode.LEADER_NOT_AVAILABLE, f"{partition} has no leader")
+
+    def refusal(self, topics: Iterable[str]) -> BrokerError | None:
+        """Why the cluster does not let this client to one of these topics."""
+        for name in topics:
+            topic = self.topics.get(name)
+            if topic is not None and topic.error is ErrorCode.TOPIC_AUTHORIZATION_FAILED:
+                return BrokerError(topic.error, f"topic {name!r}: {topic.error.explanation}")
+        return None
 
     def move_leader(self, partition: TopicPartition, leader: int, epoch: int) -> None:
         """A leader learnt from a produce or fetch answer (KIP-951), if it is news."""

@@ -1,5 +1,7 @@
 """The client's picture of the cluster: epochs never go back, another id is another topic."""
 
+import pytest
+
 from barnabas.clients._core.cluster_metadata import ClusterMetadata
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition, Uuid
@@ -79,3 +81,30 @@ def test_forgotten_topics_are_gone():
     metadata.forget(["orders", "never known"])
     assert metadata.topics == {}
     assert metadata.topic_names == {}
+
+
+@pytest.mark.parametrize(
+    ("place", "code", "words"),
+    [
+        (ORDERS, ErrorCode.LEADER_NOT_AVAILABLE, "orders-0 has no leader"),
+        (
+            TopicPartition("orders", 7),
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+            "'orders' has 1 partitions, no partition 7",
+        ),
+        (TopicPartition("mistyped", 0), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "'mistyped': "),
+    ],
+)
+def test_why_there_is_no_leader(place, code, words):
+    metadata = ClusterMetadata()
+    metadata.apply(response(leader=-1, epoch=3))
+    error = metadata.why_no_leader(place)
+    assert error.code is code
+    assert words in str(error)
+
+
+def test_a_topic_that_is_forbidden_is_named():
+    metadata = ClusterMetadata()
+    metadata.apply(response(1, 3, error=ErrorCode.TOPIC_AUTHORIZATION_FAILED))
+    assert metadata.refusal(["another"]) is None
+    assert "'orders'" in str(metadata.refusal(["another", "orders"]))

@@ -1,0 +1,86 @@
+"""Metadata fetched when somebody asks: of the topics asked for so far, one request at a time.
+
+Whoever asks while a request is under way waits for it and then makes one of their own, for the
+answer to come may not know of their topic. What metadata says is `cluster_metadata`'s business.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from time import monotonic
+
+from barnabas.clients._core.any_broker import AnyBroker
+from barnabas.clients._core.cluster_metadata import ClusterMetadata
+from barnabas.clients._core.pool import ConnectionPool
+from barnabas.model.errors import UnavailableError
+from barnabas.wire.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+)
+
+
+class MetadataKeeper:
+    """Part of a `KafkaClient`, on its loop.
+
+    `interests` are the topics whose metadata a refresh asks for; None means all of them.
+    """
+
+    def __init__(
+        self, any_broker: AnyBroker, pool: ConnectionPool, metadata: ClusterMetadata
+    ) -> None:
+        self.interests: set[str] | None = set()
+        self.auto_create = True
+        """Whether asking for an unknown topic may create it."""
+        self.refreshed_at_s = float("-inf")
+        """When the last answer came, in monotonic time."""
+        self._any_broker = any_broker
+        self._pool = pool
+        self._metadata = metadata
+        self._refreshing: asyncio.Task[None] | None = None
+
+    async def refresh(self, topics: Iterable[str] | None = None) -> None:
+        """Fetch metadata of the given topics and of all interests."""
+        if topics is not None and self.interests is not None:
+            self.interests.update(topics)
+        while self._refreshing is not None:
+            await asyncio.wait([self._refreshing])
+        self._refreshing = asyncio.get_running_loop().create_task(self._refresh())
+        task = self._refreshing
+        try:
+            await asyncio.shield(task)
+        finally:
+            if task.done():
+                self._refreshing = None
+            else:
+                task.add_done_callback(self._refresh_ended)
+
+    async def close(self) -> None:
+        if self._refreshing is not None:
+            self._refreshing.cancel()
+            await asyncio.gather(self._refreshing, return_exceptions=True)
+
+    async def _refresh(self) -> None:
+        connection = await self._any_broker.connection()
+        response: MetadataResponse = await self._any_broker.ask(connection, self._request())
+        if not response.brokers:
+            raise UnavailableError(f"{connection.address} knows no brokers yet")
+        self._metadata.apply(response)
+        self._pool.refused = None
+        if self._metadata.refusal(self.interests or ()) is not None:
+            self._pool.on_refused()
+        self.refreshed_at_s = monotonic()
+
+    def _request(self) -> MetadataRequest:
+        names = self.interests
+        return MetadataRequest(
+            topics=None
+            if names is None
+            else [MetadataRequestTopic(name=name) for name in sorted(names)],
+            allow_auto_topic_creation=self.auto_create and names is not None,
+        )
+
+    def _refresh_ended(self, task: "asyncio.Task[None]") -> None:
+        if self._refreshing is task:
+            self._refreshing = None
+        if not task.cancelled():
+            task.exception()

@@ -1,0 +1,126 @@
+"""Metadata is asked for once at a time, for everything that was ever asked for."""
+
+import asyncio
+
+import pytest
+
+from barnabas.clients._core.cluster_metadata import ClusterMetadata
+from barnabas.clients._core.metadata_keeper import MetadataKeeper
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import UnavailableError
+from barnabas.wire.messages.metadata import (
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponseTopic,
+)
+
+
+class Pool:
+    def __init__(self):
+        self.refused = "before"
+        self.rung = 0
+
+    def on_refused(self):
+        self.rung += 1
+
+
+class Broker:
+    """In place of `AnyBroker`: answers when `released`, and keeps what was asked."""
+
+    address = "h:1"
+
+    def __init__(self):
+        self.asked = []
+        self.error = ErrorCode.NONE
+        self.brokers = [MetadataResponseBroker(node_id=1, host="h", port=1, rack=None)]
+        self.released = asyncio.Event()
+        self.released.set()
+
+    async def connection(self):
+        return self
+
+    async def ask(self, connection, request):
+        names = None if request.topics is None else [topic.name for topic in request.topics]
+        self.asked.append((names, request.allow_auto_topic_creation))
+        await self.released.wait()
+        topics = [MetadataResponseTopic(name=name, error_code=self.error) for name in names or []]
+        return MetadataResponse(brokers=self.brokers, topics=topics, controller_id=1)
+
+
+@pytest.fixture
+def broker():
+    return Broker()
+
+
+@pytest.fixture
+def pool():
+    return Pool()
+
+
+@pytest.fixture
+def keeper(broker, pool):
+    return MetadataKeeper(broker, pool, ClusterMetadata())
+
+
+async def test_interests_add_up(keeper, broker, pool):
+    await keeper.refresh({"b"})
+    await keeper.refresh({"a"})
+    await keeper.refresh()
+    assert broker.asked == [(["b"], True), (["a", "b"], True), (["a", "b"], True)]
+    assert pool.refused is None, "who gets an answer is let in"
+    assert keeper.refreshed_at_s > 0
+
+
+async def test_all_topics_are_asked_for_without_creating_any(keeper, broker):
+    keeper.interests = None
+    await keeper.refresh({"a"})
+    keeper.interests, keeper.auto_create = set(), False
+    await keeper.refresh({"a"})
+    assert broker.asked == [(None, False), (["a"], False)]
+
+
+async def test_one_request_at_a_time(keeper, broker):
+    broker.released.clear()
+    tasks = [asyncio.create_task(keeper.refresh({name})) for name in "ab"]
+    while not broker.asked:
+        await asyncio.sleep(0)
+    assert len(broker.asked) == 1
+    broker.released.set()
+    await asyncio.gather(*tasks)
+    assert broker.asked[-1] == (["a", "b"], True)
+
+
+async def test_a_caller_who_goes_away_does_not_take_the_request_along(keeper, broker):
+    broker.released.clear()
+    gone = asyncio.create_task(keeper.refresh({"a"}))
+    while not broker.asked:
+        await asyncio.sleep(0)
+    gone.cancel()
+    await asyncio.gather(gone, return_exceptions=True)
+    other = asyncio.create_task(keeper.refresh())
+    broker.released.set()
+    await other
+    assert keeper.refreshed_at_s > 0
+
+
+async def test_a_broker_that_knows_no_brokers_is_no_answer(keeper, broker):
+    broker.brokers = []
+    with pytest.raises(UnavailableError, match="h:1 knows no brokers yet"):
+        await keeper.refresh()
+    assert keeper.refreshed_at_s < 0
+
+
+async def test_a_forbidden_topic_is_reported(keeper, broker, pool):
+    broker.error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    await keeper.refresh({"a"})
+    assert pool.rung == 1
+
+
+async def test_closing_ends_a_request_under_way(keeper, broker):
+    broker.released.clear()
+    waiting = asyncio.create_task(keeper.refresh())
+    while not broker.asked:
+        await asyncio.sleep(0)
+    await keeper.close()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
