@@ -1,11 +1,12 @@
 """The coordinator of one `__transaction_state` partition, for one leadership of it.
 
 Pure: it is told the time, the ends of appends and of marker requests, and returns what to do.
-The decisions are in `init_producer`, `add_partitions`, `end_txn` and `expiry`; this module keeps
-the ids, turns decisions into outcomes and follows each change from record to marker to completion.
+The decisions are in `init_producer`, `add_partitions`, `end_txn` and `expiry`; this module serves
+while it may and turns decisions into outcomes. The ids, and each change from record to marker to
+completion, are in `transaction_table`.
 """
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Any
 
@@ -18,15 +19,8 @@ from barnabas.transactions.decision import Change, Decision, NeedProducerId, Ref
 from barnabas.transactions.end_txn import decide_end
 from barnabas.transactions.error_versions import coordinator_error
 from barnabas.transactions.init_producer import check_init, decide_init
-from barnabas.transactions.markers import MarkerLedger
-from barnabas.transactions.metadata import (
-    TransactionMetadata,
-    Transition,
-    new_producer,
-    prepare_complete,
-)
+from barnabas.transactions.metadata import TransactionMetadata, prepare_complete
 from barnabas.transactions.outcome import Outcome, PendingAppend, ReplyT, SendMarkers
-from barnabas.transactions.records import decode_key, decode_value, encode_key, encode_value
 from barnabas.transactions.requests import (
     AddPartitions,
     AddPartitionsReply,
@@ -39,6 +33,7 @@ from barnabas.transactions.requests import (
     ListTransactionsReply,
 )
 from barnabas.transactions.states import TransactionState
+from barnabas.transactions.transaction_table import TransactionTable
 
 
 class TransactionCoordinatorShard:
@@ -74,8 +69,7 @@ class TransactionCoordinatorShard:
         self.coordinator_epoch = coordinator_epoch
         self._config = config or TransactionConfig()
         self._guards = guards or Guards()
-        self._ids: dict[str, TransactionMetadata] = {}
-        self._markers = MarkerLedger(coordinator_epoch, self._config, self._guards)
+        self._table = TransactionTable(coordinator_epoch, self._config, self._guards)
         self._schedule: expiry.ScanSchedule | None = None
         self._unavailable = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 
@@ -83,22 +77,13 @@ class TransactionCoordinatorShard:
 
     def replay(self, key: bytes, value: bytes | None) -> None:
         """Take one record of the log while loading. ProtocolError if it cannot be read."""
-        transactional_id = decode_key(key)
-        if transactional_id is None:
-            return
-        if value is None:
-            self._ids.pop(transactional_id, None)
-            return
-        self._ids[transactional_id] = TransactionMetadata(
-            transactional_id, decode_value(value), persisted=True
-        )
+        self._table.replay(key, value)
 
     def load_complete(self, now_ms: int) -> Outcome[Any]:
         """Begin to serve: transactions decided by an earlier coordinator are finished."""
         self._unavailable = ErrorCode.NONE
         self._schedule = expiry.ScanSchedule(self._config, now_ms)
-        decided = [m for m in self._ids.values() if m.current.state.is_prepared]
-        return self._finish(decided, now_ms)
+        return self._table.finish_decided(now_ms)
 
     def resign(self) -> None:
         """Stop serving; appends and markers still under way change nothing any more."""
@@ -109,7 +94,7 @@ class TransactionCoordinatorShard:
         """When `on_timer` is due; None while not serving."""
         if self._schedule is None or self._unavailable is not ErrorCode.NONE:
             return None
-        marker_ms = self._markers.wake_at_ms
+        marker_ms = self._table.wake_at_ms
         scan_ms = self._schedule.wake_at_ms
         return scan_ms if marker_ms is None else min(scan_ms, marker_ms)
 
@@ -122,11 +107,11 @@ class TransactionCoordinatorShard:
         error = self._unavailable or check_init(request, self._config.max_timeout_ms)
         if error:
             return Outcome(InitProducerIdReply(error))
-        metadata = self._ids.get(request.transactional_id)
+        metadata = self._table.get(request.transactional_id)
         if metadata is None:
             if new_producer_id is None:
                 return Outcome(need_producer_id=True)
-            metadata = self._create(request, new_producer_id, now_ms)
+            metadata = self._table.create(request, new_producer_id, now_ms)
         if metadata.pending is not None:
             return Outcome(InitProducerIdReply(ErrorCode.CONCURRENT_TRANSACTIONS))
         decision = decide_init(metadata.current, request, new_producer_id, now_ms)
@@ -137,7 +122,7 @@ class TransactionCoordinatorShard:
         all_in = AddPartitionsReply(
             ErrorCode.NONE, dict.fromkeys(request.partitions, ErrorCode.NONE)
         )
-        metadata = self._ids.get(request.transactional_id)
+        metadata = self._table.get(request.transactional_id)
         error = self._lookup_error(request.transactional_id, metadata)
         if error or metadata is None:
             return Outcome(all_in.failed(error))
@@ -150,7 +135,7 @@ class TransactionCoordinatorShard:
         self, request: EndTxn, now_ms: int, new_producer_id: int | None = None
     ) -> Outcome[EndTxnReply]:
         """Commit or abort; answered when the decision is committed, before the markers."""
-        metadata = self._ids.get(request.transactional_id)
+        metadata = self._table.get(request.transactional_id)
         error = self._lookup_error(request.transactional_id, metadata)
         if error or metadata is None:
             return Outcome(EndTxnReply(error))
@@ -161,12 +146,12 @@ class TransactionCoordinatorShard:
     def list_transactions(self, request: ListTransactions, now_ms: int) -> ListTransactionsReply:
         if self._unavailable:
             return ListTransactionsReply(self._unavailable)
-        return queries.list_transactions(self._ids.values(), request, now_ms)
+        return queries.list_transactions(self._table, request, now_ms)
 
     def describe_transaction(self, transactional_id: str) -> DescribeTransactionReply:
         if self._unavailable:
             return DescribeTransactionReply(self._unavailable, transactional_id)
-        return queries.describe_transaction(self._ids.get(transactional_id), transactional_id)
+        return queries.describe_transaction(self._table.get(transactional_id), transactional_id)
 
     # ------------------------------------------------------------------ what the driver reports
 
@@ -174,12 +159,7 @@ class TransactionCoordinatorShard:
         """The records are committed: the changes are true now, and their reply may go out."""
         if self._unavailable:
             return self._disowned(append)
-        changed = [self._ids[transactional_id] for transactional_id in append.changes]
-        for metadata in changed:
-            metadata.complete()
-            self._settle(metadata)
-        work = self._finish([m for m in changed if m.current.state.is_prepared], now_ms)
-        return Outcome(append.reply, background=work.background, markers=work.markers)
+        return self._table.commit(append, now_ms)
 
     def append_failed(
         self, append: PendingAppend[ReplyT], error: ErrorCode, now_ms: int
@@ -191,8 +171,7 @@ class TransactionCoordinatorShard:
         """
         if self._unavailable:
             return self._disowned(append)
-        for transactional_id in append.changes:
-            self._undo(self._ids[transactional_id], now_ms)
+        self._table.undo(append, now_ms)
         reply = append.reply
         return Outcome(None if reply is None else reply.failed(coordinator_error(error)))
 
@@ -206,31 +185,21 @@ class TransactionCoordinatorShard:
         """Some partitions of `send` have answered, or are known to exist no more."""
         if self._unavailable:
             return Outcome()
-        self._markers.record(send, results, deleted, now_ms)
-        return Outcome(background=self._completions([send.transactional_id], now_ms))
+        return Outcome(background=self._table.markers_written(send, results, deleted, now_ms))
 
     def on_timer(self, now_ms: int) -> Outcome[Any]:
         """Abort what has timed out, forget idle ids, ask again for markers."""
         if self._schedule is None or self._unavailable:
             return Outcome()
-        markers = tuple(self._markers.due(now_ms))
-        appends = list(self._completions(self._markers.transactional_ids, now_ms))
+        completions, markers = self._table.markers_due(now_ms)
+        appends = list(completions)
         if self._schedule.take_abort(now_ms):
-            overdue = expiry.timed_out(self._ids.values(), now_ms)
-            appends += [self._begin([planned]) for planned in overdue]
+            appends += self._table.abort_overdue(now_ms)
         if self._schedule.take_expiry(now_ms):
-            appends += self._expire(now_ms)
+            appends += self._table.forget_idle(now_ms)
         return Outcome(background=tuple(appends), markers=markers)
 
-    # ------------------------------------------------------------------ following a change
-
-    def _create(
-        self, request: InitProducerId, producer_id: int, now_ms: int
-    ) -> TransactionMetadata:
-        first = new_producer(producer_id, request.transaction_timeout_ms, now_ms)
-        metadata = TransactionMetadata(request.transactional_id, first, persisted=False)
-        self._ids[request.transactional_id] = metadata
-        return metadata
+    # ------------------------------------------------------------------ inside
 
     def _lookup_error(
         self, transactional_id: str, metadata: TransactionMetadata | None
@@ -253,73 +222,14 @@ class TransactionCoordinatorShard:
             case NeedProducerId():
                 return Outcome(need_producer_id=True)
             case Change(to):
-                return Outcome(append=self._begin([(metadata, to)], success))
+                return Outcome(append=self._table.begin([(metadata, to)], success))
             case _:
                 return Outcome(success)
-
-    def _begin(
-        self, planned: Iterable[expiry.Planned], reply: ReplyT | None = None
-    ) -> PendingAppend[ReplyT]:
-        """Note the changes as pending and make their records."""
-        changes: dict[str, Transition] = {}
-        for metadata, target in planned:
-            metadata.begin(target)
-            changes[metadata.transactional_id] = target
-        version = self._config.transaction_version
-        records = tuple(
-            (encode_key(transactional_id), encode_value(target, version))
-            for transactional_id, target in changes.items()
-        )
-        return PendingAppend(records, changes, reply)
-
-    def _settle(self, metadata: TransactionMetadata) -> None:
-        """Drop what a committed change has ended."""
-        state = metadata.current.state
-        if state is TransactionState.DEAD:
-            del self._ids[metadata.transactional_id]
-        elif state in (TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT):
-            self._markers.close(metadata.transactional_id)
-
-    def _undo(self, metadata: TransactionMetadata, now_ms: int) -> None:
-        if not self._guards.change_only_after_append:
-            metadata.complete()
-            return
-        metadata.cancel()
-        if not metadata.persisted:
-            del self._ids[metadata.transactional_id]
-        elif metadata.current.state.is_prepared:
-            self._markers.retry_completion(metadata.transactional_id, now_ms)
 
     def _disowned(self, append: PendingAppend[ReplyT]) -> Outcome[ReplyT]:
         """The partition has moved on: whoever leads it now knows what became of the records."""
         reply = append.reply
         return Outcome(None if reply is None else reply.failed(self._unavailable))
-
-    def _finish(self, decided: Iterable[TransactionMetadata], now_ms: int) -> Outcome[Any]:
-        """Markers for transactions whose decision is committed."""
-        opened = {
-            metadata.transactional_id: self._markers.open(
-                metadata.transactional_id, metadata.current, now_ms
-            )
-            for metadata in decided
-        }
-        markers = tuple(send for send in opened.values() if send is not None)
-        return Outcome(background=self._completions(opened, now_ms), markers=markers)
-
-    def _completions(
-        self, transactional_ids: Iterable[str], now_ms: int
-    ) -> tuple[PendingAppend[Any], ...]:
-        """Complete records for those that have all their markers."""
-        finished = [self._ids[name] for name in self._markers.take_finished(transactional_ids)]
-        return tuple(
-            self._begin([(metadata, prepare_complete(metadata.current, now_ms))])
-            for metadata in finished
-        )
-
-    def _expire(self, now_ms: int) -> list[PendingAppend[Any]]:
-        planned = expiry.expired(self._ids.values(), self._config.id_expiration_ms, now_ms)
-        size = self._config.expiry_batch_size
-        return [self._begin(planned[at : at + size]) for at in range(0, len(planned), size)]
 
 
 def _init_reply(decision: Decision) -> InitProducerIdReply:

@@ -262,15 +262,6 @@ class TestExpiry:
         h.hold = False
         assert h.add(producer, P0).error is E.NONE
 
-    def test_tombstones_come_in_batches(self) -> None:
-        h = Harness(TransactionConfig(expiry_batch_size=2))
-        for name in "abcde":
-            request = InitProducerId(name, 1)
-            h._act(h.shard.init_producer_id(request, h.now_ms, new_producer_id=1))
-        h.hold = True
-        h.tick(self.WEEK_MS)
-        assert [len(append.records) for append in h.held] == [2, 2, 1]
-
 
 class TestMarkers:
     def open(self) -> Harness:
