@@ -62,9 +62,6 @@ class KafkaClient:
         """Why the cluster does not let this client in, or not to one of the topics."""
         return self._pool.refused or self.metadata.refusal(topics)
 
-    async def close_idle(self) -> None:
-        self._pool.close_idle(asyncio.get_running_loop().time())
-
     async def close(self) -> None:
         await self._keeper.close()
         await self._pool.close()

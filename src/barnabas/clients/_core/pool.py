@@ -15,6 +15,8 @@ from barnabas.net.connection_options import Address
 from barnabas.security.errors import AuthenticationError
 
 Key = tuple[Address, str]
+IDLE_CHECKS = 8
+"""How often idle connections are looked for within the time that they may be idle."""
 
 
 class ConnectionPool:
@@ -27,6 +29,7 @@ class ConnectionPool:
         self._resting: dict[Address, tuple[float, BarnabasError]] = {}
         self._backoffs: dict[Address, Backoff] = {}
         self._closed = False
+        self._idle_check: asyncio.TimerHandle | None = None
         self.refused: AuthenticationError | None = None
         """Why the cluster does not let this client in; whoever gets an answer clears it."""
         self.on_refused: Callable[[], None] = lambda: None
@@ -57,17 +60,10 @@ class ConnectionPool:
         self.refused = error
         self.on_refused()
 
-    def close_idle(self, now_s: float) -> None:
-        """Close what was not used for connections.max.idle.ms."""
-        limit = self._options.connections_max_idle_ms / 1000
-        for key, connection in list(self._connections.items()):
-            idle = now_s - connection.last_used_s > limit and not connection.in_flight
-            if connection.closed or (limit > 0 and idle):
-                connection.close()
-                del self._connections[key]
-
     async def close(self) -> None:
         self._closed = True
+        if self._idle_check is not None:
+            self._idle_check.cancel()
         tasks = list(self._opening.values())
         for task in tasks:
             task.cancel()
@@ -97,6 +93,26 @@ class ConnectionPool:
         del self._opening[key]
         if not task.cancelled() and task.exception() is None:
             self._connections[key] = task.result()
+            self._check_idle_later()
+
+    def _check_idle_later(self) -> None:
+        limit_s = self._options.connections_max_idle_ms / 1000
+        if limit_s > 0 and self._idle_check is None and not self._closed:
+            loop = asyncio.get_running_loop()
+            self._idle_check = loop.call_later(limit_s / IDLE_CHECKS, self._close_idle)
+
+    def _close_idle(self) -> None:
+        """Close what was not used for connections.max.idle.ms."""
+        self._idle_check = None
+        limit_s = self._options.connections_max_idle_ms / 1000
+        now_s = asyncio.get_running_loop().time()
+        for key, connection in list(self._connections.items()):
+            idle = now_s - connection.last_used_s >= limit_s and not connection.in_flight
+            if connection.closed or idle:
+                connection.close()
+                del self._connections[key]
+        if self._connections:
+            self._check_idle_later()
 
     def _backoff(self, address: Address) -> Backoff:
         options = self._options
