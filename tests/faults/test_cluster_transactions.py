@@ -28,7 +28,9 @@ def test_transactions_are_whole_across_fail_over(cluster, topic_name):
     writer.stop()
     assert writer.error is None
     found = {}
-    for record in cluster.records(topic_name, read_committed=True, timeout=20):
+    # The last one is committed before its markers are everywhere.
+    written = {"at_least": PARTITIONS * len(writer.committed), "timeout": 30}
+    for record in cluster.records(topic_name, read_committed=True, **written):
         found.setdefault(record.value, []).append(record.partition)
     whole = sorted(range(PARTITIONS))
     assert {n for n in writer.committed if sorted(found.get(b"%d" % n, [])) != whole} == set()
