@@ -110,7 +110,7 @@ class ModelPartition:
         if action is MarkerAction.APPEND:
             self._store_marker(send, transaction)
         if action in (MarkerAction.APPEND, MarkerAction.SKIP):
-            self.verification.marker_written(send.producer_id)
+            self.verification.marker_written(send.producer_id, marker.ended_epoch)
             state = self.producers[send.producer_id]
             state.coordinator_epoch = max(state.coordinator_epoch, send.coordinator_epoch)
         return action.error

@@ -18,8 +18,8 @@ class MarkerAction(enum.Enum):
 
     APPEND = ErrorCode.NONE
     SKIP = "already written"
-    """Answer success; void the producer's verifications, and raise its coordinator epoch in
-    memory, so that an older coordinator stays fenced."""
+    """Answer success; void the verifications for what it has ended, and raise the producer's
+    coordinator epoch in memory, so that an older coordinator stays fenced."""
     FENCED_COORDINATOR = ErrorCode.TRANSACTION_COORDINATOR_FENCED
     FENCED_PRODUCER = ErrorCode.INVALID_PRODUCER_EPOCH
 
@@ -44,6 +44,11 @@ class Marker:
     producer_epoch: int
     coordinator_epoch: int
     transaction_version: int = 0
+
+    @property
+    def ended_epoch(self) -> int:
+        """The epoch of the transaction that it ends; from version 2 on its own is the next's."""
+        return self.producer_epoch - 1 if self.transaction_version >= 2 else self.producer_epoch
 
 
 def decide_marker(producer: ProducerView | None, marker: Marker) -> MarkerAction:

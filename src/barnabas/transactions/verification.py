@@ -3,9 +3,12 @@
 Before the first batch of a producer's transaction reaches a partition, its leader asks the
 coordinator whether the partition is in the open transaction (AddPartitionsToTxn verify-only, or
 the addition itself under transaction version 2). The answer takes time, in which the transaction
-may end: so each question has a token, the token is checked at the append, and a marker makes all
-tokens void (KAFKA-14884). Without this a late produce opens a transaction that nobody will ever
-close, and the last stable offset stays behind it for good (KAFKA-12671).
+may end: so each question has a token, the token is checked at the append, and a marker makes the
+tokens of what it ends void (KAFKA-14884). Not those of a later epoch: the producer may be at its
+next transaction already, and a coordinator that missed an answer repeats its markers.
+
+Without this a late produce opens a transaction that nobody will ever close, and the last stable
+offset stays behind it for good (KAFKA-12671).
 
 One `VerificationStates` per partition, on the loop that owns it; not persisted, a new leader
 starts empty and asks again.
@@ -19,14 +22,19 @@ _SEQUENCE_RANGE = 2**31
 class VerificationToken:
     """Proof that a verification was begun; compared by identity."""
 
-    __slots__ = ()
+    __slots__ = ("begun_under",)
+
+    def __init__(self, begun_under: "VerificationStates") -> None:
+        self.begun_under = begun_under
 
 
 class _Entry:
     __slots__ = ("begun_ms", "lowest_sequence", "producer_epoch", "token")
 
-    def __init__(self, producer_epoch: int, sequence: int, now_ms: int) -> None:
-        self.token = VerificationToken()
+    def __init__(
+        self, token: VerificationToken, producer_epoch: int, sequence: int, now_ms: int
+    ) -> None:
+        self.token = token
         self.producer_epoch = producer_epoch
         self.lowest_sequence = sequence
         self.begun_ms = now_ms
@@ -80,7 +88,8 @@ class VerificationStates:
             return None
         entry = self._entries.get(producer_id)
         if entry is None:
-            entry = self._entries[producer_id] = _Entry(producer_epoch, sequence, now_ms)
+            token = VerificationToken(self)
+            entry = self._entries[producer_id] = _Entry(token, producer_epoch, sequence, now_ms)
         entry.see(producer_epoch, sequence)
         return entry.token
 
@@ -111,9 +120,11 @@ class VerificationStates:
         """A batch of this producer is in the log: its transaction is open there."""
         self._entries.pop(producer_id, None)
 
-    def marker_written(self, producer_id: int) -> None:
-        """The transaction ended: whatever was verified for it is void."""
-        self._entries.pop(producer_id, None)
+    def marker_written(self, producer_id: int, ended_epoch: int) -> None:
+        """A transaction ended: whatever was verified for it, or for an earlier one, is void."""
+        entry = self._entries.get(producer_id)
+        if entry is not None and entry.producer_epoch <= ended_epoch:
+            del self._entries[producer_id]
 
     def expire(self, now_ms: int, expiration_ms: int) -> None:
         """Forget verifications whose producer never came back."""

@@ -43,3 +43,8 @@ def test_an_older_coordinator(version: int) -> None:
 def test_errors() -> None:
     assert (APPEND.error, SKIP.error) == (ErrorCode.NONE, ErrorCode.NONE)
     assert MarkerAction.FENCED_PRODUCER.error is ErrorCode.INVALID_PRODUCER_EPOCH
+
+
+@pytest.mark.parametrize(("version", "ended"), [(0, 4), (1, 4), (2, 3)])
+def test_which_epoch_a_marker_ends(version: int, ended: int) -> None:
+    assert Marker(4, 7, version).ended_epoch == ended

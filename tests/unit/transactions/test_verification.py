@@ -4,11 +4,12 @@ from barnabas.model.error_codes import ErrorCode as E
 from barnabas.transactions.verification import VerificationStates, VerificationToken
 
 PID = 9
+EPOCH = 3
 LAST_SEQUENCE = 2**31 - 1
 
 
 def begin(
-    states: VerificationStates, sequence: int, *, epoch: int = 0, open_: bool = False
+    states: VerificationStates, sequence: int, *, epoch: int = EPOCH, open_: bool = False
 ) -> VerificationToken | None:
     return states.begin(PID, epoch, sequence, transaction_open=open_, now_ms=0)
 
@@ -18,7 +19,7 @@ def check(
     sequence: int,
     token: VerificationToken | None,
     *,
-    epoch: int = 0,
+    epoch: int = EPOCH,
     open_: bool = False,
 ) -> E:
     return states.check_append(PID, epoch, sequence, token, transaction_open=open_)
@@ -50,10 +51,18 @@ def test_a_marker_makes_the_token_void() -> None:
     """KAFKA-14884: the transaction ended while the coordinator was being asked."""
     states = VerificationStates()
     token = begin(states, 0)
-    states.marker_written(PID)
+    states.marker_written(PID, EPOCH)
     assert check(states, 0, token) is E.INVALID_TXN_STATE
     begin(states, 0)
     assert check(states, 0, token) is E.INVALID_TXN_STATE
+
+
+def test_a_marker_of_an_earlier_epoch_changes_nothing() -> None:
+    """A coordinator repeats it while the producer is at its next transaction."""
+    states = VerificationStates()
+    token = begin(states, 0)
+    states.marker_written(PID, EPOCH - 1)
+    assert check(states, 0, token) is E.NONE
 
 
 def test_batches_of_one_transaction_share_the_token() -> None:

@@ -89,7 +89,8 @@ class MarkerWriter:
         if not partition.is_leader:
             raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         groups = self._group_shard(place)
-        action = self._decide(end, place)
+        marker = Marker(end.producer_epoch, end.coordinator_epoch, end.transaction_version)
+        action = decide_marker(self._producers.view(place, end.producer_id), marker)
         if action.error is not ErrorCode.NONE:
             raise BrokerError(action.error)
         required = partition.log.log_end_offset
@@ -99,7 +100,7 @@ class MarkerWriter:
                 groups.marker_appended(end.producer_id, required, commit=end.commit)
         else:
             self._producers.raise_coordinator_epoch(place, end.producer_id, end.coordinator_epoch)
-        self._verifications.marker_written(place, end.producer_id)
+        self._verifications.marker_written(place, end.producer_id, marker.ended_epoch)
         return partition, required
 
     def _group_shard(self, place: TopicPartition) -> GroupShardDriver | None:
@@ -111,10 +112,6 @@ class MarkerWriter:
         except BrokerError:
             # In the words of a partition leader, which coordinators elsewhere understand.
             raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER) from None
-
-    def _decide(self, end: EndOfTransaction, place: TopicPartition) -> MarkerAction:
-        marker = Marker(end.producer_epoch, end.coordinator_epoch, end.transaction_version)
-        return decide_marker(self._producers.view(place, end.producer_id), marker)
 
     def _append(self, end: EndOfTransaction, partition: Partition) -> int:
         now_ms = self._steady.now_ms()

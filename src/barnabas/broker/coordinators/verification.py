@@ -57,7 +57,7 @@ class Verifications:
         if not self._enabled or self._is_open(attempt):
             return
         states = self._states.get(attempt.place)
-        if states is None and token is not None:
+        if token is not None and token.begun_under is not states:
             # Begun under an earlier leadership, whose questions are forgotten: ask again.
             code = ErrorCode.NOT_LEADER_OR_FOLLOWER
         elif states is None:
@@ -77,9 +77,9 @@ class Verifications:
         if (states := self._states.get(place)) is not None:
             states.appended(producer_id)
 
-    def marker_written(self, place: TopicPartition, producer_id: int) -> None:
+    def marker_written(self, place: TopicPartition, producer_id: int, ended_epoch: int) -> None:
         if (states := self._states.get(place)) is not None:
-            states.marker_written(producer_id)
+            states.marker_written(producer_id, ended_epoch)
 
     def forget(self, place: TopicPartition) -> None:
         """The partition has a new leader, maybe this broker again: all tokens are void."""

@@ -64,8 +64,14 @@ def test_open_at_another_epoch_does_not_count(verifications, producers):
 def test_marker_voids_the_token(verifications):
     """KAFKA-14884: the transaction ended while the coordinator was asked."""
     token = verifications.begin(ATTEMPT)
-    verifications.marker_written(PLACE, 7)
+    verifications.marker_written(PLACE, 7, 0)
     assert refusal(verifications, ATTEMPT, token) is ErrorCode.INVALID_TXN_STATE
+
+
+def test_marker_of_the_transaction_before_does_not(verifications):
+    token = verifications.begin(ATTEMPT._replace(producer_epoch=1))
+    verifications.marker_written(PLACE, 7, 0)
+    verifications.check_append(ATTEMPT._replace(producer_epoch=1), token)
 
 
 def test_new_leadership_voids_the_token(verifications):
@@ -74,7 +80,7 @@ def test_new_leadership_voids_the_token(verifications):
     assert refusal(verifications, ATTEMPT, token) is ErrorCode.NOT_LEADER_OR_FOLLOWER
     assert refusal(verifications, ATTEMPT, None) is ErrorCode.INVALID_TXN_STATE
     fresh = verifications.begin(ATTEMPT)
-    assert refusal(verifications, ATTEMPT, token) is ErrorCode.INVALID_TXN_STATE
+    assert refusal(verifications, ATTEMPT, token) is ErrorCode.NOT_LEADER_OR_FOLLOWER
     verifications.check_append(ATTEMPT, fresh)
 
 
