@@ -283,7 +283,8 @@ def test_bad_configuration_fails_at_construction():
         Producer(bootstrap_servers="localhost")
 
 
-def test_after_a_failed_transaction_send_says_so_at_once(topic_name):
+@pytest.mark.parametrize("code", [ErrorCode.INVALID_RECORD, ErrorCode.INVALID_TXN_STATE])
+def test_after_a_failed_transaction_send_says_so_at_once(topic_name, code):
     with (
         Broker({"num.partitions": 2}) as own,
         Producer(
@@ -292,10 +293,10 @@ def test_after_a_failed_transaction_send_says_so_at_once(topic_name):
     ):
         producer.init_transactions()
         producer.begin_transaction()
-        own.fail("PRODUCE", "INVALID_RECORD")
+        own.fail("PRODUCE", code)
         lost = producer.send(topic_name, b"a", partition=0)
         open_batch = producer.send(topic_name, b"b", partition=1)
-        assert lost.exception(10).code is ErrorCode.INVALID_RECORD
+        assert lost.exception(10).code is code
         assert not open_batch.done()  # a record could be appended to it
         with pytest.raises(LocalError, match="must be aborted"):
             producer.send(topic_name, b"c", partition=1)

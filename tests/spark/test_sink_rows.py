@@ -4,15 +4,17 @@ import pyarrow as pa
 import pytest
 
 from barnabas.clients.producer.column_producer import ColumnProducer
-from barnabas.model.errors import LocalError
+from barnabas.model.errors import BarnabasError, LocalError
 from barnabas.spark.sink.options import SinkOptions
 from barnabas.spark.sink.rows import Sending
 from barnabas.spark.sink.transactional_write import (
     Epoch,
     ProducerCache,
+    ReplayError,
     clients,
     write_exactly_once,
 )
+from barnabas.testing import Broker
 
 pytestmark = pytest.mark.integration
 
@@ -137,6 +139,32 @@ def test_what_is_not_small_always_looks(broker, topic_name, options, monkeypatch
     assert len(values(broker, topic_name)) == 12
     assert write_exactly_once(options, Epoch(topic_name, 1, 0), iter(large)) == 0
     assert write_exactly_once(options, Epoch(topic_name, 2, 0), iter([batch(value=[])])) == 0
+
+
+@pytest.mark.parametrize("failures", [1, 2, 3])
+def test_rows_at_hand_are_tried_again(topic_name, failures):
+    with Broker() as own:
+        own.topic(topic_name)
+        texts = {"kafka.bootstrap.servers": own.bootstrap_servers, "topic": topic_name}
+        options = SinkOptions.parse(texts, streaming=True)
+        assert write(options, Epoch(topic_name, 0, 0, first_attempt=True)) == 1
+        failure = own.fail("Produce", "INVALID_TXN_STATE", times=failures)
+        assert write(options, Epoch(topic_name, 1, 0, first_attempt=True)) == 1
+        assert failure.hits == failures
+        assert values(own, topic_name) == [b"0", b"1"]
+        own.fail("Produce", "INVALID_TXN_STATE", times=None)
+        with pytest.raises(BarnabasError):
+            write(options, Epoch(topic_name, 2, 0, first_attempt=True))
+        own.heal()
+        assert values(own, topic_name) == [b"0", b"1"]
+
+
+def test_a_replay_with_other_rows_is_refused_at_once(topic_name, options, monkeypatch):
+    assert write(options, Epoch(topic_name, 0, 0)) == 1
+    asked = Asked(monkeypatch)
+    with pytest.raises(ReplayError, match="comes again with 2"):
+        write_exactly_once(options, Epoch(topic_name, 0, 0), iter([batch(value=["a", "b"])]))
+    assert asked.count == 1
 
 
 def test_an_old_transaction_is_not_gone_on_with():

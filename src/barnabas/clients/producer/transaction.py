@@ -11,7 +11,7 @@ transaction brings the epoch of the next.
 
 import asyncio
 import enum
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Set
 from functools import partial
 from typing import Any
 
@@ -102,7 +102,8 @@ class Transaction:
 
     def batch_failed(self, error: BarnabasError) -> None:
         """A batch of the transaction is lost: the transaction cannot be committed."""
-        self._spoil(error)
+        # A partition that does not know of the transaction spoils it; a coordinator would not.
+        self._spoil(error, _FATAL - {ErrorCode.INVALID_TXN_STATE})
 
     # -- the caller's steps --------------------------------------------------------------------
 
@@ -260,8 +261,8 @@ class Transaction:
             self._client.forget_coordinator(TRANSACTION, self._id)
         raise BrokerError(code)
 
-    def _spoil(self, error: BarnabasError) -> None:
-        fatal = isinstance(error, BrokerError) and error.code in _FATAL
+    def _spoil(self, error: BarnabasError, final: Set[ErrorCode] = _FATAL) -> None:
+        fatal = isinstance(error, BrokerError) and error.code in final
         if self.state is not TransactionState.FATAL:
             self.state = TransactionState.FATAL if fatal else TransactionState.ABORTABLE
             self._error = error

@@ -46,6 +46,9 @@ _log = logging.getLogger("barnabas.spark")
 ID_PREFIX = "spark-sink"
 KEPT_BYTES = 1024 * 1024
 """Rows of a micro-batch that are kept until they are committed, to be sent again."""
+LOOKS = 3
+"""How often rows that are at hand are tried to be written, each time after a look at what is there:
+on one machine Spark gives a task one try, and brokers come and go."""
 FRESH_SECONDS = 600.0
 """A coordinator forgets a transactional id that is not used for long."""
 
@@ -79,6 +82,10 @@ class Mark:
     @classmethod
     def read(cls, committed: OffsetAndMetadata) -> "Mark":
         return cls(committed.offset - 1, int(json.loads(committed.metadata)["rows"]))
+
+
+class ReplayError(LocalError):
+    """What comes again is not what was written."""
 
 
 class ProducerCache:
@@ -161,6 +168,13 @@ def write_exactly_once(
         except BarnabasError as error:
             # Another worker has had the id since, be it for a replay that wrote nothing.
             _log.info("the rows are sent again, after a look at what is there: %s", error)
+    for _ in range(LOOKS - 1 if whole else 0):
+        try:
+            return _after_a_look(options, settings, epoch, kept)
+        except ReplayError:
+            raise
+        except BarnabasError as error:
+            _log.info("the rows are sent again, after another look at what is there: %s", error)
     return _after_a_look(options, settings, epoch, itertools.chain(kept, batches))
 
 
@@ -179,7 +193,7 @@ def _after_a_look(
     options: SinkOptions,
     settings: dict[str, str],
     epoch: Epoch,
-    rows: Iterator["pa.RecordBatch"],
+    rows: Iterable["pa.RecordBatch"],
 ) -> int:
     try:
         clients.producer(settings).init_transactions()
@@ -226,7 +240,7 @@ def _read_mark(admin: Admin, group: str) -> Mark | None:
 
 def _check_replay(mark: Mark, epoch: Epoch, rows: int) -> None:
     if mark.batch_id == epoch.batch_id and mark.rows != rows:
-        raise LocalError(
+        raise ReplayError(
             f"micro-batch {epoch.batch_id} of query {epoch.query_id} was written with {mark.rows} "
             f"rows in task {epoch.task} and comes again with {rows}: its rows were cut into tasks "
             "differently, so what is missing cannot be told"
