@@ -38,14 +38,21 @@ def test_a_query_is_a_group_to_the_tools(spark, broker, source, topic_name, tmp_
     broker.topic(topic_name, partitions=2)
     broker.produce(topic_name, *[str(n) for n in range(6)], partition=0)
     broker.produce(topic_name, "x", partition=1)
-    told = {}
-    listener = watch_lag(spark, lambda query, found: told.setdefault(query, found))
+    told, heard = {}, threading.Event()
+
+    def hear(query, found):
+        told.setdefault(query, found)
+        if query == topic_name:
+            heard.set()
+
+    listener = watch_lag(spark, hear)
     try:
         frame = stream(spark, source, topic_name, maxOffsetsPerTrigger="4")
         writer = frame.writeStream.format("noop").queryName(topic_name)
         query = writer.option("checkpointLocation", str(tmp_path)).trigger(availableNow=True)
         query = query.start()
         finish(query)
+        assert heard.wait(60), "Spark tells its listeners when it has the time"
     finally:
         spark.streams.removeListener(listener)
     metrics = told[topic_name].metrics()

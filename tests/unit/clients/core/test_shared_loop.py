@@ -84,8 +84,18 @@ def thread():
 @pytest.fixture
 def resting(thread, monkeypatch):
     """The loop's own thread rests until it is wanted, however slow the machine is."""
-    monkeypatch.setattr(shared_loop, "REST_S", 10 * LIMIT_S)
-    visit(thread)
+    rests, may_hear = threading.Event(), threading.Event()
+
+    def rest():
+        rests.set()
+        may_hear.wait(10 * LIMIT_S)
+        thread._wanted.heard(10 * LIMIT_S)
+
+    monkeypatch.setattr(thread, "_rest", rest)
+    while not rests.is_set():
+        visit(thread)
+    thread._wanted.silence()  # it may have been wanted while it was about to rest
+    may_hear.set()
     return thread
 
 
@@ -202,7 +212,7 @@ def rest(resting, monkeypatch):
     def pauses(*events):
         bell = Listened(*events)
         monkeypatch.setattr(resting, "_wanted", bell)
-        resting._rest()
+        SharedLoopThread._rest(resting)
         monkeypatch.undo()
         return bell.pauses
 
