@@ -161,21 +161,20 @@ def write_exactly_once(
     if not kept:
         return 0
     settings = _transactional(options, epoch)
-    whole = sum(batch.nbytes for batch in kept) <= KEPT_BYTES
-    if whole and epoch.first_attempt and clients.goes_on(settings, epoch):
+    if sum(batch.nbytes for batch in kept) > KEPT_BYTES:
+        return _after_a_look(options, settings, epoch, itertools.chain(kept, batches))
+    goes_on = epoch.first_attempt and clients.goes_on(settings, epoch)
+    *ways, last = ([_transaction] if goes_on else []) + [_after_a_look] * LOOKS
+    for write in ways:
         try:
-            return _transaction(options, settings, epoch, kept)
-        except BarnabasError as error:
-            # Another worker has had the id since, be it for a replay that wrote nothing.
-            _log.info("the rows are sent again, after a look at what is there: %s", error)
-    for _ in range(LOOKS - 1 if whole else 0):
-        try:
-            return _after_a_look(options, settings, epoch, kept)
+            return write(options, settings, epoch, kept)
         except ReplayError:
             raise
         except BarnabasError as error:
-            _log.info("the rows are sent again, after another look at what is there: %s", error)
-    return _after_a_look(options, settings, epoch, itertools.chain(kept, batches))
+            # Brokers come and go, or another worker has had the id since, be it for a replay that
+            # wrote nothing.
+            _log.info("the rows are sent again, after a look at what is there: %s", error)
+    return last(options, settings, epoch, kept)
 
 
 def _first(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
