@@ -58,24 +58,19 @@ def test_a_call_after_the_end_is_told_so(thread):
         thread.post(nothing)
 
 
-def test_calls_that_race_with_the_end_all_come_back(thread):
-    told = []
-    ready = threading.Barrier(4)
+def test_a_call_that_the_end_overtakes_comes_back(thread, monkeypatch):
+    """Between the look whether it may and the way to the loop there is no room for the end."""
+    hand_over = asyncio.run_coroutine_threadsafe
+    closing = threading.Thread(target=thread.close)
 
-    def use():
-        ready.wait(LIMIT_S)
-        while not isinstance(end := outcome(thread, nothing), ClosedError):
-            assert end == "done"
-        told.append(end)
+    def close_first(coroutine, loop):
+        closing.start()
+        closing.join(0.02)
+        return hand_over(coroutine, loop)
 
-    callers = [threading.Thread(target=use, daemon=True) for _ in range(3)]
-    for caller in callers:
-        caller.start()
-    ready.wait(LIMIT_S)
-    thread.close()
-    for caller in callers:
-        caller.join(LIMIT_S)
-    assert len(told) == 3
+    monkeypatch.setattr(asyncio, "run_coroutine_threadsafe", close_first)
+    assert isinstance(outcome(thread, forever), ClosedError)
+    closing.join(LIMIT_S)
 
 
 def test_a_deadline_is_no_end(thread):
