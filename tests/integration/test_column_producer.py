@@ -127,8 +127,8 @@ def test_rows_and_offsets_are_committed_together(broker, topic_name):
             producer.begin_transaction()
             producer.send_columns(topic_name, values)
             producer.commit_with_offsets({place: OffsetAndMetadata(turn)}, group)
-            committed = broker.admin.list_group_offsets([topic_name])[topic_name]
-            assert committed[place].offset == turn
+            committed = broker.admin.list_group_offsets([topic_name], require_stable=True)
+            assert committed[topic_name][place].offset == turn
             assert len(broker.records(topic_name, read_committed=True)) == 20 * (turn + 1)
 
 
