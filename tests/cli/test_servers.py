@@ -51,4 +51,4 @@ def test_zookeeper(tmp_path, cli):
 def test_a_port_that_is_taken(cli, tmp_path, broker):
     ran = cli("up", "--port", broker.port, "--host", "127.0.0.1", "--data-dir", tmp_path)
     assert ran.code == 1
-    assert f"port {broker.port} is taken; try --port {broker.port + 1}" in ran.err
+    assert f"port {broker.port} is taken; try port {broker.port + 1}" in ran.err

@@ -155,7 +155,7 @@ def test_up_says_which_port_is_taken_and_what_to_do(tmp_path):
             _, complaint = process.communicate(timeout=20)
     assert process.returncode == 1
     assert f"port {port} is taken" in complaint
-    assert f"--port {port + 1}" in complaint
+    assert f"try port {port + 1}" in complaint
     assert "Traceback" not in complaint
 
 

@@ -18,6 +18,8 @@ from barnabas.cli.framework.exit_codes import DONE, FAILED, INTERRUPTED, USAGE
 from barnabas.cli.framework.loading import load
 from barnabas.model.errors import BarnabasError, ConfigError
 
+_LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; returns the exit code."""
@@ -85,6 +87,8 @@ def _set_up_logging() -> None:
     if level:
         import logging
 
+        if level.upper() not in _LOG_LEVELS:
+            raise ConfigError(f"BARNABAS_LOG_LEVEL={level!r}: must be {' or '.join(_LOG_LEVELS)}")
         logging.basicConfig(level=level.upper(), stream=sys.stderr)
 
 

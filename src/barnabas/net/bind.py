@@ -19,8 +19,9 @@ def listen_on(
     """Listen on every address of `host`, all on one port; an empty host means all interfaces.
 
     A name such as localhost often has an IPv4 and an IPv6 address, and clients try either. OSError
-    when the port is taken or no address is ours. Port 0 takes a free one. Buffer sizes below 0
-    leave the system's, which grow by themselves; connections take them over.
+    with the address as its filename when the port is taken or no address is ours. Port 0 takes a
+    free one. Buffer sizes below 0 leave the system's, which grow by themselves; connections take
+    them over.
     """
     sizes = {socket.SO_SNDBUF: send_buffer_bytes, socket.SO_RCVBUF: receive_buffer_bytes}
     opened: list[socket.socket] = []
@@ -38,7 +39,7 @@ def listen_on(
                 for sock in opened:
                     sock.setsockopt(socket.SOL_SOCKET, option, size)
         if not opened:
-            raise OSError(errno.EADDRNOTAVAIL, f"{host!r} has no address on this machine")
+            raise OSError(errno.EADDRNOTAVAIL, "no address of this machine", host)
     except BaseException:
         for sock in opened:
             sock.close()
@@ -51,7 +52,10 @@ def _addresses(host: str, port: int) -> Sequence[tuple[int, str]]:
         if socket.has_dualstack_ipv6():
             return [(socket.AF_INET6, "::")]
         return [(socket.AF_INET, "0.0.0.0")]
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except socket.gaierror as error:
+        raise OSError(error.errno, error.strerror, host) from error
     unique = dict.fromkeys((family, str(address[0])) for family, _, _, _, address in found)
     return sorted(unique, key=lambda item: item[0] != socket.AF_INET)
 
@@ -66,7 +70,7 @@ def _open(family: int, address: tuple[str, int], backlog: int) -> socket.socket:
         sock.setblocking(False)
         sock.bind(address)
         sock.listen(backlog)
-    except BaseException:
+    except OSError as error:
         sock.close()
-        raise
+        raise OSError(error.errno, error.strerror, f"{address[0]}:{address[1]}") from error
     return sock

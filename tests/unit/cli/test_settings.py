@@ -49,6 +49,38 @@ def test_a_profile_needs_a_file():
         client_settings(argparse.Namespace(profile="x"), {"HOME": "/nowhere"})
 
 
+def test_a_file_that_was_named_has_to_be_there():
+    with pytest.raises(ConfigError, match="BARNABAS_CONFIG: there is no file /nowhere/x"):
+        client_settings(argparse.Namespace(), {"BARNABAS_CONFIG": "/nowhere/x"})
+
+
+@pytest.mark.parametrize(
+    ("content", "key"),
+    [
+        ('profil = "local"', "profil"),
+        ('[profile.local]\n"bootstrap.servers" = "a:1"', "profile"),
+        ('profiles = "local"', "profiles"),
+        ('[profiles]\nlocal = "a:1"', "profiles.local"),
+        ('"bootstrap.servers" = "a:1"', "bootstrap.servers"),
+    ],
+)
+def test_what_the_file_with_profiles_cannot_have(resolve, tmp_path, content, key):
+    (tmp_path / "config.toml").write_text(content)
+    with pytest.raises(ConfigError, match=f"config.toml: '{key}' is not understood"):
+        resolve()
+
+
+def test_a_file_that_is_no_text(tmp_path):
+    path = tmp_path / "server.properties"
+    path.write_bytes(b"broker.id=\xff")
+    with pytest.raises(ConfigError, match=r"server.properties: is not text in UTF-8"):
+        read_properties(path)
+
+
+def test_variables_of_other_parts_are_no_client_settings(resolve):
+    assert resolve({"BARNABAS_STATE_DIR": "/x", "BARNABAS_LOG_LEVEL": "INFO"}) == resolve()
+
+
 def test_the_environment_beats_the_profile(resolve):
     assert resolve({"KAFKA_BROKERS": "k:1"})["bootstrap.servers"] == "k:1"
     both = {"KAFKA_BOOTSTRAP_SERVERS": "k:1", "BARNABAS_BOOTSTRAP_SERVERS": "b:1"}

@@ -168,8 +168,14 @@ async def test_out_of_files_pauses_accepting_and_recovers(listen):
 
 async def test_an_address_that_is_taken_is_an_error(listen):
     listener = listen(lambda connection, data: None)
-    with pytest.raises(OSError, match="in use"):
-        listen_on(*listener.address)
+    host, port = listener.address
+    with pytest.raises(OSError, match=f"in use: '{host}:{port}'"):
+        listen_on(host, port)
+
+
+def test_a_host_that_is_not_this_machine():
+    with pytest.raises(OSError, match=r"no address of this machine: '192\.0\.2\.1'"):
+        listen_on("192.0.2.1", 0)
 
 
 @pytest.mark.parametrize("host", ["", "localhost", "127.0.0.1"])

@@ -23,7 +23,7 @@ from barnabas.model.errors import ConfigError
 DEFAULT_BOOTSTRAP = "localhost:9092"
 BOOTSTRAP = "bootstrap.servers"
 _PREFIX = "BARNABAS_"
-_NOT_CLIENT_KEYS = frozenset({"PROFILE", "CONFIG", "LOG_LEVEL"})
+_NOT_CLIENT_KEYS = frozenset({"PROFILE", "CONFIG", "LOG_LEVEL", "STATE_DIR", "SOAK"})
 _BROKER_VARIABLES = ("KAFKA_BOOTSTRAP_SERVERS", "KAFKA_BROKERS")
 
 
@@ -68,12 +68,14 @@ def profile_settings(name: str | None, variables: Mapping[str, str]) -> dict[str
     if not path.is_file():
         if wanted:
             raise ConfigError(f"profile {wanted!r}: there is no file {path}")
+        if variables.get("BARNABAS_CONFIG"):
+            raise ConfigError(f"BARNABAS_CONFIG: there is no file {path}")
         return {}
     content = _load(path)
     wanted = wanted or content.get("profile")
     if wanted is None:
         return {}
-    profiles = content.get("profiles", {})
+    profiles: Mapping[str, Any] = content.get("profiles", {})
     if wanted not in profiles:
         known = ", ".join(sorted(profiles)) or "none"
         raise ConfigError(f"profile {wanted!r} is not in {path} (there: {known})")
@@ -90,12 +92,8 @@ def config_path(variables: Mapping[str, str]) -> Path:
 
 def read_properties(path: Path) -> dict[str, str]:
     """A Java properties file: key=value or key: value, # and ! comments, \\ continues a line."""
-    try:
-        text = path.read_text()
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
     settings = {}
-    for line in text.replace("\\\n", "").splitlines():
+    for line in _text(path).replace("\\\n", "").splitlines():
         stripped = line.strip()
         if not stripped or stripped[0] in "#!":
             continue
@@ -121,13 +119,38 @@ def key_values(items: Iterable[str], flag: str) -> dict[str, str]:
     return found
 
 
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: is not text in UTF-8") from error
+
+
 def _load(path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
-        return tomllib.loads(path.read_text())
-    except (OSError, ValueError) as error:
+        content = tomllib.loads(_text(path))
+    except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
+    for key, value in content.items():
+        _check_shape(path, key, value)
+    return content
+
+
+def _check_shape(path: Path, key: str, value: Any) -> None:
+    if key == "profile" and isinstance(value, str):
+        return
+    if key == "profiles" and isinstance(value, dict):
+        wrong = [name for name, settings in value.items() if not isinstance(settings, dict)]
+        if not wrong:
+            return
+        key = f"profiles.{wrong[0]}"
+    raise ConfigError(
+        f'{path}: {key!r} is not understood: there are profile = "name" and [profiles.name]'
+    )
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, str]:

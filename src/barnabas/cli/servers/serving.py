@@ -48,7 +48,7 @@ async def serve(config: BrokerConfig) -> int:
     try:
         await broker.start()
     except OSError as error:
-        raise _startup_error(config, error) from error
+        raise LocalError(startup_error(error)) from error
     sys.stdout.write(f"listening on {_shown(broker.host)}:{broker.port}\n")
     sys.stdout.flush()
     gc.freeze()  # what start-up made stays: collections need not look at it again
@@ -73,13 +73,16 @@ def _shown(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _startup_error(config: BrokerConfig, error: OSError) -> LocalError:
-    wanted = config.listeners[0]
-    if error.errno == errno.EADDRINUSE:
-        text = (
-            f"port {wanted.port} is taken; try --port {wanted.port + 1}, or --port 0 for a free one"
-        )
-        return LocalError(text)
-    if error.errno == errno.EACCES and wanted.port < 1024:
-        return LocalError(f"port {wanted.port} needs privileges; try --port {DEFAULT_PORT}")
-    return LocalError(f"cannot start: {error}")
+def startup_error(error: OSError) -> str:
+    """What keeps a broker from starting, in a user's words.
+
+    >>> startup_error(OSError(errno.EADDRINUSE, "Address already in use", "127.0.0.1:9092"))
+    'port 9092 is taken; try port 9093, or port 0 for a free one'
+    """
+    where = str(error.filename or "")
+    port = where.rpartition(":")[2]
+    if error.errno == errno.EADDRINUSE and port.isdecimal():
+        return f"port {port} is taken; try port {int(port) + 1}, or port 0 for a free one"
+    if error.errno == errno.EACCES and port.isdecimal():
+        return f"port {port} needs privileges; try port {DEFAULT_PORT}"
+    return f"cannot start: {where}: {error.strerror}" if where else f"cannot start: {error}"

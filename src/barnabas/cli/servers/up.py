@@ -65,6 +65,8 @@ def _run_cluster(arguments: argparse.Namespace, settings: dict[str, object]) -> 
 def _settings(arguments: argparse.Namespace) -> dict[str, object]:
     if not 0 <= arguments.port <= _PORT_LIMIT:
         raise ConfigError(f"--port {arguments.port}: must be between 0 and {_PORT_LIMIT}")
+    if arguments.brokers < 1:
+        raise ConfigError(f"--brokers {arguments.brokers}: must be at least 1")
     host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
     settings: dict[str, object] = {
         "listeners": f"PLAINTEXT://{host}:{arguments.port}",

@@ -45,7 +45,8 @@ class LogDirs:
                     directory.health.fail(error)
             self._acquired = True
             if not self.online:
-                raise StorageError("none of the log directories can be used")
+                causes = "; ".join(str(directory.health.cause) for directory in self._dirs)
+                raise StorageError(f"none of the log directories can be used: {causes}")
         metas = [meta for directory in self.online if (meta := directory.meta())]
         return metas[0] if metas else None
 
