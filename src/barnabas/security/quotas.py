@@ -7,7 +7,8 @@ users/U/clients/C · users/U/clients/<default> · users/U · users/<default>/cli
 users/<default>/clients/<default> · users/<default> · clients/C · clients/<default>
 
 A rate is measured over `samples` windows; who exceeds it waits until the excess is worked off:
-`(rate - limit) / limit * measured time` (KIP-13).
+`(rate - limit) / limit * measured time` (KIP-13). Partitions are taken from a bucket instead, which
+the windows fill: one large request does not count for as long as it stays in a window (KIP-599).
 """
 
 from collections import deque
@@ -113,39 +114,81 @@ def _candidates(user: str, client_id: str) -> list[tuple[Entity, Share]]:
 
 
 class Rate:
-    """Amounts per second over the last windows, at most `samples` of them. Takes `now`."""
+    """Amounts per second over the last windows, at most `samples` of them. Takes `now`.
+
+    A window begins with its first amount and is kept until its last one is too old, so that what
+    is measured may begin a little before the oldest window that counts.
+    """
 
     __slots__ = ("_samples", "_window_ms", "_windows", "last_ms")
 
     def __init__(self, now_ms: int, *, samples: int = 11, window_ms: int = 1000) -> None:
         self._samples = samples
         self._window_ms = window_ms
-        self._windows: deque[list[float]] = deque([[now_ms, 0.0]])
+        self._windows: deque[_Window] = deque([_Window(now_ms)])
         self.last_ms = now_ms
 
     def record(self, amount: float, now_ms: int) -> None:
         windows = self._windows
-        if now_ms - windows[-1][0] >= self._window_ms:
-            windows.append([now_ms, 0.0])
-        windows[-1][1] += amount
-        self.last_ms = now_ms
-        self._forget(now_ms)
+        if now_ms - windows[-1].start_ms >= self._window_ms:
+            windows.append(_Window(now_ms))
+        windows[-1].amount += amount
+        windows[-1].last_ms = self.last_ms = now_ms
+
+    def take(self, amount: float, limit: float, now_ms: int) -> int:
+        """Count an amount; how long to wait, 0 for not at all."""
+        self.record(amount, now_ms)
+        return self.throttle_ms(limit, now_ms)
 
     def throttle_ms(self, limit: float, now_ms: int) -> int:
         """How long to wait until the rate is down to the limit; 0 when it is."""
         self._forget(now_ms)
-        total = sum(amount for _, amount in self._windows)
-        # Short of a full measure the missing windows count as empty: a start is no burst.
-        elapsed_ms = max(
-            now_ms - self._windows[0][0], (self._samples - 1) * self._window_ms, self._window_ms
-        )
+        total = sum(window.amount for window in self._windows)
+        elapsed_ms = self._elapsed_ms(now_ms)
         excess = total / (elapsed_ms / 1000) - limit
         return 0 if excess <= 0 else round(excess / limit * elapsed_ms)
+
+    def _elapsed_ms(self, now_ms: int) -> int:
+        # A start is no burst: short of a full measure the missing windows count as empty ones
+        # beside the time that has passed in this one.
+        elapsed_ms = now_ms - self._windows[0].start_ms
+        missing = self._samples - 1 - elapsed_ms // self._window_ms
+        return max(elapsed_ms + max(missing, 0) * self._window_ms, 1)
 
     def _forget(self, now_ms: int) -> None:
         oldest = now_ms - self._samples * self._window_ms
         windows = self._windows
-        while len(windows) > 1 and windows[0][0] <= oldest:
+        while windows and windows[0].last_ms <= oldest:
             windows.popleft()
-        if windows[0][0] <= oldest:
-            windows[0] = [now_ms, 0.0]
+        if not windows:
+            windows.append(_Window(now_ms))
+
+
+class _Window:
+    __slots__ = ("amount", "last_ms", "start_ms")
+
+    def __init__(self, now_ms: int) -> None:
+        self.start_ms = self.last_ms = now_ms
+        self.amount = 0.0
+
+
+class TokenBucket:
+    """Amounts taken from a bucket that fills again at the limit, up to what all windows allow.
+
+    It is full at the start and may be overdrawn; whoever did that waits until it is even.
+    """
+
+    __slots__ = ("_seconds", "_tokens", "last_ms")
+
+    def __init__(self, now_ms: int, *, samples: int = 11, window_ms: int = 1000) -> None:
+        self._seconds = samples * window_ms / 1000
+        self._tokens: float | None = None
+        self.last_ms = now_ms
+
+    def take(self, amount: float, limit: float, now_ms: int) -> int:
+        """Take an amount; how long to wait until nothing is overdrawn, 0 when nothing is."""
+        full = self._seconds * limit
+        tokens = full if self._tokens is None else self._tokens
+        tokens = min(tokens + (now_ms - self.last_ms) / 1000 * limit, full) - amount
+        self._tokens, self.last_ms = min(tokens, full), now_ms
+        return round(-tokens / limit * 1000) if tokens < 0 else 0

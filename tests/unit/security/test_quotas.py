@@ -8,6 +8,7 @@ from barnabas.security.quotas import (
     Limit,
     QuotaTable,
     Rate,
+    TokenBucket,
     entity_problem,
     quota_problem,
 )
@@ -77,6 +78,32 @@ def test_old_windows_are_forgotten():
     assert rate.throttle_ms(100, 2_000) == 0
     rate.record(50, 10_000)
     assert rate.throttle_ms(100, 10_000) == 0
+
+
+@pytest.mark.parametrize(
+    ("now_ms", "measured_ms"), [(0, 10_000), (700, 10_700), (3_400, 10_400), (10_999, 10_999)]
+)
+def test_the_time_of_a_started_window_counts_beside_ten(now_ms, measured_ms):
+    rate = Rate(0)
+    rate.record(0, 0)
+    assert rate.take(3000, 100, now_ms) == 30_000 - measured_ms
+
+
+def test_a_window_is_kept_until_its_last_amount_is_too_old():
+    rate = Rate(0)
+    rate.record(1000, 0)
+    rate.record(1000, 999)
+    assert rate.throttle_ms(100, 11_998) == 20_000 - 11_998
+    assert rate.throttle_ms(100, 11_999) == 0
+
+
+def test_a_bucket_fills_again_at_the_limit():
+    bucket = TokenBucket(0)
+    assert bucket.take(110, 10, 0) == 0  # what eleven windows allow
+    assert bucket.take(20, 10, 0) == 2000
+    assert bucket.take(0, 10, 1500) == 500
+    assert bucket.take(0, 10, 2000) == 0
+    assert bucket.take(111, 10, 1_000_000) == 100
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from barnabas.security.quotas import (
     QuotaTable,
     Rate,
     Share,
+    TokenBucket,
 )
 
 _KEEP_IDLE_MS = 3_600_000
@@ -28,13 +29,22 @@ _CLEAN_AT = 1000
 class Meter:
     """One kind of quota; owned by the broker's loop. `active` once somebody has one."""
 
-    def __init__(self, key: str, clock: Clock, *, samples: int, window_ms: int) -> None:
+    def __init__(
+        self,
+        key: str,
+        clock: Clock,
+        *,
+        samples: int,
+        window_ms: int,
+        measure: type[Rate] | type[TokenBucket] = Rate,
+    ) -> None:
         self._key = key
         self._clock = clock
+        self._measure = measure
         self._samples = samples
         self.window_ms = window_ms
         self._table = QuotaTable({})
-        self._rates: dict[Share, Rate] = {}
+        self._rates: dict[Share, Rate | TokenBucket] = {}
         self.active = False
 
     def load(self, entities: ClientEntities) -> None:
@@ -57,11 +67,10 @@ class Meter:
         rate = self._rates.get(limit.share)
         if rate is None:
             self._forget_idle(now_ms)
-            rate = self._rates[limit.share] = Rate(
+            rate = self._rates[limit.share] = self._measure(
                 now_ms, samples=self._samples, window_ms=self.window_ms
             )
-        rate.record(amount, now_ms)
-        return rate.throttle_ms(limit.value, now_ms)
+        return rate.take(amount, limit.value, now_ms)
 
     def _forget_idle(self, now_ms: int) -> None:
         if len(self._rates) >= _CLEAN_AT:
@@ -78,7 +87,7 @@ class ClientQuotas:
         meter = partial(Meter, clock=clock, samples=samples, window_ms=window_ms)
         self.produce = meter(PRODUCER_BYTE_RATE)
         self.fetch = meter(CONSUMER_BYTE_RATE)
-        self.mutations = meter(MUTATION_RATE)
+        self.mutations = meter(MUTATION_RATE, measure=TokenBucket)
         self.requests = meter(REQUEST_PERCENTAGE)
         self.connections = meter(CONNECTION_RATE)
 

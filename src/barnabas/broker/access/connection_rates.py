@@ -69,8 +69,7 @@ class ConnectionRates:
         now_ms = self._clock.monotonic_ms()
         if listener not in self._rates:
             self._rates[listener] = self._new_rate(now_ms)
-        self._rates[listener].record(1, now_ms)
-        return self._rates[listener].throttle_ms(limit, now_ms)
+        return self._rates[listener].take(1, limit, now_ms)
 
 
 class RatedConnections:
