@@ -46,6 +46,10 @@ def guarded(name: str, work: Callable[[], int]) -> int:
         # when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
+    except OSError as error:
+        # A file or an address that the command was given, or a disk that is full.
+        where = f"{error.filename}: " if error.filename else ""
+        return _say(f"{name}: ", f"{where}{error.strerror or error}", FAILED)
 
 
 def _run(command: Command, name: str, arguments: list[str]) -> int:
@@ -142,7 +146,7 @@ def _print_version() -> int:
     return DONE
 
 
-def _say(prefix: str, error: BarnabasError, code: int) -> int:
+def _say(prefix: str, error: BarnabasError | str, code: int) -> int:
     sys.stdout.flush()
     notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
     sys.stderr.write(f"{prefix}{error}{notes}\n")

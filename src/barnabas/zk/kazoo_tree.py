@@ -18,6 +18,8 @@ from kazoo.client import KazooClient
 from kazoo.protocol.states import WatchedEvent
 
 from barnabas.model.errors import UnavailableError
+from barnabas.runtime.clock import SystemClock
+from barnabas.zk.kazoo_log import KazooLog
 from barnabas.zk.kazoo_values import (
     add_op,
     multi_results,
@@ -74,11 +76,12 @@ class KazooTree:
         self._hosts = hosts
         self._timeout_s = session_timeout_s
         self._loop = asyncio.get_running_loop()
+        self._complaints = KazooLog(logging.getLogger("barnabas.zk.kazoo"), hosts, SystemClock())
         self._client = KazooClient(
             hosts=hosts,
             timeout=session_timeout_s,
             connection_retry={"max_tries": -1, "delay": 0.05, "backoff": 2, "max_delay": 2.0},
-            logger=logging.getLogger("barnabas.zk.kazoo"),
+            logger=self._complaints,
         )
         self._state = SessionState.LOST
         self._session_id = 0
@@ -104,7 +107,9 @@ class KazooTree:
         try:
             await asyncio.wait_for(self._connected.wait(), timeout_s)
         except TimeoutError as error:
-            raise UnavailableError(f"no ZooKeeper server at {self._hosts} answers") from error
+            text = f"no ZooKeeper server at {self._hosts} answers"
+            cause = self._complaints.last_complaint
+            raise UnavailableError(f"{text}: {cause}" if cause else text) from error
         if self._client.chroot:
             await self._result(self._client.ensure_path_async("/"), "/")
 
@@ -112,6 +117,7 @@ class KazooTree:
         if self._state is SessionState.CLOSED:
             return
         self._state = SessionState.CLOSED
+        self._complaints.close()
         self._connected.set()
         self._outstanding.clear()
         await self._loop.run_in_executor(None, self._stop_client)
@@ -240,6 +246,7 @@ class KazooTree:
         self._state = state
         if state is SessionState.CONNECTED:
             self._session_id = session_id
+            self._complaints.connected()
             self._connected.set()
         else:
             self._connected.clear()

@@ -207,6 +207,8 @@ def _reserve_port(host: str, port: int) -> int:
         try:
             probe.bind((host, port))
         except OSError as error:
-            raise LocalError(f"ZooKeeper cannot listen on {host}:{port}: {error}") from error
+            raise LocalError(
+                f"ZooKeeper cannot listen on {host}:{port}: {error.strerror}"
+            ) from error
         free: int = probe.getsockname()[1]
         return free

@@ -4,7 +4,7 @@ import errno
 
 import pytest
 
-from barnabas.cli.main import main
+from barnabas.cli.main import guarded, main
 from barnabas.cli.servers.serving import startup_error
 
 
@@ -19,6 +19,31 @@ def test_a_level_that_is_none(monkeypatch, capsys):
 def test_fewer_than_one_broker(capsys):
     assert main(["up", "--brokers", "0"]) == 2
     assert capsys.readouterr().err == "barnabas up: --brokers 0: must be at least 1\n"
+
+
+@pytest.mark.parametrize("member", ["x=a:1:2", "1=a:1", "1"])
+def test_a_member_that_is_none(capsys, member):
+    assert main(["zookeeper", "--member", member]) == 2
+    assert capsys.readouterr().err == (
+        f"barnabas zookeeper: --member {member!r}: must look like 1=host:2888:3888\n"
+    )
+
+
+@pytest.mark.parametrize("port", ["65536", "-1", "http"])
+@pytest.mark.parametrize("command", ["up", "zookeeper"])
+def test_a_port_that_is_none(capsys, command, port):
+    with pytest.raises(SystemExit) as ended:
+        main([command, f"--port={port}"])
+    assert ended.value.code == 2
+    assert f"argument --port: {port!r} is no port: 0 to 65535" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_made(capsys):
+    def work():
+        raise FileExistsError(errno.EEXIST, "File exists", "data")
+
+    assert guarded("barnabas zookeeper", work) == 1
+    assert capsys.readouterr().err == "barnabas zookeeper: data: File exists\n"
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,20 @@ import argparse
 from barnabas.cli.framework.connection import add_connection_options
 from barnabas.cli.framework.render import add_format_option
 
+_LAST_PORT = 65535
+
 
 def add_common_options(parser: argparse.ArgumentParser) -> None:
     """Connection and output format."""
     add_format_option(parser)
     add_connection_options(parser)
+
+
+def port_number(text: str) -> int:
+    """A port to listen on, as an argument's type; 0 takes a free one."""
+    if not text.isdecimal() or int(text) > _LAST_PORT:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: 0 to {_LAST_PORT}")
+    return int(text)
 
 
 def add_isolation_option(parser: argparse.ArgumentParser, default: str) -> None:

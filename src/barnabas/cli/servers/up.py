@@ -9,17 +9,19 @@ import os
 from pathlib import Path
 
 from barnabas.cli.framework.loading import load
+from barnabas.cli.framework.options import port_number
 from barnabas.model.errors import ConfigError
 
 EXAMPLE = "barnabas up --port 9092 --data-dir ./data -X num.partitions=3"
 _DEFAULT_HOST = "localhost"
 _DEFAULT_PORT = 9092
 _SERVING = "barnabas.cli.servers.serving"
-_PORT_LIMIT = 65535
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--port", type=int, default=_DEFAULT_PORT, help="0 takes a free one")
+    parser.add_argument(
+        "--port", type=port_number, default=_DEFAULT_PORT, help="0 takes a free one"
+    )
     parser.add_argument(
         "--host",
         default=_DEFAULT_HOST,
@@ -63,8 +65,6 @@ def _run_cluster(arguments: argparse.Namespace, settings: dict[str, object]) -> 
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, object]:
-    if not 0 <= arguments.port <= _PORT_LIMIT:
-        raise ConfigError(f"--port {arguments.port}: must be between 0 and {_PORT_LIMIT}")
     if arguments.brokers < 1:
         raise ConfigError(f"--brokers {arguments.brokers}: must be at least 1")
     host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host

@@ -8,17 +8,19 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from barnabas.cli.framework.exit_codes import DONE, FAILED, INTERRUPTED
-from barnabas.cli.framework.settings import key_values
+from barnabas.cli.framework.options import port_number
+from barnabas.model.errors import ConfigError
 
 EXAMPLE = "barnabas zookeeper --port 2181 --data-dir ./zookeeper"
 _CHECK_SECONDS = 0.5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--port", type=int, default=2181, help="0 takes a free one")
+    parser.add_argument("--port", type=port_number, default=2181, help="0 takes a free one")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--data-dir", type=Path, default=None)
     parser.add_argument("--server-id", type=int, default=1, help="of an ensemble")
@@ -38,13 +40,12 @@ def run(arguments: argparse.Namespace) -> int:
 async def _serve(arguments: argparse.Namespace) -> int:
     from barnabas.zk.zookeeper_server import ServerConfig, ZooKeeperServer
 
-    members = key_values(arguments.member, "--member")
     config = ServerConfig(
         data_dir=arguments.data_dir or _data_dir(),
         port=arguments.port,
         host=arguments.host,
         server_id=arguments.server_id,
-        members={int(number): address for number, address in members.items()},
+        members=_members(arguments.member),
     )
     server = ZooKeeperServer(config)
     stopped: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -57,6 +58,16 @@ async def _serve(arguments: argparse.Namespace) -> int:
         return await _until_stopped(server.pid, stopped)
     finally:
         await server.stop()
+
+
+def _members(items: Sequence[str]) -> dict[int, str]:
+    found = {}
+    for item in items:
+        number, _, address = item.partition("=")
+        if not number.isdecimal() or address.count(":") < 2:
+            raise ConfigError(f"--member {item!r}: must look like 1=host:2888:3888")
+        found[int(number)] = address
+    return found
 
 
 async def _until_stopped(pid: int | None, stopped: "asyncio.Future[int]") -> int:
