@@ -2,7 +2,7 @@
 
 from contextlib import contextmanager
 
-from barnabas.admin.configs import ConfigResource
+from barnabas.admin.config_types import ConfigResource
 
 SIDES = ("leader", "follower")
 

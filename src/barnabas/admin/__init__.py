@@ -17,7 +17,7 @@ from barnabas.admin.cluster import (
     FeatureUpdate,
     UpgradeType,
 )
-from barnabas.admin.configs import (
+from barnabas.admin.config_types import (
     AlterOperation,
     ConfigChange,
     ConfigEntry,

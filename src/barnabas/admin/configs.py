@@ -4,12 +4,22 @@ A broker's own settings are asked of and changed on that broker; everything else
 broker, or to the controller when it changes something.
 """
 
-import enum
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from barnabas.admin.calls import AdminCalls
+from barnabas.admin.config_types import (
+    AlterOperation,
+    Changes,
+    ConfigChange,
+    ConfigEntry,
+    ConfigResource,
+    ConfigResourceType,
+    ConfigSource,
+    ConfigSynonym,
+    ConfigValue,
+    config_text,
+)
 from barnabas.admin.errors import error_of, raise_error
 from barnabas.admin.fan_out import Outcome, kept, per_item
 from barnabas.admin.results import Results
@@ -28,103 +38,6 @@ from barnabas.wire.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
 )
 from barnabas.wire.messages.list_config_resources import ListConfigResourcesRequest
-
-
-class ConfigResourceType(enum.IntEnum):
-    TOPIC = 2
-    BROKER = 4
-    BROKER_LOGGER = 8
-    CLIENT_METRICS = 16
-    GROUP = 32
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigResource:
-    """What has settings; a BROKER with an empty name stands for the whole cluster's defaults."""
-
-    type: ConfigResourceType
-    name: str = ""
-
-    @classmethod
-    def topic(cls, name: str) -> "ConfigResource":
-        return cls(ConfigResourceType.TOPIC, name)
-
-    @classmethod
-    def broker(cls, broker_id: int | None = None) -> "ConfigResource":
-        """One broker, or the default of all of them."""
-        return cls(ConfigResourceType.BROKER, "" if broker_id is None else str(broker_id))
-
-    @classmethod
-    def group(cls, name: str) -> "ConfigResource":
-        return cls(ConfigResourceType.GROUP, name)
-
-    @property
-    def broker_id(self) -> int | None:
-        """The broker that alone knows these settings."""
-        owned = self.type in (ConfigResourceType.BROKER, ConfigResourceType.BROKER_LOGGER)
-        return int(self.name) if owned and self.name else None
-
-    def __str__(self) -> str:
-        return f"{self.type.name.lower()} {self.name!r}"
-
-
-class ConfigSource(enum.IntEnum):
-    """Where a value comes from, the strongest first as far as topics and brokers go."""
-
-    UNKNOWN = 0
-    DYNAMIC_TOPIC_CONFIG = 1
-    DYNAMIC_BROKER_CONFIG = 2
-    DYNAMIC_DEFAULT_BROKER_CONFIG = 3
-    STATIC_BROKER_CONFIG = 4
-    DEFAULT_CONFIG = 5
-    DYNAMIC_BROKER_LOGGER_CONFIG = 6
-    DYNAMIC_CLIENT_METRICS_CONFIG = 7
-    DYNAMIC_GROUP_CONFIG = 8
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigSynonym:
-    name: str
-    value: str | None
-    source: ConfigSource
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigEntry:
-    """One setting; a sensitive one has no value."""
-
-    name: str
-    value: str | None
-    source: ConfigSource
-    read_only: bool
-    sensitive: bool
-    synonyms: tuple[ConfigSynonym, ...] = ()
-    type: ConfigType | None = None
-    documentation: str | None = None
-
-    @property
-    def is_default(self) -> bool:
-        return self.source is ConfigSource.DEFAULT_CONFIG
-
-
-class AlterOperation(enum.IntEnum):
-    SET = 0
-    DELETE = 1
-    APPEND = 2
-    SUBTRACT = 3
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigChange:
-    """One change; APPEND and SUBTRACT are for settings that are lists."""
-
-    name: str
-    value: str | None = None
-    operation: AlterOperation = AlterOperation.SET
-
-
-Changes = Mapping[str, str | None] | Iterable[ConfigChange]
-"""Values by name, None to go back to the default; or changes in full."""
 
 
 class ConfigCalls(AdminCalls):
@@ -192,7 +105,7 @@ class ConfigCalls(AdminCalls):
 
     async def replace_configs(
         self,
-        values: Mapping[ConfigResource, Mapping[str, str]],
+        values: Mapping[ConfigResource, Mapping[str, ConfigValue]],
         *,
         validate_only: bool = False,
         timeout: float | None = None,
@@ -293,17 +206,20 @@ def _changes(changes: Changes) -> list[ConfigChange]:
 
 def _alterable(change: ConfigChange) -> AlterableConfig:
     return AlterableConfig(
-        name=change.name, config_operation=int(change.operation), value=change.value
+        name=change.name,
+        config_operation=int(change.operation),
+        value=config_text(change.value),
     )
 
 
 def _replacement(
-    resource: ConfigResource, values: Mapping[str, str]
+    resource: ConfigResource, values: Mapping[str, ConfigValue]
 ) -> replacing.AlterConfigsResource:
     return replacing.AlterConfigsResource(
         resource_type=resource.type,
         resource_name=resource.name,
         configs=[
-            replacing.AlterableConfig(name=name, value=value) for name, value in values.items()
+            replacing.AlterableConfig(name=name, value=config_text(value))
+            for name, value in values.items()
         ],
     )

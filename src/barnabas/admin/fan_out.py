@@ -26,6 +26,19 @@ Found = tuple[dict[int, list[K]], dict[K, BarnabasError]]
 """Items by the node in charge of them, and why it is not known for the others."""
 
 
+def listed(items: Iterable[V], kind: type[V] | None = None) -> Iterable[V]:
+    """The items of a call as they are; TypeError for a single name, or one of another kind."""
+    if isinstance(items, str):
+        raise TypeError(f"a list is wanted, not {items!r} alone")
+    if kind is None:
+        return items
+    found = list(items)
+    for item in found:
+        if not isinstance(item, kind):
+            raise TypeError(f"a {kind.__name__} is wanted, not {item!r}")
+    return found
+
+
 async def per_item(
     session: AdminSession,
     items: Iterable[K],
@@ -33,7 +46,7 @@ async def per_item(
     deadline: Deadline,
 ) -> Results[K, V]:
     """Outcomes of all items; `attempt` is called again with those whose error passes."""
-    order = list(dict.fromkeys(items))
+    order = list(dict.fromkeys(listed(items)))
     done: dict[K, V | BarnabasError] = {}
     pending, backoff = order, session.backoff()
     while pending:

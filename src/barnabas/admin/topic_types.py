@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from barnabas.admin.config_types import ConfigValue
 from barnabas.model.ids import Uuid
 from barnabas.security.acl import Operation
 
@@ -19,7 +20,7 @@ class NewTopic:
     name: str
     partitions: int = BROKER_DEFAULT
     replication_factor: int = BROKER_DEFAULT
-    configs: Mapping[str, str | None] = field(default_factory=dict)
+    configs: Mapping[str, ConfigValue | None] = field(default_factory=dict)
     assignments: Sequence[Sequence[int]] = ()
 
 

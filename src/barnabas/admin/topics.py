@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from barnabas.admin.calls import AdminCalls, operations_of
+from barnabas.admin.config_types import ConfigValue, config_text
 from barnabas.admin.errors import error_of
-from barnabas.admin.fan_out import Outcome, per_item
+from barnabas.admin.fan_out import Outcome, listed, per_item
 from barnabas.admin.results import Results
 from barnabas.admin.topic_types import (
     BROKER_DEFAULT,
@@ -98,7 +99,7 @@ class TopicCalls(AdminCalls):
         timeout: float | None = None,
     ) -> Results[str, CreatedTopic]:
         """Create topics; `validate_only` says what would be made, and makes nothing."""
-        wanted = {topic.name: topic for topic in topics}
+        wanted = {topic.name: topic for topic in listed(topics, NewTopic)}
         deadline = self._deadline("create topics", timeout)
 
         async def attempt(pending: list[str]) -> Outcome[str, CreatedTopic]:
@@ -117,7 +118,7 @@ class TopicCalls(AdminCalls):
         name: str,
         partitions: int = BROKER_DEFAULT,
         replication_factor: int = BROKER_DEFAULT,
-        configs: Mapping[str, str | None] | None = None,
+        configs: Mapping[str, ConfigValue | None] | None = None,
         *,
         timeout: float | None = None,
     ) -> CreatedTopic:
@@ -231,7 +232,8 @@ def _creatable(topic: NewTopic) -> CreatableTopic:
             for index, brokers in enumerate(topic.assignments)
         ],
         configs=[
-            CreatableTopicConfig(name=name, value=value) for name, value in topic.configs.items()
+            CreatableTopicConfig(name=name, value=config_text(value))
+            for name, value in topic.configs.items()
         ],
     )
 

@@ -1,7 +1,8 @@
 """Typed identifiers: brokers, topics, producers."""
 
 import base64
-from typing import NamedTuple, NewType, Self
+import operator
+from typing import NamedTuple, NewType, Self, SupportsIndex
 
 BrokerId = NewType("BrokerId", int)
 ProducerId = NewType("ProducerId", int)
@@ -48,6 +49,14 @@ class TopicPartition(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.partition}"
+
+
+def as_topic_partition(place: object) -> TopicPartition:
+    """What a caller names as a partition: a TopicPartition, or the same as a plain pair."""
+    match place:
+        case (str(topic), number) if isinstance(number, SupportsIndex):
+            return TopicPartition(topic, operator.index(number))
+    raise TypeError(f"a partition is written TopicPartition('orders', 0), not {place!r}")
 
 
 class TopicIdPartition(NamedTuple):

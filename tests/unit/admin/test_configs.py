@@ -67,7 +67,7 @@ async def test_changes_short_and_in_full(cluster, admin):
     cluster.controller_id = 2
     cluster.on(IncrementalAlterConfigsRequest, altered)
     changes = {
-        ConfigResource.topic("t"): {"retention.ms": "5", "segment.ms": None},
+        ConfigResource.topic("t"): {"retention.ms": 5, "segment.ms": None},
         ConfigResource.broker(3): [
             ConfigChange("listeners", "x", AlterOperation.APPEND),
         ],

@@ -34,6 +34,14 @@ from barnabas.wire.messages.metadata import MetadataRequest
 ID = Uuid(b"topic-id" * 2)
 
 
+async def test_a_name_where_a_list_is_wanted(cluster, admin):
+    with pytest.raises(TypeError, match="a list is wanted, not 'orders' alone"):
+        await admin.delete_topics("orders")
+    with pytest.raises(TypeError, match="a NewTopic is wanted, not 'orders'"):
+        await admin.create_topics(["orders"])
+    assert cluster.asked(CreateTopicsRequest) == []
+
+
 async def test_a_new_topic_in_full(cluster, admin):
     cluster.on(
         CreateTopicsRequest,
@@ -49,7 +57,7 @@ async def test_a_new_topic_in_full(cluster, admin):
             ]
         ),
     )
-    topic = NewTopic("t", configs={"retention.ms": "5"}, assignments=[[1, 2, 3], [2, 3, 1]])
+    topic = NewTopic("t", configs={"retention.ms": 5}, assignments=[[1, 2, 3], [2, 3, 1]])
     made = (await admin.create_topics([topic], validate_only=True))["t"]
     assert (made.topic_id, made.partitions, made.replication_factor) == (ID, 2, 3)
     assert made.configs == {"retention.ms": "5"}

@@ -4,7 +4,13 @@ import pytest
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError, LocalError
-from barnabas.model.ids import ZERO_UUID, TopicIdPartition, TopicPartition, Uuid
+from barnabas.model.ids import (
+    ZERO_UUID,
+    TopicIdPartition,
+    TopicPartition,
+    Uuid,
+    as_topic_partition,
+)
 from barnabas.model.java_hash import coordinator_partition, java_abs, java_string_hash
 from barnabas.model.topic_names import collides, topic_name_problem
 
@@ -73,3 +79,10 @@ def test_errors_carry_kafkas_names():
     assert isinstance(error, BarnabasError)
     assert DeadlineError("too late").retriable
     assert not LocalError("wrong").retriable
+
+
+def test_a_partition_as_callers_name_it():
+    assert as_topic_partition(("orders", 3)) == TopicPartition("orders", 3)
+    for wrong in ("orders", ["orders"], ("orders", "3"), [TopicPartition("orders", 3)], 3):
+        with pytest.raises(TypeError, match="a partition is written TopicPartition"):
+            as_topic_partition(wrong)

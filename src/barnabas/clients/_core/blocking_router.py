@@ -5,6 +5,7 @@ metadata, leaders are asked directly, a failure that a fresh look may cure is re
 deadline.
 """
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from barnabas.clients._core.cluster_metadata import ClusterMetadata
 from barnabas.clients._core.options import ClientOptions
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError, UnavailableError
-from barnabas.model.ids import TopicPartition
+from barnabas.model.ids import TopicPartition, as_topic_partition
 from barnabas.net.blocking_client import BlockingConnection
 from barnabas.net.connection_options import Address
 from barnabas.security.errors import AuthenticationError
@@ -23,6 +24,8 @@ from barnabas.wire.messages.find_coordinator import FindCoordinatorRequest
 from barnabas.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
+_TELL_S = 2.0
 
 
 class BlockingRouter:
@@ -41,7 +44,8 @@ class BlockingRouter:
 
     def retry(self, operation: Callable[[float], T], timeout_s: float, what: str) -> T:
         """Call `operation(seconds left)` until it succeeds, fails for good, or time is up."""
-        deadline = time.monotonic() + timeout_s
+        started = time.monotonic()
+        deadline, told = started + timeout_s, False
         backoff = Backoff(self._options.retry_backoff_ms, self._options.retry_backoff_max_ms)
         while True:
             try:
@@ -52,6 +56,9 @@ class BlockingRouter:
                     raise
                 if time.monotonic() + pause >= deadline:
                     raise DeadlineError(f"{what}: {error}") from error
+                if not told and _may_be_misspelt(error) and time.monotonic() > started + _TELL_S:
+                    told = True
+                    _log.warning("%s: %s; looking for it for up to %g s", what, error, timeout_s)
             # A wait on an event nobody sets: unlike a sleep it ends at once on Ctrl-C.
             self._pause.wait(pause)
 
@@ -59,6 +66,7 @@ class BlockingRouter:
         """A connection to the leader, and its epoch; asks the cluster when not known."""
         found = self.metadata.leader_of(partition)
         if found is None:
+            as_topic_partition(partition)  # a number as text would never be found
             self.refresh(partition.topic)
             found = self.metadata.leader_of(partition)
         if found is None:
@@ -139,3 +147,8 @@ class BlockingRouter:
                 f"topic {partition.topic!r} has {count} partitions, no {partition.partition}",
             )
         return ErrorCode.LEADER_NOT_AVAILABLE, f"{partition} has no leader"
+
+
+def _may_be_misspelt(error: BarnabasError) -> bool:
+    """A topic may be there in a moment, or never: the caller who waits should know."""
+    return isinstance(error, BrokerError) and error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

@@ -16,7 +16,7 @@ from barnabas.clients.group.positions.offset_requests import OffsetAndTimestamp
 from barnabas.clients.group.positions.offset_reset import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.model.group_metadata import OffsetAndMetadata
-from barnabas.model.ids import TopicPartition
+from barnabas.model.ids import TopicPartition, as_topic_partition
 from barnabas.records.record import Record
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ class Consumer(ConsumerBase):
     async def _ends(
         self, partitions: Iterable[TopicPartition], timestamp: int, timeout_s: float | None
     ) -> dict[TopicPartition, int]:
-        asked = {TopicPartition(*place): timestamp for place in partitions}
+        asked = {as_topic_partition(place): timestamp for place in partitions}
         found = await self._core.find_offsets(asked, self._limit(timeout_s))
         return {place: at.offset for place, at in found.items()}
 

@@ -9,7 +9,7 @@ from barnabas.clients.group.positions.offset_reset import EARLIEST, LATEST, Offs
 from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.model.errors import ClosedError, LocalError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
-from barnabas.model.ids import TopicPartition
+from barnabas.model.ids import TopicPartition, as_topic_partition
 
 Offsets = Mapping[TopicPartition, OffsetAndMetadata | int]
 
@@ -35,7 +35,7 @@ class ConsumerBase:
         """Read exactly these partitions, without a group's say."""
         self._check_open()
         self._core.commit_soon()
-        self._core.subscription.assign(TopicPartition(*place) for place in partitions)
+        self._core.subscription.assign(as_topic_partition(place) for place in partitions)
         self._core.wake()
 
     def _subscribe(self, topics: "Iterable[str] | re.Pattern[str]", listener: Any) -> None:
@@ -119,14 +119,14 @@ class ConsumerBase:
 
     def _change(self, partitions: Collection[TopicPartition], change: Any) -> None:
         self._check_open()
-        self._core.subscription.change([TopicPartition(*place) for place in partitions], change)
+        self._core.subscription.change([as_topic_partition(place) for place in partitions], change)
         self._core.wake()
 
     def _offsets(self, given: Offsets | None) -> dict[TopicPartition, OffsetAndMetadata]:
         if given is None:
             return self._core.subscription.consumed()
         return {
-            TopicPartition(*place): OffsetAndMetadata(at) if isinstance(at, int) else at
+            as_topic_partition(place): OffsetAndMetadata(at) if isinstance(at, int) else at
             for place, at in given.items()
         }
 

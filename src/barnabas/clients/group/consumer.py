@@ -23,7 +23,7 @@ from barnabas.clients.group.positions.offset_reset import EARLIEST_TIMESTAMP, LA
 from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.model.errors import BarnabasError, LocalError
 from barnabas.model.group_metadata import OffsetAndMetadata
-from barnabas.model.ids import TopicPartition
+from barnabas.model.ids import TopicPartition, as_topic_partition
 from barnabas.records.record import Record
 
 if TYPE_CHECKING:
@@ -288,7 +288,7 @@ class Consumer(ConsumerBase):
         self, partitions: Iterable[TopicPartition], timestamp: int, timeout: float | None
     ) -> dict[TopicPartition, int]:
         with self._one_thread:
-            asked = {TopicPartition(*place): timestamp for place in partitions}
+            asked = {as_topic_partition(place): timestamp for place in partitions}
             found = self._call(self._core.find_offsets(asked, self._limit(timeout)))
             return {place: at.offset for place, at in found.items()}
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
 from barnabas.clients.producer.accumulator import NewRecord
 from barnabas.clients.producer.core import ProducerCore
-from barnabas.clients.producer.records import RecordMaker, SentRecord
+from barnabas.clients.producer.records import RecordMaker, SentRecord, explain_mistake
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.errors import ClosedError, DeadlineError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
@@ -54,13 +54,17 @@ class Producer:
             raise ClosedError("the producer is closed")
         if self._core.transaction is not None:
             self._core.transaction.check_open()
-        sent = SentRecord(topic, value, key, list(headers), partition, timestamp)
-        sent = self._records.make(sent)
-        appender = self._topics.get(topic) or await self._appender(topic)
-        place = self._records.place(sent, appender)
-        future = appender.try_send(
-            sent.key, sent.value, sent.headers, place.partition, sent.timestamp
-        )
+        try:
+            sent = SentRecord(topic, value, key, list(headers), partition, timestamp)
+            sent = self._records.make(sent)
+            appender = self._topics.get(topic) or await self._appender(topic)
+            place = self._records.place(sent, appender)
+            future = appender.try_send(
+                sent.key, sent.value, sent.headers, place.partition, sent.timestamp
+            )
+        except (TypeError, ValueError, AttributeError):
+            explain_mistake(topic, headers)
+            raise
         if future is None:
             record: NewRecord = (sent.key, sent.value, sent.headers, sent.timestamp)
             future = await self._append_to_new(place, record)

@@ -16,7 +16,7 @@ from barnabas.clients._core.shared_loop import SharedLoopThread
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
 from barnabas.clients.producer.accumulator import RECORD_OVERHEAD, NewRecord
 from barnabas.clients.producer.core import ProducerCore
-from barnabas.clients.producer.records import RecordMaker, SentRecord
+from barnabas.clients.producer.records import RecordMaker, SentRecord, explain_mistake
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.errors import ClosedError, DeadlineError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
@@ -70,14 +70,18 @@ class Producer:
         """
         appender = self._topics.get(topic)
         future = None
-        if appender is not None and self._core.direct:
-            future = appender.try_send(key, value, headers, partition, timestamp)
-            if future is None and self._core.at_once and self._thread.resting:
-                stamp = time_ns() // 1_000_000 if timestamp is None else timestamp
-                record = (key, value, headers, stamp)
-                future = self._send_at_once(topic, appender, partition, record)
-        if future is None:
-            future = self._send_slowly(topic, value, key, headers, (partition, timestamp))
+        try:
+            if appender is not None and self._core.direct:
+                future = appender.try_send(key, value, headers, partition, timestamp)
+                if future is None and self._core.at_once and self._thread.resting:
+                    stamp = time_ns() // 1_000_000 if timestamp is None else timestamp
+                    record = (key, value, headers, stamp)
+                    future = self._send_at_once(topic, appender, partition, record)
+            if future is None:
+                future = self._send_slowly(topic, value, key, headers, (partition, timestamp))
+        except (TypeError, ValueError, AttributeError):
+            explain_mistake(topic, headers)
+            raise
         if on_delivery is not None:
             future.add_done_callback(on_delivery)
         return future

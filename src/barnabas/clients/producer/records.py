@@ -1,6 +1,7 @@
 """What a caller hands to `send()`, made ready: serialized, checked, placed on a partition."""
 
 import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import randrange
 from typing import Any
@@ -10,6 +11,28 @@ from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, LocalError
 from barnabas.model.ids import TopicPartition
+
+
+def explain_mistake(topic: object, headers: object) -> None:
+    """After a record could not be made: TypeError in the caller's words, if it is one of these."""
+    if not isinstance(topic, str):
+        raise TypeError(f"the topic is {type(topic).__name__}, not a name")
+    if isinstance(headers, Mapping | str | bytes) or not isinstance(headers, Iterable):
+        wrong = [headers]
+    elif isinstance(headers, Sequence):
+        wrong = [header for header in headers if not _is_header(header)]
+    else:
+        return
+    if wrong:
+        wanted = "pairs of a name and bytes, such as [('source', b'web')]"
+        raise TypeError(f"headers are {wanted}, not {wrong[0]!r}")
+
+
+def _is_header(pair: object) -> bool:
+    match pair:
+        case (str(), bytes() | bytearray() | memoryview() | None):
+            return True
+    return False
 
 
 @dataclass(slots=True)

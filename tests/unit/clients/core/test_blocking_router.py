@@ -1,0 +1,44 @@
+"""What the blocking router tells a caller who names something that is not there."""
+
+import pytest
+
+from barnabas.clients._core import blocking_router
+from barnabas.clients._core.blocking_router import BlockingRouter
+from barnabas.clients._core.options import ClientOptions
+from barnabas.model.config_keys.simple import SIMPLE_KEYS
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError, DeadlineError, UnavailableError
+from barnabas.model.ids import TopicPartition
+
+
+@pytest.fixture
+def router():
+    values = SIMPLE_KEYS.parse({"bootstrap.servers": "localhost:1", "retry.backoff.ms": 1})
+    return BlockingRouter(ClientOptions.from_values(values))
+
+
+def failing(error):
+    def operation(_):
+        raise error
+
+    return operation
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "topic 'ordres'"), 1),
+        (UnavailableError("no broker"), 0),
+    ],
+)
+def test_a_topic_that_may_be_misspelt_is_told_once(router, caplog, monkeypatch, error, told):
+    monkeypatch.setattr(blocking_router, "_TELL_S", -1.0)
+    with pytest.raises(DeadlineError, match="ordres-0: "):
+        router.retry(failing(error), 0.05, "ordres-0")
+    assert len(caplog.messages) == told
+    assert all("looking for it for up to 0.05 s" in text for text in caplog.messages)
+
+
+def test_a_partition_that_is_no_number_is_not_looked_for(router):
+    with pytest.raises(TypeError, match=r"TopicPartition\('orders', 0\), not "):
+        router.leader(TopicPartition("orders", "0"))
