@@ -94,6 +94,8 @@ def read_task(
         box.add(found.letters)
         if found.batch.num_rows:
             yield spark_batch(fetched, found.batch, columns, found.columns)
+        # The memory of this fetch is free for the one that begins with the next step.
+        del fetched, batch
     box.send()
     freeze_imports()
 
@@ -194,19 +196,20 @@ class RangeReader:
     ) -> Iterator[tuple[FetchedBatches, "pa.RecordBatch"]]:
         deadline = time.monotonic() + self._patience_s
         while self._position < self._range.end:
-            fetched, before = self._next(fetches), self._position
-            if fetched is None:
-                continue
-            yield from self._decoded(fetched, columns)
+            before = self._position
+            # No name for what was fetched: it would keep its memory while the next is awaited.
+            yield from self._decoded(self._next(fetches), columns)
             if self._position > before:
                 deadline = time.monotonic() + self._patience_s
             elif time.monotonic() >= deadline:
-                self._end_missing(fetched)
+                self._end_missing()
 
     def _decoded(
-        self, fetched: FetchedBatches, columns: list[str] | None
+        self, fetched: FetchedBatches | None, columns: list[str] | None
     ) -> Iterator[tuple[FetchedBatches, "pa.RecordBatch"]]:
         """A fetch in pieces: what is compressed may be many times larger than it looks."""
+        if fetched is None:
+            return
         decoder = fetched.decoder()
         while self._position < self._range.end and not decoder.exhausted:
             rows = min(BATCH_BYTES // self._row_bytes + 1, self._range.end - self._position)
@@ -251,7 +254,7 @@ class RangeReader:
             self._lost(log_end_loss(item.place, self._position, latest, item.end))
             self._position = item.end
 
-    def _end_missing(self, fetched: FetchedBatches) -> None:
+    def _end_missing(self) -> None:
         """The range was planned by an end that the partition does not have, or not any more."""
         item = self._range
         latest = self._consumer.latest_offset(item.topic, item.partition)
