@@ -18,6 +18,16 @@ START_SECONDS = 60.0
 STOP_SECONDS = 30.0
 
 
+class BrokerEndedError(DeadlineError):
+    """A broker's process that ended before it served."""
+
+    def __init__(self, broker_id: int, code: int, log: str) -> None:
+        super().__init__(f"broker {broker_id} ended with {code}:\n{log}")
+        self.broker_id = broker_id
+        words = next(filter(None, reversed(log.split("\n"))), f"ended with {code}")
+        self.last_words = words.removeprefix("barnabas broker: ")
+
+
 class BrokerProcess:
     """One broker of a cluster; `kills` counts the real kills."""
 
@@ -78,7 +88,7 @@ class BrokerProcess:
         finally:
             guard.cancel()
         tail = self.log_file.read_text(errors="replace")[-2000:]
-        raise DeadlineError(f"broker {self.broker_id} ended with {process.wait()}:\n{tail}")
+        raise BrokerEndedError(self.broker_id, process.wait(), tail)
 
     def kill(self) -> None:
         """SIGKILL: no hand-over, no clean logs, a session that has to expire."""

@@ -10,7 +10,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from barnabas.model.errors import ConfigError
+from barnabas.cli.servers.data_dir import held
+from barnabas.model.errors import ConfigError, LocalError
+from barnabas.testing.broker_process import BrokerEndedError
 from barnabas.testing.cluster import Cluster
 
 _SESSION_MS = 6000
@@ -28,15 +30,24 @@ def run_cluster(brokers: int, port: int, data_dir: Path, settings: Mapping[str, 
         "replica.lag.time.max.ms": 30_000,
         **settings,
     }
-    data_dir.mkdir(parents=True, exist_ok=True)
     received: queue.SimpleQueue[int] = queue.SimpleQueue()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _frame: received.put(number))
-    with Cluster(brokers, config, data_dir=data_dir, port=port, tick_ms=1000) as cluster:
-        sys.stdout.write(f"ZooKeeper on {cluster.zookeeper_connect}\n")
-        sys.stdout.write(f"listening on {cluster.bootstrap_servers}\n")
-        sys.stdout.flush()
-        last = received.get()
-        for broker_id in cluster.brokers:
-            cluster.stop(broker_id)
+    with held(data_dir):
+        try:
+            with Cluster(brokers, config, data_dir=data_dir, port=port, tick_ms=1000) as cluster:
+                last = _serve(cluster, received)
+        except BrokerEndedError as error:
+            raise LocalError(f"broker {error.broker_id}: {error.last_words}") from error
     return _INTERRUPTED if last == signal.SIGINT else 0
+
+
+def _serve(cluster: Cluster, received: "queue.SimpleQueue[int]") -> int:
+    """The signal that ended it."""
+    sys.stdout.write(f"ZooKeeper on {cluster.zookeeper_connect}\n")
+    sys.stdout.write(f"listening on {cluster.bootstrap_servers}\n")
+    sys.stdout.flush()
+    last = received.get()
+    for broker_id in cluster.brokers:
+        cluster.stop(broker_id)
+    return last

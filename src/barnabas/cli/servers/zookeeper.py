@@ -13,6 +13,7 @@ from pathlib import Path
 
 from barnabas.cli.framework.exit_codes import DONE, FAILED, INTERRUPTED
 from barnabas.cli.framework.options import port_number
+from barnabas.cli.servers.data_dir import held
 from barnabas.model.errors import ConfigError
 
 EXAMPLE = "barnabas zookeeper --port 2181 --data-dir ./zookeeper"
@@ -34,18 +35,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    return asyncio.run(_serve(arguments))
+    members = _members(arguments.member)
+    with held(arguments.data_dir or _data_dir()) as data_dir:
+        return asyncio.run(_serve(arguments, data_dir, members))
 
 
-async def _serve(arguments: argparse.Namespace) -> int:
+async def _serve(arguments: argparse.Namespace, data_dir: Path, members: dict[int, str]) -> int:
     from barnabas.zk.zookeeper_server import ServerConfig, ZooKeeperServer
 
     config = ServerConfig(
-        data_dir=arguments.data_dir or _data_dir(),
+        data_dir=data_dir,
         port=arguments.port,
         host=arguments.host,
         server_id=arguments.server_id,
-        members=_members(arguments.member),
+        members=members,
     )
     server = ZooKeeperServer(config)
     stopped: asyncio.Future[int] = asyncio.get_running_loop().create_future()

@@ -1,0 +1,16 @@
+import pytest
+
+from barnabas.cli.servers.data_dir import held
+from barnabas.model.errors import LocalError
+
+
+def test_a_directory_is_for_one_server_at_a_time(tmp_path):
+    with held(tmp_path / "a" / "zookeeper") as directory:
+        assert directory.is_dir()
+        with (
+            pytest.raises(LocalError, match="zookeeper is in use by another process"),
+            held(directory),
+        ):
+            pass
+    with held(directory):
+        pass
