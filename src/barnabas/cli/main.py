@@ -17,6 +17,7 @@ from barnabas.cli.commands import COMMANDS, Command, find
 from barnabas.cli.framework.exit_codes import DONE, FAILED, INTERRUPTED, USAGE
 from barnabas.cli.framework.loading import load
 from barnabas.model.errors import BarnabasError, ConfigError
+from barnabas.model.extras import missing_package
 
 _LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -46,6 +47,11 @@ def guarded(name: str, work: Callable[[], int]) -> int:
         # when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
+    except ModuleNotFoundError as error:
+        missing = missing_package(error)
+        if missing is None:
+            raise
+        return _say(f"{name}: ", missing, FAILED)
     except OSError as error:
         # A file or an address that the command was given, or a disk that is full.
         where = f"{error.filename}: " if error.filename else ""

@@ -65,3 +65,20 @@ def test_a_file_that_cannot_be_made(capsys):
 )
 def test_why_a_broker_does_not_start(error, text):
     assert startup_error(error) == text
+
+
+def test_an_extra_that_is_not_installed(capsys):
+    def work():
+        raise ModuleNotFoundError("No module named 'kazoo'", name="kazoo.client")
+
+    assert guarded("barnabas groups", work) == 1
+    text = "barnabas groups: kazoo is not installed: pip install 'barnabas[zookeeper]'\n"
+    assert capsys.readouterr().err == text
+
+
+def test_a_module_that_is_no_extra_is_a_defect():
+    def work():
+        raise ModuleNotFoundError("No module named 'asyncoi'", name="asyncoi")
+
+    with pytest.raises(ModuleNotFoundError):
+        guarded("barnabas groups", work)
