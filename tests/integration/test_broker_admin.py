@@ -167,6 +167,30 @@ async def test_what_cannot_be_created(peer, topic, expected):
     assert ErrorCode((await create(peer, topic)).error_code) is expected
 
 
+async def test_a_topic_named_twice_is_answered_once(peer):
+    await create_topic(peer, "t")
+    both = [CreatableTopic("t", 1, 1), CreatableTopic("t", 2, 1), CreatableTopic("new", 1, 1)]
+    created = (await peer.call(CreateTopicsRequest(both, 10_000), 7)).topics
+    assert [(item.name, item.error_code, item.error_message is None) for item in created] == [
+        ("t", ErrorCode.INVALID_REQUEST, False),
+        ("new", 0, True),
+    ]
+    more = [CreatePartitionsTopic("t", count, None) for count in (2, 3)]
+    grown = (await peer.call(CreatePartitionsRequest(more, 5000), 3)).results
+    assert [item.error_code for item in grown] == [ErrorCode.INVALID_REQUEST]
+    asked = MetadataRequest([MetadataRequestTopic(name="t"), MetadataRequestTopic(name="t")])
+    assert [len(item.partitions) for item in (await peer.call(asked, 12)).topics] == [1]
+    states = [DeleteTopicState("t"), DeleteTopicState("t"), DeleteTopicState(None)]
+    gone = (await peer.call(DeleteTopicsRequest(states, timeout_ms=5000), 6)).responses
+    assert [item.error_code for item in gone] == [ErrorCode.INVALID_REQUEST] * 2
+
+
+async def test_the_last_value_of_a_key_counts(peer):
+    configs = [CreatableTopicConfig("flush.ms", value) for value in ("5", "6")]
+    created = await create(peer, CreatableTopic("t", 1, 1, configs=configs))
+    assert {item.name: item.value for item in created.configs}["flush.ms"] == "6"
+
+
 async def test_defaults_and_validation_only(start, connect):
     peer = await connect(await start({"num.partitions": 4}))
     checked = await create(peer, CreatableTopic("t", -1, -1), validate_only=True)
@@ -187,6 +211,10 @@ async def test_topics_page_by_page(peer):
         cursor = response.next_cursor
         request.cursor = Cursor(cursor.topic_name, cursor.partition_index)
     assert seen == [(name, number) for name in "abc" for number in range(3)]
+    for cursor in (Cursor("b", -1), Cursor("c", 0)):
+        request = DescribeTopicPartitionsRequest([TopicRequest("b")], 4, cursor)
+        refused = (await peer.call(request, 0)).topics
+        assert [topic.error_code for topic in refused] == [ErrorCode.INVALID_REQUEST]
     missing = await peer.call(DescribeTopicPartitionsRequest([TopicRequest("zz")]), 0)
     assert ErrorCode(missing.topics[0].error_code) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
@@ -245,6 +273,12 @@ async def test_lists_are_added_to_and_taken_from(peer):
         ([("retention.ms", 0, "x")], ErrorCode.INVALID_CONFIG),
         ([("retention.ms", 2, "1")], ErrorCode.INVALID_CONFIG),
         ([("retention.ms", 9, "1")], ErrorCode.INVALID_REQUEST),
+        ([("retention.ms", 0, None)], ErrorCode.INVALID_REQUEST),
+        ([("cleanup.policy", 2, None)], ErrorCode.INVALID_REQUEST),
+        (
+            [("min.compaction.lag.ms", 0, "2"), ("max.compaction.lag.ms", 0, "1")],
+            ErrorCode.INVALID_CONFIG,
+        ),
         ([("retention.ms", 0, "1"), ("retention.ms", 0, "2")], ErrorCode.INVALID_REQUEST),
     ],
 )
@@ -279,8 +313,26 @@ async def test_broker_settings(broker_app, peer):
     assert (await create(peer, CreatableTopic("t", -1, -1))).num_partitions == 6
     refused = await produce(peer, "t", batch(bytes(500)))
     assert ErrorCode(refused.error_code) is ErrorCode.MESSAGE_TOO_LARGE
-    fixed = await change(peer, name, ("listeners", 0, "x"), kind=BROKER)
-    assert ErrorCode(fixed.error_code) is ErrorCode.INVALID_REQUEST
+    for refused in (("listeners", 0, "x"), ("of.a.plugin", 0, None)):
+        fixed = await change(peer, name, refused, kind=BROKER)
+        assert ErrorCode(fixed.error_code) is ErrorCode.INVALID_REQUEST
+    assert (await change(peer, name, ("of.a.plugin", 0, "secret"), kind=BROKER)).error_code == 0
+    entry = (await describe(peer, BROKER, name, "of.a.plugin")).configs[0]
+    assert (entry.value, entry.config_source, entry.is_sensitive) == (None, 2, True)
+
+
+async def test_a_resource_changed_twice_is_not_changed(peer):
+    await create_topic(peer, "t")
+    changes = [
+        incremental_alter_configs.AlterConfigsResource(
+            TOPIC, "t", [incremental_alter_configs.AlterableConfig("flush.ms", 0, value)]
+        )
+        for value in ("5", "6")
+    ]
+    request = incremental_alter_configs.IncrementalAlterConfigsRequest(changes)
+    answers = (await peer.call(request, 1)).responses
+    assert [ErrorCode(answer.error_code) for answer in answers] == [ErrorCode.INVALID_REQUEST] * 2
+    assert (await describe(peer, TOPIC, "t", "flush.ms")).configs[0].config_source == 5
 
 
 async def test_resources_that_are_not_there(peer):

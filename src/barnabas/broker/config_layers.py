@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from barnabas.broker.config import BrokerConfig
-from barnabas.broker.listener_keys import broker_key, is_listener_key, listener_key_name
+from barnabas.broker.listener_keys import any_broker_key, broker_key, listener_key_name
 from barnabas.model.config import ConfigKey
 from barnabas.model.config_keys.broker import BROKER_KEYS
 from barnabas.model.config_keys.topic import BROKER_SYNONYMS, SYNONYM_FACTORS, TOPIC_KEYS
@@ -132,8 +132,8 @@ class ConfigLayers:
 
     def describe_broker(self) -> list[ConfigEntry]:
         layers = (self._static.given, self._default, self._broker)
-        of_listeners = {name for layer in layers for name in layer if is_listener_key(name)}
-        keys = (*BROKER_KEYS, *map(broker_key, sorted(of_listeners)))
+        others = {name for layer in layers for name in layer if name not in BROKER_KEYS}
+        keys = (*BROKER_KEYS, *map(any_broker_key, sorted(others)))
         return [self._broker_entry(key) for key in keys]
 
     def describe_default(self) -> list[ConfigEntry]:
@@ -141,10 +141,10 @@ class ConfigLayers:
         source = Source.DYNAMIC_DEFAULT_BROKER
         entries = []
         for name, value in self._default.items():
-            if name not in BROKER_KEYS and not is_listener_key(name):
-                continue  # of another broker's making
-            synonyms = (Synonym(name, value, source),)
-            entries.append(ConfigEntry(broker_key(name), value, source, False, synonyms))
+            key = any_broker_key(name)
+            shown = None if key.sensitive else value
+            synonyms = (Synonym(name, shown, source),)
+            entries.append(ConfigEntry(key, shown, source, not key.dynamic, synonyms))
         return entries
 
     def _topic_entry(self, key: ConfigKey, overrides: Mapping[str, str]) -> ConfigEntry:
@@ -167,7 +167,7 @@ class ConfigLayers:
         return ConfigEntry(key, value, synonyms[0].source, not key.dynamic, tuple(synonyms))
 
     def _broker_synonyms(self, name: str) -> list[Synonym]:
-        key = broker_key(name)
+        key = any_broker_key(name)
         found = []
         if name in self._broker:
             found.append(Synonym(name, self._broker[name], Source.DYNAMIC_BROKER))

@@ -29,6 +29,14 @@ Amendment: TypeAlias = Callable[[Any], Any]
 """Changes a response before it is encoded: what a guard kept from the handler, a throttle time."""
 
 
+Charge: TypeAlias = Callable[[int], None]
+"""Counts partitions that are made or removed; BrokerError when their sender has to wait first."""
+
+
+def free_of_charge(partitions: int) -> None:
+    """For senders without a quota."""
+
+
 class NoResponse:
     """The API of this request has no response (produce with acks=0)."""
 
@@ -109,7 +117,7 @@ class Handler:
 class RequestContext:
     """One request, and what a handler may reach while serving it; made per request."""
 
-    __slots__ = ("amend", "connection", "header", "services")
+    __slots__ = ("amend", "charge", "connection", "header", "services")
 
     def __init__(
         self, header: RequestHeader, connection: ServerConnection, services: "Services"
@@ -118,6 +126,7 @@ class RequestContext:
         self.connection = connection
         self.services = services
         self.amend: Amendment | None = None
+        self.charge: Charge = free_of_charge
 
     @property
     def version(self) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from barnabas.model.config import ConfigKey, ConfigTable
+from barnabas.model.config import ConfigKey, ConfigTable, ConfigType
 from barnabas.model.config_keys.broker import BROKER_KEYS
 from barnabas.model.config_keys.security import LISTENER_KEYS, SASL_KEYS
 from barnabas.model.errors import ConfigError
@@ -50,6 +50,17 @@ def broker_key(name: str) -> ConfigKey:
         raise ConfigError(f"{name}: {error}") from None
     # No default: without a value of its own a listener has the broker's.
     return replace(found, name=listener_key_name(listener, found.name), default=None)
+
+
+def any_broker_key(name: str) -> ConfigKey:
+    """A key of the broker, or one that is not ours: what a plugin reads, or a slip of somebody.
+
+    Nothing is known of those, so that their values are kept as they are and shown to nobody.
+    """
+    try:
+        return broker_key(name)
+    except ConfigError:
+        return ConfigKey(name, ConfigType.UNKNOWN, None, "")
 
 
 def is_listener_key(name: str) -> bool:

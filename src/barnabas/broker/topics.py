@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from barnabas.broker.config_layers import ConfigLayers
+from barnabas.broker.handler import Charge, free_of_charge
 from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.controller.machines.assignment import (
     BrokerRack,
@@ -74,19 +75,25 @@ class Topics:
 
     # --- topics ----------------------------------------------------------------------------
 
-    async def create(self, topic: NewTopic, *, validate_only: bool = False) -> CreatedTopic:
+    async def create(
+        self, topic: NewTopic, *, validate_only: bool = False, charge: Charge = free_of_charge
+    ) -> CreatedTopic:
         """Check and write a topic; it has leaders once `wait_for_leaders` returns."""
         self._check_name(topic.name)
         configs = check_topic_configs(topic.configs)
         assignment = self._assign(topic)
+        charge(len(assignment))
         topic_id = None
         if not validate_only:
             topic_id = await self._admin.create_topic(topic.name, assignment, configs)
         return CreatedTopic(topic_id, len(assignment), len(assignment[0]), configs)
 
-    async def delete(self, name: str) -> None:
+    async def delete(self, name: str, charge: Charge = free_of_charge) -> None:
         if not self._layers.broker_value("delete.topic.enable"):
             raise BrokerError(ErrorCode.TOPIC_DELETION_DISABLED)
+        partitions = self._metadata.partitions(name)
+        if partitions is not None:
+            charge(len(partitions))
         await self._admin.delete_topic(name)
 
     async def add_partitions(
@@ -96,6 +103,7 @@ class Topics:
         assignments: Sequence[Replicas] | None = None,
         *,
         validate_only: bool = False,
+        charge: Charge = free_of_charge,
     ) -> None:
         """Bring a topic to `total` partitions."""
         known = await self._admin.partitions_of(name)
@@ -109,6 +117,7 @@ class Topics:
             added = place_added_partitions(self._racks(), existing, total)
         else:
             added = self._manual_additions(existing, total, assignments)
+        charge(len(added))
         if not validate_only:
             await self._admin.add_partitions(name, added)
 
@@ -247,4 +256,16 @@ def check_topic_configs(given: Mapping[str, str | None]) -> dict[str, str]:
         except ConfigError as error:
             raise BrokerError(ErrorCode.INVALID_CONFIG, str(error)) from None
         checked[name] = value
+    check_compaction_lags(checked)
     return checked
+
+
+def check_compaction_lags(values: Mapping[str, str]) -> None:
+    """INVALID_CONFIG when nothing could be both old enough and young enough to be compacted."""
+    low, high = (
+        TOPIC_KEYS[name].parse(values[name]) if name in values else TOPIC_KEYS[name].default
+        for name in ("min.compaction.lag.ms", "max.compaction.lag.ms")
+    )
+    if low > high:
+        text = f"min.compaction.lag.ms={low} is greater than max.compaction.lag.ms={high}"
+        raise BrokerError(ErrorCode.INVALID_CONFIG, text)

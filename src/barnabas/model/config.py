@@ -17,6 +17,7 @@ from barnabas.model.errors import ConfigError
 class ConfigType(enum.Enum):
     """The type of a value, with the number the protocol gives it (DescribeConfigs v3+)."""
 
+    UNKNOWN = 0
     BOOLEAN = 1
     STRING = 2
     INT = 3
@@ -72,7 +73,7 @@ class ConfigKey:
     @property
     def sensitive(self) -> bool:
         """Whether the value must never be shown."""
-        return self.type is ConfigType.PASSWORD
+        return self.type in (ConfigType.PASSWORD, ConfigType.UNKNOWN)
 
 
 class ConfigTable:

@@ -13,6 +13,7 @@ the windows fill: one large request does not count for as long as it stays in a 
 
 from collections import deque
 from collections.abc import Mapping
+from ipaddress import ip_address
 from typing import NamedTuple
 
 DEFAULT = None
@@ -27,7 +28,8 @@ CLIENT_QUOTAS = frozenset(
     {PRODUCER_BYTE_RATE, CONSUMER_BYTE_RATE, MUTATION_RATE, REQUEST_PERCENTAGE}
 )
 IP_QUOTAS = frozenset({CONNECTION_RATE})
-WHOLE_NUMBERS = frozenset({PRODUCER_BYTE_RATE, CONSUMER_BYTE_RATE, CONNECTION_RATE})
+_TOO_MUCH = {PRODUCER_BYTE_RATE: 2**63, CONSUMER_BYTE_RATE: 2**63, CONNECTION_RATE: 2**31}
+WHOLE_NUMBERS = frozenset(_TOO_MUCH)
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 
@@ -55,7 +57,16 @@ def entity_problem(entity: Mapping[str, str | None]) -> str | None:
         return "an ip cannot be combined with a user or a client-id"
     if any(name == "" for name in entity.values()):
         return "a name is empty"
-    return None
+    address = entity.get(IP)
+    return None if address is None or _is_address(address) else f"{address} is no ip address"
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def quota_problem(entity: Mapping[str, str | None], key: str, value: float) -> str | None:
@@ -65,8 +76,8 @@ def quota_problem(entity: Mapping[str, str | None], key: str, value: float) -> s
         return f"unknown quota {key!r}"
     if not value > 0 or value in (float("inf"), float("nan")):
         return f"{key} must be greater than 0"
-    if key in WHOLE_NUMBERS and value != int(value):
-        return f"{key} must be a whole number"
+    if key in WHOLE_NUMBERS and (value != int(value) or value >= _TOO_MUCH[key]):
+        return f"{key} must be a whole number below {_TOO_MUCH[key]}"
     return None
 
 

@@ -70,7 +70,27 @@ def test_values_of_single_listeners():
         ("6", Source.DYNAMIC_DEFAULT_BROKER),
         ("5", Source.STATIC_BROKER),
     ]
-    assert [(item.key.name, item.value) for item in layers.describe_default()] == [(key, "6")]
+    assert [(item.key.name, item.value) for item in layers.describe_default()] == [
+        (key, "6"),
+        ("of.another.make", None),
+    ]
+
+
+def test_a_key_that_is_not_ours_is_shown_without_its_value():
+    layers = ConfigLayers(BrokerConfig.parse({}))
+    layers.set_default({"of.a.plugin": "secret"})
+    layers.set_broker({"of.a.plugin": "other"})
+    described = {item.key.name: item for item in layers.describe_broker()}["of.a.plugin"]
+    assert (described.key.type.value, described.key.sensitive) == (0, True)
+    assert (described.value, described.read_only, described.source) == (
+        None,
+        True,
+        Source.DYNAMIC_BROKER,
+    )
+    assert [(item.value, item.source) for item in described.synonyms] == [
+        (None, Source.DYNAMIC_BROKER),
+        (None, Source.DYNAMIC_DEFAULT_BROKER),
+    ]
 
 
 def test_secrets_of_single_listeners_are_not_shown():

@@ -116,6 +116,9 @@ def test_a_bucket_fills_again_at_the_limit():
         ({"ip": "10.0.0.1", "user": "a"}, False),
         ({"planet": "a"}, False),
         ({"user": ""}, False),
+        ({"ip": None}, True),
+        ({"ip": "::1"}, True),
+        ({"ip": "localhost"}, False),
     ],
 )
 def test_entities(entity, fits):
@@ -128,6 +131,7 @@ def test_entities(entity, fits):
         ("producer_byte_rate", 1024.0, True),
         ("request_percentage", 12.5, True),
         ("producer_byte_rate", 0.5, False),
+        ("producer_byte_rate", 1e30, False),
         ("producer_byte_rate", 0.0, False),
         ("producer_byte_rate", float("inf"), False),
         ("producer_byte_rate", float("nan"), False),

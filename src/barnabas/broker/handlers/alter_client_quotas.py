@@ -50,9 +50,7 @@ def _checked_path(entry: EntryData) -> str:
     if problem is None and len(set(keys)) < len(keys):
         problem = "a quota is changed twice"
     for op in entry.ops:
-        if op.remove and op.key not in CLIENT_QUOTAS | IP_QUOTAS:
-            problem = problem or f"unknown quota {op.key!r}"
-        elif not op.remove:
+        if not op.remove:
             problem = problem or quota_problem(parts, op.key, op.value)
     if problem is not None:
         raise BrokerError(ErrorCode.INVALID_REQUEST, problem)
@@ -62,10 +60,10 @@ def _checked_path(entry: EntryData) -> str:
 def _edit_of(entry: EntryData) -> Callable[[Values], None]:
     def edit(values: Values) -> None:
         for op in entry.ops:
-            if op.remove:
-                values.pop(op.key, None)
-            else:
+            if not op.remove:
                 values[op.key] = stored(op.key, op.value)
+            elif op.key in CLIENT_QUOTAS | IP_QUOTAS:  # and not a user's credential
+                values.pop(op.key, None)
 
     return edit
 

@@ -4,6 +4,7 @@ v2 flexible.
 """
 
 from barnabas.broker.config_resources import (
+    check_changed_once,
     check_resource,
     check_together,
     check_values,
@@ -35,6 +36,7 @@ async def _alter(
     kind, name = resource.resource_type, resource.resource_name
     response = AlterConfigsResourceResponse(0, None, kind, name)
     try:
+        check_changed_once(request.resources, resource)
         checked_kind = check_resource(ctx, kind, name)
         values = check_values(checked_kind, {item.name: item.value for item in resource.configs})
         check_together(ctx, checked_kind, values)

@@ -24,7 +24,7 @@ async def handle_create_partitions(
 ) -> CreatePartitionsResponse:
     named = Counter(topic.name for topic in request.topics)
     results = []
-    for topic in request.topics:
+    for topic in {topic.name: topic for topic in request.topics}.values():
         result = CreatePartitionsTopicResult(topic.name)
         results.append(result)
         try:
@@ -49,7 +49,11 @@ async def _grow(
         ]
     topics = ctx.services.topics
     await topics.add_partitions(
-        topic.name, topic.count, assignments, validate_only=request.validate_only
+        topic.name,
+        topic.count,
+        assignments,
+        validate_only=request.validate_only,
+        charge=ctx.charge,
     )
     if not request.validate_only:
         await topics.wait_for_leaders(topic.name, topic.count, request.timeout_ms)

@@ -28,15 +28,15 @@ async def handle_create_topics(
     deadline_ms = ctx.services.clock.monotonic_ms() + request.timeout_ms
     named = Counter(topic.name for topic in request.topics)
     results = []
-    for topic in request.topics:
-        result = CreatableTopicResult(topic.name, configs=[])
+    for topic in {topic.name: topic for topic in request.topics}.values():
+        result = CreatableTopicResult(topic.name, error_message=None, configs=[])
         results.append(result)
         try:
             ctx.require_controller()
             if named[topic.name] > 1:
                 raise BrokerError(ErrorCode.INVALID_REQUEST, f"topic {topic.name} is named twice")
             created = await ctx.services.topics.create(
-                _new_topic(topic), validate_only=request.validate_only
+                _new_topic(topic), validate_only=request.validate_only, charge=ctx.charge
             )
             _describe(ctx, result, created)
         except BrokerError as error:
@@ -56,8 +56,6 @@ def _new_topic(topic: CreatableTopic) -> NewTopic:
     if len(assignment) != len(topic.assignments):
         raise BrokerError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "a partition is assigned twice")
     configs = {item.name: item.value for item in topic.configs}
-    if len(configs) != len(topic.configs):
-        raise BrokerError(ErrorCode.INVALID_CONFIG, "a configuration key is given twice")
     return NewTopic(topic.name, topic.num_partitions, topic.replication_factor, assignment, configs)
 
 

@@ -3,10 +3,12 @@
 v4 flexible; v5 error messages; v6 topic ids.
 """
 
+from collections import Counter
+
 from barnabas.broker.handler import Handler, RequestContext
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.model.ids import ZERO_UUID
+from barnabas.model.ids import ZERO_UUID, Uuid
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.delete_topics import (
     DeletableTopicResult,
@@ -26,7 +28,11 @@ async def handle_delete_topics(
     asked = request.topics
     if ctx.version < _STATES_FROM:
         asked = [DeleteTopicState(name=name) for name in request.topic_names]
-    results = [await _delete(ctx, topic) for topic in asked]
+    named = Counter(_named(ctx, topic) for topic in asked)
+    results = [
+        await _delete(ctx, topic, named[_named(ctx, topic)])
+        for topic in {(topic.name, topic.topic_id): topic for topic in asked}.values()
+    ]
     for result in results:
         if result.error_code or result.name is None:
             continue
@@ -38,18 +44,27 @@ async def handle_delete_topics(
     return DeleteTopicsResponse(responses=results)
 
 
-async def _delete(ctx: RequestContext, topic: DeleteTopicState) -> DeletableTopicResult:
+def _named(ctx: RequestContext, topic: DeleteTopicState) -> str | Uuid:
+    """A topic's name, from its id where that is known."""
+    if topic.name is not None:
+        return topic.name
+    return ctx.services.metadata.topic_name(topic.topic_id) or topic.topic_id
+
+
+async def _delete(ctx: RequestContext, topic: DeleteTopicState, times: int) -> DeletableTopicResult:
     metadata = ctx.services.metadata
     result = DeletableTopicResult(topic.name, topic.topic_id)
     try:
         ctx.require_controller()
-        if topic.name is not None and topic.topic_id != ZERO_UUID:
+        if (topic.name is None) is (topic.topic_id == ZERO_UUID):
             raise BrokerError(ErrorCode.INVALID_REQUEST, "a topic is named by name or by id")
+        if times > 1:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, "a topic is named twice")
         name = topic.name if topic.name is not None else metadata.topic_name(topic.topic_id)
         if name is None:
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_ID)
         result.name, result.topic_id = name, metadata.topic_id(name) or ZERO_UUID
-        await ctx.services.topics.delete(name)
+        await ctx.services.topics.delete(name, ctx.charge)
     except BrokerError as error:
         result.error_code, result.error_message = error.code, error.message
     except TreeError as error:

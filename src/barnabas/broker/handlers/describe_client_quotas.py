@@ -24,9 +24,8 @@ def handle_describe_client_quotas(
 ) -> Result:
     problem = _problem(request)
     if problem is not None:
-        return DescribeClientQuotasResponse(
-            error_code=ErrorCode.INVALID_REQUEST, error_message=problem, entries=None
-        )
+        code, text = problem
+        return DescribeClientQuotasResponse(error_code=code, error_message=text, entries=None)
     entries = []
     for path, values in sorted(ctx.services.client_entities.all().items()):
         parts, quotas = parts_of(path), quotas_of(values)
@@ -40,19 +39,27 @@ def handle_describe_client_quotas(
     return DescribeClientQuotasResponse(error_message=None, entries=entries)
 
 
-def _problem(request: DescribeClientQuotasRequest) -> str | None:
+def _problem(request: DescribeClientQuotasRequest) -> tuple[ErrorCode, str] | None:
     kinds = [component.entity_type for component in request.components]
+    text = next(filter(None, map(_component_problem, request.components)), None)
     if len(set(kinds)) < len(kinds):
-        return "a kind of entity is named twice"
-    for component in request.components:
-        if component.entity_type not in (USER, CLIENT_ID, IP):
-            return "an entity is a user, a client-id or an ip"
-        if component.match_type not in (_EXACT, _DEFAULT, _NAMED):
-            return f"unknown match type {component.match_type}"
-        if component.match_type == _EXACT and component.match is None:
-            return "an exact match needs a name"
-    if IP in kinds and len(kinds) > 1:
-        return "an ip cannot be combined with a user or a client-id"
+        text = "a kind of entity is named twice"
+    elif IP in kinds and len(kinds) > 1:
+        text = "an ip cannot be combined with a user or a client-id"
+    if text is not None:
+        return ErrorCode.INVALID_REQUEST, text
+    if not {USER, CLIENT_ID, IP}.issuperset(kinds):
+        return ErrorCode.UNSUPPORTED_VERSION, "an entity is a user, a client-id or an ip"
+    return None
+
+
+def _component_problem(component: ComponentData) -> str | None:
+    if not component.entity_type:
+        return "a kind of entity is missing"
+    if component.match_type not in (_EXACT, _DEFAULT, _NAMED):
+        return f"unknown match type {component.match_type}"
+    if (component.match_type == _EXACT) is (component.match is None):
+        return "an exact match needs a name, others have none"
     return None
 
 

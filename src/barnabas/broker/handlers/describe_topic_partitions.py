@@ -27,6 +27,9 @@ def handle_describe_topic_partitions(
 ) -> Result:
     metadata = ctx.services.metadata
     asked = {topic.name for topic in request.topics} or set(metadata.topics())
+    if request.cursor is not None and not _is_position(request.cursor, request):
+        refused = [_refused(topic.name) for topic in request.topics]
+        return DescribeTopicPartitionsResponse(topics=refused)
     first = request.cursor.topic_name if request.cursor is not None else ""
     names = sorted(name for name in asked if name >= first)
     left = min(max(request.response_partition_limit, 1), _MAX_PARTITIONS)
@@ -34,7 +37,7 @@ def handle_describe_topic_partitions(
     for name in names:
         start = 0
         if request.cursor is not None and name == first:
-            start = max(request.cursor.partition_index, 0)
+            start = request.cursor.partition_index
         if left <= 0:
             return DescribeTopicPartitionsResponse(topics=topics, next_cursor=Cursor(name, 0))
         topic, more_at = _topic(ctx, name, start, left)
@@ -44,6 +47,16 @@ def handle_describe_topic_partitions(
             cursor = Cursor(name, more_at)
             return DescribeTopicPartitionsResponse(topics=topics, next_cursor=cursor)
     return DescribeTopicPartitionsResponse(topics=topics)
+
+
+def _is_position(cursor: Cursor, request: DescribeTopicPartitionsRequest) -> bool:
+    """Whether a cursor fits the request; of all topics, its own may be gone by now."""
+    named = {topic.name for topic in request.topics}
+    return cursor.partition_index >= 0 and (not named or cursor.topic_name in named)
+
+
+def _refused(name: str) -> DescribeTopicPartitionsResponseTopic:
+    return DescribeTopicPartitionsResponseTopic(ErrorCode.INVALID_REQUEST, name)
 
 
 def _topic(

@@ -7,6 +7,7 @@ import enum
 
 from barnabas.broker.config_resources import (
     ResourceType,
+    check_changed_once,
     check_resource,
     check_together,
     check_values,
@@ -41,28 +42,24 @@ class Operation(enum.IntEnum):
 async def handle_incremental_alter_configs(
     ctx: RequestContext, request: IncrementalAlterConfigsRequest
 ) -> IncrementalAlterConfigsResponse:
-    responses = [
-        await _alter(ctx, resource, validate_only=request.validate_only)
-        for resource in request.resources
-    ]
+    responses = [await _alter(ctx, request, resource) for resource in request.resources]
     return IncrementalAlterConfigsResponse(responses=responses)
 
 
 async def _alter(
-    ctx: RequestContext, resource: AlterConfigsResource, *, validate_only: bool
+    ctx: RequestContext, request: IncrementalAlterConfigsRequest, resource: AlterConfigsResource
 ) -> AlterConfigsResourceResponse:
     name = resource.resource_name
     response = AlterConfigsResourceResponse(0, None, resource.resource_type, name)
     try:
+        check_changed_once(request.resources, resource)
         kind = check_resource(ctx, resource.resource_type, name)
-        if len({item.name for item in resource.configs}) != len(resource.configs):
-            raise BrokerError(ErrorCode.INVALID_REQUEST, "a key is changed twice")
         entity = entity_of(ctx, kind, name)
         values = await ctx.services.topics.read_config(*entity)
         for change in resource.configs:
             _apply(ctx, kind, name, values, change)
         check_together(ctx, kind, values)
-        if not validate_only:
+        if not request.validate_only:
             await ctx.services.topics.change_config(*entity, values)
     except BrokerError as error:
         response.error_code, response.error_message = error.code, error.message
@@ -82,6 +79,8 @@ def _apply(
         values.pop(change.name, None)
         return
     wanted = change.value
+    if wanted is None:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{change.name} needs a value")
     if change.config_operation in (Operation.APPEND, Operation.SUBTRACT):
         wanted = _edited_list(ctx, kind, resource, values, change)
     elif change.config_operation != Operation.SET:

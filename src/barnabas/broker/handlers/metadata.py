@@ -53,7 +53,7 @@ def _answer(
         response.cluster_authorized_operations = ALL_ON_CLUSTER
     if request.include_topic_authorized_operations:
         for topic in response.topics:
-            if topic.error_code == 0:
+            if topic.error_code != ErrorCode.UNKNOWN_TOPIC_ID:
                 topic.topic_authorized_operations = ALL_ON_TOPIC
     return response
 
@@ -61,7 +61,9 @@ def _answer(
 def _asked(ctx: RequestContext, request: MetadataRequest) -> list[MetadataRequestTopic]:
     if request.topics is None or (ctx.version == 0 and not request.topics):
         return [MetadataRequestTopic(name=name) for name in ctx.services.metadata.topics()]
-    return request.topics
+    if len(request.topics) == 1:
+        return request.topics
+    return list({(topic.name, topic.topic_id): topic for topic in request.topics}.values())
 
 
 def _brokers(ctx: RequestContext) -> list[MetadataResponseBroker]:

@@ -58,7 +58,7 @@ def guard_metadata(
             shown = [topic for topic in shown if access.topic(Operation.DESCRIBE, topic.name or "")]
         if request.include_topic_authorized_operations:
             for topic in shown:
-                if topic.error_code == 0:
+                if topic.error_code != ErrorCode.UNKNOWN_TOPIC_ID:
                     topic.topic_authorized_operations = topic_operations(access, topic.name)
         if request.include_cluster_authorized_operations:
             response.cluster_authorized_operations = cluster_operations(access)
@@ -121,6 +121,10 @@ def guard_describe_topic_partitions(
         for name in names
         if name not in allowed and not everything
     ]
+    cursor = request.cursor
+    if everything and cursor is not None and cursor.topic_name not in allowed:
+        allowed = frozenset(name for name in allowed if name > cursor.topic_name)
+        request.cursor = None
     if not allowed:  # an empty list would ask for everything
         return DescribeTopicPartitionsResponse(topics=refused)
     request.topics = [TopicRequest(name) for name in names if name in allowed]
