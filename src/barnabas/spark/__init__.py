@@ -31,9 +31,9 @@ FORMAT = "barnabas"
 
 def register(spark: "SparkSession") -> None:
     """Make `format("barnabas")` known to a session; sessions made later know it by themselves."""
-    from barnabas.spark.data_source import BarnabasDataSource
+    from barnabas.spark.registration import register_source
 
-    spark.dataSource.register(BarnabasDataSource)
+    register_source(spark)
 
 
 def session(
