@@ -5,6 +5,7 @@ Spark's own Python half is asked, as its engine asks it, without a JVM.
 
 import io
 import json
+import threading
 
 import pyarrow as pa
 import pytest
@@ -22,6 +23,7 @@ from pyspark.worker_util import pickleSer
 
 from barnabas import Producer, TopicPartition
 from barnabas.clients.simple import SimpleConsumer
+from barnabas.spark.source import small_batches
 from barnabas.spark.source.columns import source_schema
 from barnabas.spark.source.options import SourceOptions
 from barnabas.spark.source.stream_reader import StreamReader
@@ -49,8 +51,7 @@ class Engine:
         """The tasks, and the rows that came with them or None."""
         offsets = io.BytesIO()
         for numbers in (start, end):
-            places = {str(number): offset for number, offset in enumerate(numbers)}
-            write_with_length(json.dumps({self._topic: places}).encode(), offsets)
+            write_with_length(json.dumps(self.offsets(numbers)).encode(), offsets)
         offsets.seek(0)
         out = io.BytesIO()
         partitions_func(self.reader, None, SCHEMA, 10_000, offsets, out)
@@ -61,6 +62,9 @@ class Engine:
         rest = out.read()[4:]
         rows = pa.ipc.open_stream(rest).read_all().to_pylist() if rest else []
         return tasks, rows
+
+    def offsets(self, numbers):
+        return {self._topic: {str(number): offset for number, offset in enumerate(numbers)}}
 
     def answer(self, ask):
         out = io.BytesIO()
@@ -118,6 +122,29 @@ def test_one_fetch_serves_the_ranges_that_follow_each_other(broker, topic, monke
         rows = engine.plan([10, 3], [20, 3])[1]
         assert [row["offset"] for row in rows] == list(range(10, 20))
         assert len(fetched) == 2, "not where the last one ended: a partition may be another by now"
+
+
+def test_it_is_read_between_its_end_and_its_plan(broker, topic, monkeypatch):
+    readers = []
+    read_at_once = small_batches.read_at_once
+
+    def noted(ranges, *rest):
+        readers.append(threading.current_thread().name)
+        return read_at_once(ranges, *rest)
+
+    monkeypatch.setattr(small_batches, "read_at_once", noted)
+    with Engine(broker.bootstrap_servers, topic, maxOffsetsPerTrigger="4") as engine:
+        limit = engine.reader.getDefaultReadLimit()
+        start = [0, 0]
+        for _ in range(3):
+            end = engine.reader.latestOffset(engine.offsets(start), limit)[topic]
+            end = [end[str(number)] for number in range(2)]
+            assert len(engine.plan(start, end)[1]) == 4
+            start = end
+        assert [name.startswith("fetch-ahead") for name in readers] == [True] * 3
+        engine.reader.latestOffset(engine.offsets(start), limit)
+        rows = engine.plan([7, 0], [9, 0])[1]
+        assert [row["offset"] for row in rows] == [7, 8], "another plan than was expected"
 
 
 def test_transactions_in_ranges_that_follow_each_other(broker, topic_name):

@@ -9,9 +9,9 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pyspark.sql.types import StructType
 
@@ -41,6 +41,7 @@ FIRST_FETCH_BYTES = 1024 * 1024
 LEAST_FETCH_BYTES = 64 * 1024
 EXPECTED_RECORD_BYTES = 1024
 """Larger records take more fetches, each of them on its way while the one before is decoded."""
+Read = TypeVar("Read")
 _log = logging.getLogger("barnabas.spark")
 
 
@@ -53,10 +54,7 @@ class ConsumerCache:
         self._ahead: ThreadPoolExecutor | None = None
 
     def get(self, settings: Mapping[str, str]) -> SimpleConsumer:
-        if self._process != os.getpid():
-            self._process, self._consumers, self._ahead = os.getpid(), {}, None
-            freeze_imports()
-            keep_freed_memory()
+        self._after_fork()
         key = tuple(sorted(settings.items()))
         consumer = self._consumers.get(key)
         if consumer is None:
@@ -64,7 +62,8 @@ class ConsumerCache:
         return consumer
 
     def ahead(self) -> ThreadPoolExecutor:
-        """The thread that fetches ahead; after `get`."""
+        """The thread that fetches ahead."""
+        self._after_fork()
         if self._ahead is None:
             self._ahead = ThreadPoolExecutor(1, "fetch-ahead")
         return self._ahead
@@ -75,9 +74,20 @@ class ConsumerCache:
         if consumer is not None:
             consumer.close()
 
+    def _after_fork(self) -> None:
+        if self._process != os.getpid():
+            self._process, self._consumers, self._ahead = os.getpid(), {}, None
+            freeze_imports()
+            keep_freed_memory()
+
 
 # One per worker process, as long as it lives: connections must outlast a task.
 _consumers = ConsumerCache()
+
+
+def read_ahead(work: Callable[[], Read]) -> Future[Read]:
+    """Read something in the thread that fetches ahead; nobody else may read until it has ended."""
+    return _consumers.ahead().submit(work)
 
 
 def read_task(

@@ -9,13 +9,18 @@ the wrapper, so a reader with records to hand over shows that class while they a
 Only what is small comes this way: few records of few partitions, undecoded, that come with the
 first fetch of each. Anything else, an error too, is left to the task, which knows what to do.
 
+Between the question for a micro-batch's end and the one for its plan Spark writes its own log, and
+the rows are read in that time, by another thread.
+
 A fetch brings at least a whole batch, often many times what a small micro-batch takes. What it
 brought is kept for the range that begins where this one ended, and for no other: a partition that
 was begun anew, or has been read by a task in between, is fetched again.
 """
 
 import logging
+import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import StructType
@@ -24,13 +29,16 @@ from barnabas.model.errors import BarnabasError
 from barnabas.spark.source.columns import decoded_names, spark_batch
 from barnabas.spark.source.input_partition import RangesPartition
 from barnabas.spark.source.options import SourceOptions
-from barnabas.spark.source.range_reader import read_at_once
+from barnabas.spark.source.range_reader import read_ahead, read_at_once
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from barnabas.clients.simple import FetchedBatches
     from barnabas.model.ids import TopicPartition
+    from barnabas.spark.source.offset_ranges import OffsetRange
+
+    Ranges = tuple[OffsetRange, ...]
 
 try:
     from pyspark.sql.datasource_internal import _SimpleStreamReaderWrapper as HANDS_OVER
@@ -39,6 +47,8 @@ except ImportError:  # another Spark: the tasks read everything
 
 MOST_RECORDS = 1000
 MOST_RANGES = 8
+GIVE_WAY_SECONDS = 0.001
+"""First the answers that Spark waits for are sent; they need the same interpreter."""
 _log = logging.getLogger("barnabas.spark")
 
 
@@ -51,24 +61,47 @@ class SmallBatches:
         self._possible = HANDS_OVER is not None and options.read_on_driver and not decoded
         self._ready: list[pa.RecordBatch] | None = None
         self._kept: dict[TopicPartition, FetchedBatches] = {}
+        self._ahead: tuple[Ranges, Future[list[pa.RecordBatch] | None]] | None = None
 
     @property
     def shown_class(self) -> type[Any] | None:
         """The class to be taken for while there is something to hand over."""
         return None if self._ready is None else HANDS_OVER
 
+    def begin(self, tasks: Sequence[RangesPartition]) -> None:
+        """Spark will want a plan of these tasks: read the only one, if it is small."""
+        ranges = self._small_ranges(tasks)
+        if self._ahead is None and ranges is not None:
+            self._ahead = ranges, read_ahead(lambda: self._give_way(ranges))
+
     def plan(self, tasks: Sequence[RangesPartition]) -> None:
-        """Read the only task of a micro-batch, if it is small."""
-        self._ready = self._read(tasks[0]) if self._possible and len(tasks) == 1 else None
+        """Have the records of the only task of a micro-batch, if it is small."""
+        ranges = self._small_ranges(tasks)
+        begun, self._ahead = self._ahead, None
+        found = None if begun is None else begun[1].result()
+        if ranges is None:
+            self._ready = None
+        elif begun is not None and begun[0] == ranges:
+            self._ready = found
+        else:
+            self._ready = self._read(ranges)
 
     def take(self) -> "Iterator[pa.RecordBatch] | None":
         ready, self._ready = self._ready, None
         return None if ready is None else iter(ready)
 
-    def _read(self, task: RangesPartition) -> "list[pa.RecordBatch] | None":
-        ranges = task.ranges
-        if len(ranges) > MOST_RANGES or sum(item.size for item in ranges) > MOST_RECORDS:
+    def _small_ranges(self, tasks: Sequence[RangesPartition]) -> "Ranges | None":
+        if not self._possible or len(tasks) != 1:
             return None
+        ranges = tasks[0].ranges
+        small = len(ranges) <= MOST_RANGES and sum(item.size for item in ranges) <= MOST_RECORDS
+        return ranges if small else None
+
+    def _give_way(self, ranges: "Ranges") -> "list[pa.RecordBatch] | None":
+        threading.Event().wait(GIVE_WAY_SECONDS)
+        return self._read(ranges)
+
+    def _read(self, ranges: "Ranges") -> "list[pa.RecordBatch] | None":
         try:
             found = read_at_once(ranges, self._options, decoded_names(self._names), self._kept)
         except BarnabasError as error:

@@ -67,7 +67,11 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> OffsetJson:
         everything = isinstance(limit, ReadAllAvailable)
-        return render(self._plan().next_end(read(start), limited=not everything))
+        begin = read(start)
+        end = self._plan().next_end(begin, limited=not everything)
+        if end != begin:
+            self._small.begin(self._tasks(begin, end))
+        return render(end)
 
     def getDefaultReadLimit(self) -> ReadLimit:
         """Only Trigger.Once then asks for everything that is there; the limits are ours."""
@@ -84,14 +88,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return None if seen is None else render(seen.latest)
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        least, most = self._options.min_partitions, self._options.max_records_per_partition
-        ranges = ranges_between(read(start), read(end))
-        if least is None and most is None:
-            tasks = pack_ranges(ranges)
-        else:
-            cut = split_ranges(ranges, min_partitions=least, max_records=most)
-            tasks = [(item,) for item in cut]
-        planned = [RangesPartition(task, index) for index, task in enumerate(tasks)]
+        planned = self._tasks(read(start), read(end))
         self._small.plan(planned)
         if self._planning is not None:
             self._planning.look_ahead()
@@ -112,6 +109,16 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         planning, self._planning = self._planning, None
         if planning is not None:
             planning.close()
+
+    def _tasks(self, start: Offsets, end: Offsets) -> list[RangesPartition]:
+        least, most = self._options.min_partitions, self._options.max_records_per_partition
+        ranges = ranges_between(start, end)
+        if least is None and most is None:
+            tasks = pack_ranges(ranges)
+        else:
+            cut = split_ranges(ranges, min_partitions=least, max_records=most)
+            tasks = [(item,) for item in cut]
+        return [RangesPartition(task, index) for index, task in enumerate(tasks)]
 
     def _plan(self) -> "Planning":
         if self._planning is None:
