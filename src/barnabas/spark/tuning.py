@@ -9,8 +9,10 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
+from barnabas.runtime.java import unsuitable_java
 from barnabas.spark import register
 from barnabas.spark.spark_home import use_unzipped_home
 
@@ -43,10 +45,21 @@ def make_session(
         settings.update(local_checkpoint_settings())
     for name, value in {**settings, **(config or {})}.items():
         builder = builder.config(name, value)
-    spark: SparkSession = builder.getOrCreate()
+    spark = start(builder)
     if not shared_checkpoints:
         _without_checksum_files(spark)
     register(spark)
+    return spark
+
+
+def start(builder: Any) -> SparkSession:
+    """The session of a builder; LocalError when there is no Java that can run it."""
+    try:
+        spark: SparkSession = builder.getOrCreate()
+    except PySparkRuntimeError as error:
+        if error.getCondition() != "JAVA_GATEWAY_EXITED":
+            raise
+        raise unsuitable_java("Spark") from error
     return spark
 
 

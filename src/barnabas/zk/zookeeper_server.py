@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import importlib.util
 import os
-import shutil
 import signal
 import socket
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from barnabas.model.errors import DeadlineError, LocalError, UnavailableError
+from barnabas.runtime.java import find_java
 
 _STANDALONE = "org.apache.zookeeper.server.ZooKeeperServerMain"
 _QUORUM = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
@@ -82,7 +82,7 @@ class ZooKeeperServer:
 
     async def launch(self) -> None:
         """Start the process only: the members of an ensemble wait for each other."""
-        java, jars = find_java(), find_jars()
+        java, jars = find_java("ZooKeeper"), find_jars()
         self._port = _reserve_port(self._config.host, self._port)
         config_file = self._prepare()
         main = _QUORUM if self._config.members else _STANDALONE
@@ -161,18 +161,6 @@ class ZooKeeperServer:
             tail = "\n".join(log.splitlines()[-15:])
             code = self._process.returncode
             raise UnavailableError(f"ZooKeeper ended with exit code {code}:\n{tail}")
-
-
-def find_java() -> str:
-    """Path of the java command: $JAVA_HOME, then the path."""
-    home = os.environ.get("JAVA_HOME")
-    candidate = Path(home, "bin", "java") if home else None
-    if candidate is not None and candidate.is_file():
-        return str(candidate)
-    found = shutil.which("java")
-    if found is None:
-        raise LocalError("ZooKeeper needs Java 17 or newer: no `java` on the path or in JAVA_HOME")
-    return found
 
 
 def find_jars() -> Path:

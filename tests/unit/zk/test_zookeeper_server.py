@@ -5,7 +5,7 @@ import importlib.util
 import pytest
 
 from barnabas.model.errors import LocalError
-from barnabas.zk.zookeeper_server import ServerConfig, find_jars, find_java
+from barnabas.zk.zookeeper_server import ServerConfig, find_jars
 
 
 def test_configuration(tmp_path):
@@ -21,21 +21,6 @@ def test_ensemble(tmp_path):
     lines = ServerConfig(tmp_path, members=members).render(1).splitlines()
     assert "server.1=127.0.0.1:1:2" in lines
     assert "server.2=127.0.0.1:3:4" in lines
-
-
-def test_missing_java_is_said(monkeypatch):
-    monkeypatch.delenv("JAVA_HOME", raising=False)
-    monkeypatch.setenv("PATH", "")
-    with pytest.raises(LocalError, match="Java 17"):
-        find_java()
-
-
-def test_java_home_comes_first(monkeypatch, tmp_path):
-    java = tmp_path / "bin" / "java"
-    java.parent.mkdir()
-    java.touch()
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    assert find_java() == str(java)
 
 
 def test_missing_pyspark_is_said(monkeypatch):

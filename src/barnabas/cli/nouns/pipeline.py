@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from barnabas.cli.framework.exit_codes import DONE, FAILED, INTERRUPTED
 from barnabas.cli.framework.render import add_format_option, show, show_document
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
+from barnabas.model.errors import UnavailableError
 
 if TYPE_CHECKING:
     from barnabas.spark.pipeline.progress import Figures
@@ -96,6 +97,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
     signals.install()
     runner = Runner(file, Registry(arguments.state_dir), line.show, on_start, stop=stop)
+    _look_for_cluster(file.pipeline, line)
     line.say(f"{file.pipeline.name}: starting Spark ...")
     try:
         state = runner.run()
@@ -103,6 +105,19 @@ def _run(arguments: argparse.Namespace) -> int:
         line.end()
     line.say(f"{file.pipeline.name} has {'ended' if state == FINISHED else 'stopped'}")
     return INTERRUPTED if signal.SIGINT in signals.received else DONE
+
+
+def _look_for_cluster(pipeline: Any, line: ProgressLine) -> None:
+    """Say at once that nobody answers. Whoever runs a service may start the brokers later."""
+    from barnabas.cli.framework.connection import check_reachable
+    from barnabas.model.config_keys.admin import ADMIN_KEYS
+    from barnabas.spark.client_settings import SERVERS, admin_settings
+
+    settings = admin_settings({**pipeline.kafka, SERVERS: pipeline.bootstrap_servers})
+    try:
+        check_reachable(ADMIN_KEYS.parse(settings))
+    except UnavailableError as error:
+        line.say(f"{pipeline.name}: {error}; Spark will try again for a while")
 
 
 def _changed(file: Any, arguments: argparse.Namespace) -> Any:

@@ -44,6 +44,10 @@ class Registry:
                 raise LocalError(f"the pipeline {name!r} is running already") from None
             yield
 
+    def log_file(self, name: str) -> Path:
+        """Where Spark writes what it has to say."""
+        return self._directory / f"{name}.log"
+
     def write(self, name: str, document: dict[str, Any]) -> None:
         """Replace what is known of a pipeline; a reader sees the old or the new."""
         target = self._directory / f"{name}.json"

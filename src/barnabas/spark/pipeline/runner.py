@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from barnabas.model.errors import LocalError
 from barnabas.spark import lag, session
+from barnabas.spark.jvm_log import stderr_into
 from barnabas.spark.pipeline.assembly import assemble, first_lines
 from barnabas.spark.pipeline.errors import PipelineError
 from barnabas.spark.pipeline.files import PipelineFile
@@ -66,11 +67,11 @@ class Runner:
 
     def _session(self) -> "SparkSession":
         pipeline = self.file.pipeline
-        # What Spark has to say about itself is for its logs, not for this terminal; a mistake in
-        # an expression it would print as a page of JSON.
+        # A mistake in an expression PySpark would print as a page of JSON.
         logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
         settings = {"spark.log.level": "ERROR", "spark.ui.enabled": "false", **pipeline.spark}
-        return session(pipeline.master, app_name=pipeline.name, config=settings)
+        with stderr_into(self.registry.log_file(pipeline.name)):
+            return session(pipeline.master, app_name=pipeline.name, config=settings)
 
     def _start(self, spark: Any) -> "StreamingQuery":
         try:
@@ -90,7 +91,9 @@ class Runner:
         self._look(query)
         error = query.exception()
         if error is not None and state == FINISHED:
-            raise LocalError(f"{self.file.path}: the query has failed: {first_lines(error)}")
+            log = self.registry.log_file(self.file.pipeline.name)
+            text = f"{self.file.path}: the query has failed: {first_lines(error)}"
+            raise LocalError(f"{text} (Spark's log: {log})")
         self._note(state)
         return state
 

@@ -34,6 +34,7 @@ from barnabas.spark.source.planner import ClusterView
 
 T = TypeVar("T")
 LIST_SECONDS = 10.0
+AGAIN_SECONDS = 45.0
 _log = logging.getLogger("barnabas.spark")
 
 
@@ -189,12 +190,13 @@ class SourceCluster:
         return {place: listed.offset or 0 for place, listed in answers.items()}
 
     def _again(self, ask: Callable[[], T]) -> T:
-        tries = self._options.offset_retries
+        tries, give_up = self._options.offset_retries, time.monotonic() + AGAIN_SECONDS
         for left in range(tries, -1, -1):
             try:
                 return ask()
             except BarnabasError as error:
-                if not (error.retriable and left):
+                # The clients try for a minute by themselves: what took so long is not begun again.
+                if not (error.retriable and left) or time.monotonic() > give_up:
                     raise
                 _log.warning("asking the cluster for offsets failed, trying again: %s", error)
             self._pause.wait(self._options.offset_retry_ms / 1000)

@@ -6,9 +6,7 @@ must not end a query. Times are UTC.
 """
 
 import logging
-import os
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -60,11 +58,12 @@ class SparkHouse:
         from pyspark.sql import SparkSession
 
         from barnabas.spark import register, session
+        from barnabas.spark.jvm_log import stderr_into
 
         given = self._given or SparkSession.getActiveSession()
         if given is None:
             self._ours = True
-            with _stderr_into(self._log_file), _own_interrupts():
+            with stderr_into(self._log_file), _own_interrupts():
                 given = session(self._master, app_name="barnabas-sql", config=self._config)
             given.sparkContext.setLogLevel("ERROR")
         # Errors come to the caller; PySpark would log each a second time, as a page of JSON.
@@ -105,22 +104,3 @@ def _own_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
-
-
-@contextmanager
-def _stderr_into(path: Path | None) -> Iterator[None]:
-    """Let the JVM, which inherits it, write its log to a file and not among a shell's lines."""
-    if path is None:
-        yield
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    sys.stderr.flush()
-    saved = os.dup(2)
-    target = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    os.dup2(target, 2)
-    try:
-        yield
-    finally:
-        os.dup2(saved, 2)
-        os.close(saved)
-        os.close(target)
