@@ -82,7 +82,7 @@ async def test_without_acknowledgement_an_error_closes(peer, caplog):
         ("t", batch(b"a"), {"partition": 9}, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ("t", None, {}, ErrorCode.INVALID_RECORD),
         ("t", batch(b"a") + batch(b"b"), {}, ErrorCode.INVALID_RECORD),
-        ("t", batch(b"a")[:-1], {}, ErrorCode.CORRUPT_MESSAGE),
+        ("t", batch(b"a")[:-1], {}, ErrorCode.INVALID_RECORD),
         ("t", batch(b"a")[:-1] + b"!", {}, ErrorCode.CORRUPT_MESSAGE),
         ("t", batch(bytes(2_000_000)), {}, ErrorCode.MESSAGE_TOO_LARGE),
         (
@@ -108,6 +108,8 @@ async def test_a_bad_batch_gets_its_error_and_the_connection_lives(
     await create_topic(peer, "compacted", cleanup_policy="compact")
     answer = await produce(peer, topic, records, **fields)
     assert ErrorCode(answer.error_code) is expected
+    blamed = [0] if topic == "compacted" or expected is ErrorCode.INVALID_TIMESTAMP else []
+    assert [error.batch_index for error in answer.record_errors] == blamed
     assert (await produce(peer, "t", batch(b"good"))).base_offset == 0
 
 
@@ -280,6 +282,9 @@ async def test_offsets_by_name_and_by_time(peer):
         -1: 6, -2: 0, -3: 2, -4: 0, 0: 0, 1001: 2, 3000: 2, 3001: -1,
     }  # fmt: skip
     assert found[3000].timestamp == 3000
+    for timestamp, before in ((-3, 7), (-4, 8), (-5, 9), (-6, 11)):
+        early = await list_offset(peer, "t", timestamp, version=before - 1)
+        assert ErrorCode(early.error_code) is ErrorCode.UNSUPPORTED_VERSION
     missing = await list_offset(peer, "missing", -1)
     assert ErrorCode(missing.error_code) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 

@@ -1,6 +1,18 @@
 """The errors of this package beyond `CorruptRecordError`, which lives in `model` for all layers."""
 
-from barnabas.model.errors import CorruptRecordError
+from collections.abc import Mapping
+
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError, CorruptRecordError
+
+
+class RefusedRecordsError(BrokerError):
+    """A batch that is refused for some of its records; `problems` has them by their numbers."""
+
+    def __init__(self, code: ErrorCode, problems: Mapping[int, str]) -> None:
+        number, problem = next(iter(problems.items()))
+        super().__init__(code, f"{len(problems)} records are refused; record {number}: {problem}")
+        self.problems = problems
 
 
 class DecompressedTooLargeError(CorruptRecordError):

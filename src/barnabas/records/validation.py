@@ -22,12 +22,13 @@ from barnabas.records.batch import (
     HEADER_SIZE,
     LOG_OVERHEAD,
     MAGIC,
+    MAGIC_OFFSET,
     BatchHeader,
     Buffer,
     crc_ok,
 )
-from barnabas.records.errors import DecompressedTooLargeError
-from barnabas.records.reader import records_section
+from barnabas.records.errors import DecompressedTooLargeError, RefusedRecordsError
+from barnabas.records.reader import iter_raw, records_section
 
 NO_LIMIT_MS = 2**63 - 1
 _ZSTD_PRODUCE_VERSION = 7
@@ -80,7 +81,7 @@ def validate_batch(
     if not crc_ok(buf, 0, header):
         raise BrokerError(ErrorCode.CORRUPT_MESSAGE, "the batch does not match its checksum")
     _check_header(header)
-    _check_header_timestamps(header, rules, now_ms)
+    _check_header_timestamps(buf, header, rules, now_ms)
     if rules.must_walk:
         _check_records(buf, header, rules, now_ms)
     return header
@@ -90,15 +91,16 @@ def _parse(buf: Buffer) -> BatchHeader:
     """Exactly one batch of magic 2."""
     if len(buf) == 0:
         raise _invalid("a produce request needs one batch per partition, got none")
-    if len(buf) > 16 and buf[16] != MAGIC:
-        raise _invalid(f"magic {buf[16]}: only batches of magic 2 are accepted")
+    if len(buf) > MAGIC_OFFSET and buf[MAGIC_OFFSET] < MAGIC:
+        raise _invalid(f"magic {buf[MAGIC_OFFSET]}: only batches of magic 2 are accepted")
     if len(buf) < HEADER_SIZE:
-        raise BrokerError(ErrorCode.CORRUPT_MESSAGE, f"{len(buf)} bytes cannot be a batch")
+        raise _invalid(f"{len(buf)} bytes cannot be a batch")
     header = BatchHeader(*HEADER.unpack_from(buf))
-    if header.batch_length < HEADER_SIZE - LOG_OVERHEAD or header.size > len(buf):
-        raise BrokerError(
-            ErrorCode.CORRUPT_MESSAGE, f"the batch claims {header.size} bytes, {len(buf)} came"
-        )
+    if header.batch_length < HEADER_SIZE - LOG_OVERHEAD or header.magic != MAGIC:
+        text = f"a batch of {header.size} bytes with magic {header.magic}"
+        raise BrokerError(ErrorCode.CORRUPT_MESSAGE, text)
+    if header.size > len(buf):
+        raise _invalid(f"the batch claims {header.size} bytes, {len(buf)} came")
     if header.size < len(buf):
         raise _invalid("a produce request needs one batch per partition, got more")
     return header
@@ -133,26 +135,28 @@ def _check_header(header: BatchHeader) -> None:
         raise _invalid("a transactional batch without a producer id")
 
 
-def _check_header_timestamps(header: BatchHeader, rules: BatchRules, now_ms: int | None) -> None:
+def _check_header_timestamps(
+    buf: Buffer, header: BatchHeader, rules: BatchRules, now_ms: int | None
+) -> None:
     if header.timestamp_type == TimestampType.LOG_APPEND_TIME:
         raise BrokerError(ErrorCode.INVALID_TIMESTAMP, "only the broker sets LogAppendTime")
     if now_ms is None or rules.timestamp_type == TimestampType.LOG_APPEND_TIME:
         return
-    if header.max_timestamp != NO_TIMESTAMP:
-        _check_timestamp(header.max_timestamp, rules, now_ms)
+    problem = _timestamp_problem(header.max_timestamp, rules, now_ms)
+    if problem is not None:
+        raise _refusal(buf, header, rules, now_ms) or BrokerError(
+            ErrorCode.INVALID_TIMESTAMP, f"the batch says: {problem}"
+        )
 
 
-def _check_timestamp(timestamp: int, rules: BatchRules, now_ms: int) -> None:
+def _timestamp_problem(timestamp: int, rules: BatchRules, now_ms: int) -> str | None:
+    if timestamp == NO_TIMESTAMP:
+        return None
     if timestamp - now_ms > rules.timestamp_after_max_ms:
-        raise BrokerError(
-            ErrorCode.INVALID_TIMESTAMP,
-            f"timestamp {timestamp} is more than {rules.timestamp_after_max_ms} ms ahead",
-        )
+        return f"timestamp {timestamp} is more than {rules.timestamp_after_max_ms} ms ahead"
     if now_ms - timestamp > rules.timestamp_before_max_ms:
-        raise BrokerError(
-            ErrorCode.INVALID_TIMESTAMP,
-            f"timestamp {timestamp} is more than {rules.timestamp_before_max_ms} ms old",
-        )
+        return f"timestamp {timestamp} is more than {rules.timestamp_before_max_ms} ms old"
+    return None
 
 
 def _check_records(buf: Buffer, header: BatchHeader, rules: BatchRules, now_ms: int | None) -> None:
@@ -164,13 +168,33 @@ def _check_records(buf: Buffer, header: BatchHeader, rules: BatchRules, now_ms: 
         raise BrokerError(ErrorCode.MESSAGE_TOO_LARGE, str(error)) from None
     except CorruptRecordError as error:
         raise _invalid(str(error)) from None
-    if rules.compacted and keyless >= 0:
-        raise _invalid(f"record {keyless} has no key, and the topic is compacted")
-    if now_ms is None or rules.timestamp_type == TimestampType.LOG_APPEND_TIME:
-        return
-    for timestamp in (lowest, highest):
-        if timestamp != NO_TIMESTAMP:
-            _check_timestamp(timestamp, rules, now_ms)
+    in_time = now_ms is None or rules.timestamp_type == TimestampType.LOG_APPEND_TIME
+    if now_ms is not None and not in_time:
+        in_time = not any(_timestamp_problem(end, rules, now_ms) for end in (lowest, highest))
+    if (rules.compacted and keyless >= 0) or not in_time:
+        refusal = _refusal(buf, header, rules, now_ms)
+        if refusal is not None:
+            raise refusal
+
+
+def _refusal(
+    buf: Buffer, header: BatchHeader, rules: BatchRules, now_ms: int | None
+) -> RefusedRecordsError | None:
+    """Who among the records is to blame (KIP-467)."""
+    try:
+        records = iter_raw(buf, 0, header, rules.max_decompressed)
+    except CorruptRecordError:
+        return None
+    problems: dict[int, str] = {}
+    code = ErrorCode.INVALID_RECORD
+    for index, record in enumerate(records):
+        if rules.compacted and record.key is None:
+            problems[index] = "there is no key, and the topic is compacted"
+        elif now_ms is not None and rules.timestamp_type == TimestampType.CREATE_TIME:
+            problem = _timestamp_problem(record.timestamp, rules, now_ms)
+            if problem is not None:
+                problems[index], code = problem, ErrorCode.INVALID_TIMESTAMP
+    return RefusedRecordsError(code, problems) if problems else None
 
 
 def _invalid(message: str) -> BrokerError:

@@ -7,6 +7,7 @@ from barnabas.model.errors import BrokerError
 from barnabas.model.records import Codec, TimestampType
 from barnabas.records.batch import write_crc
 from barnabas.records.builder import build_batch
+from barnabas.records.errors import RefusedRecordsError
 from barnabas.records.rewrite import retain_records
 from barnabas.records.validation import DEFAULT_RULES, BatchRules, validate_batch
 
@@ -53,16 +54,36 @@ def test_no_batch_or_several():
 
 def test_length_that_disagrees():
     batch = build_batch(RECORDS)
-    assert code(batch[:-1]) == ErrorCode.CORRUPT_MESSAGE
-    assert code(batch[:30]) == ErrorCode.CORRUPT_MESSAGE
-    assert code(batch[:5]) == ErrorCode.CORRUPT_MESSAGE
-    for length in (b"\0\0\0\x30", b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff"):
+    assert code(batch[:-1]) == ErrorCode.INVALID_RECORD
+    assert code(batch[:30]) == ErrorCode.INVALID_RECORD
+    assert code(batch[:5]) == ErrorCode.INVALID_RECORD
+    assert code(patched(batch, 8, b"\x7f\xff\xff\xff", crc=False)) == ErrorCode.INVALID_RECORD
+    for length in (b"\0\0\0\x30", b"\xff\xff\xff\xff"):
         assert code(patched(batch, 8, length, crc=False)) == ErrorCode.CORRUPT_MESSAGE
 
 
-@pytest.mark.parametrize("magic", [0, 1, 3, 255])
-def test_magic(magic):
-    assert code(patched(build_batch(RECORDS), 16, bytes([magic]))) == ErrorCode.INVALID_RECORD
+@pytest.mark.parametrize(
+    ("magic", "expected"),
+    [
+        (0, ErrorCode.INVALID_RECORD),
+        (1, ErrorCode.INVALID_RECORD),
+        (3, ErrorCode.CORRUPT_MESSAGE),
+        (255, ErrorCode.CORRUPT_MESSAGE),
+    ],
+)
+def test_magic(magic, expected):
+    assert code(patched(build_batch(RECORDS), 16, bytes([magic]))) == expected
+
+
+def test_the_records_to_blame_are_named():
+    keyless = build_batch([(None, b"1"), (b"b", b"2"), (None, None)], codec=Codec.GZIP)
+    with pytest.raises(RefusedRecordsError) as caught:
+        validate_batch(keyless, BatchRules(compacted=True))
+    assert (caught.value.code, list(caught.value.problems)) == (ErrorCode.INVALID_RECORD, [0, 2])
+    ahead = build_batch(RECORDS, timestamp_ms=1101)
+    with pytest.raises(RefusedRecordsError) as caught:
+        validate_batch(ahead, BatchRules(timestamp_after_max_ms=100), now_ms=1000)
+    assert list(caught.value.problems) == [0, 1, 2]
 
 
 def test_checksum():

@@ -11,6 +11,7 @@ from barnabas.broker.handler import Handler, RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
+from barnabas.model.topic_names import INTERNAL_TOPICS
 from barnabas.replication.partition import Partition
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.delete_records import (
@@ -50,6 +51,8 @@ def _delete(
         known = ctx.services.metadata.partition(topic_partition) is not None
         code = ErrorCode.NOT_LEADER_OR_FOLLOWER if known else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return DeleteRecordsPartitionResult(number, -1, code)
+    if topic_partition.topic in INTERNAL_TOPICS:
+        return DeleteRecordsPartitionResult(number, -1, ErrorCode.INVALID_TOPIC_EXCEPTION)
     if "delete" not in ctx.services.layers.topic_value(topic_partition.topic, "cleanup.policy"):
         return DeleteRecordsPartitionResult(number, -1, ErrorCode.POLICY_VIOLATION)
     try:

@@ -7,6 +7,7 @@ abort by WriteTxnMarkers.
 from barnabas.broker.handler import Handler, RequestContext
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
+from barnabas.model.topic_names import topic_name_problem
 from barnabas.storage.producers.producer_state import ProducerEntry
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.describe_producers import (
@@ -42,6 +43,8 @@ def _describe(ctx: RequestContext, place: TopicPartition) -> PartitionResponse:
         code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         if ctx.services.metadata.partition(place) is not None:
             code = ErrorCode.NOT_LEADER_OR_FOLLOWER
+        elif topic_name_problem(place.topic) is not None:
+            code = ErrorCode.INVALID_TOPIC_EXCEPTION
         return PartitionResponse(place.partition, code, code.explanation)
     states = [_state(entry) for entry in log.producer_states()]
     return PartitionResponse(place.partition, active_producers=states)

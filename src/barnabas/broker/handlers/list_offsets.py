@@ -5,6 +5,8 @@ v9 latest tiered (-5); v10 a time-out for tiered storage; v11 earliest pending u
 here is tiered, so those two are never found.
 """
 
+from collections import Counter
+
 from barnabas.broker.handler import Handler, RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -18,23 +20,47 @@ from barnabas.wire.messages.list_offsets import (
     ListOffsetsPartitionResponse,
     ListOffsetsRequest,
     ListOffsetsResponse,
+    ListOffsetsTopic,
     ListOffsetsTopicResponse,
 )
 
 _CONSUMER = -1
+_LATEST, _EARLIEST = -1, -2
+_MAX_TIMESTAMP = -3
+_EARLIEST_LOCAL = -4
 _LATEST_TIERED = -5
 _EARLIEST_PENDING_UPLOAD = -6
+_SPECIAL_FROM = {
+    _EARLIEST: 0,
+    _MAX_TIMESTAMP: 7,
+    _EARLIEST_LOCAL: 8,
+    _LATEST_TIERED: 9,
+    _EARLIEST_PENDING_UPLOAD: 11,
+}
+_NEVER = 1 << 15
 
 
 def handle_list_offsets(ctx: RequestContext, request: ListOffsetsRequest) -> Result:
     topics = [
-        ListOffsetsTopicResponse(
-            topic.name,
-            [_answer(ctx, request, topic.name, asked) for asked in topic.partitions],
-        )
+        ListOffsetsTopicResponse(topic.name, _answers(ctx, request, topic))
         for topic in request.topics
     ]
     return ListOffsetsResponse(topics=topics)
+
+
+def _answers(
+    ctx: RequestContext, request: ListOffsetsRequest, topic: ListOffsetsTopic
+) -> list[ListOffsetsPartitionResponse]:
+    times = Counter(asked.partition_index for asked in topic.partitions)
+    once = [asked for asked in topic.partitions if times[asked.partition_index] == 1]
+    return [
+        *(_answer(ctx, request, topic.name, asked) for asked in once),
+        *(
+            ListOffsetsPartitionResponse(number, ErrorCode.INVALID_REQUEST)
+            for number, count in times.items()
+            if count > 1
+        ),
+    ]
 
 
 def _answer(
@@ -63,10 +89,10 @@ def _find(
         raise BrokerError(
             ErrorCode.NOT_LEADER_OR_FOLLOWER if known else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         )
+    if asked.timestamp < _LATEST and ctx.version < _SPECIAL_FROM.get(asked.timestamp, _NEVER):
+        raise BrokerError(ErrorCode.UNSUPPORTED_VERSION)
     if asked.timestamp in (_LATEST_TIERED, _EARLIEST_PENDING_UPLOAD):
         return OffsetAnswer()
-    if asked.timestamp < _LATEST_TIERED:
-        raise BrokerError(ErrorCode.UNSUPPORTED_VERSION)
     from_consumer = request.replica_id == _CONSUMER
     return list_offset(
         partition,

@@ -9,6 +9,7 @@ the range does not reach down to them (KAFKA-18659).
 acks=0 gets no response; an error closes the connection, so that the client notices.
 """
 
+import itertools
 from typing import NamedTuple
 
 from barnabas.broker.coordinators.produce_verification import (
@@ -32,12 +33,14 @@ from barnabas.model.topic_names import INTERNAL_TOPICS
 from barnabas.net.connection_ports import ConnectionClosedError
 from barnabas.net.refusal import Refusal
 from barnabas.records.batch import BatchHeader
+from barnabas.records.errors import RefusedRecordsError
 from barnabas.records.rewrite import recompress
 from barnabas.records.validation import validate_batch
 from barnabas.replication.partition import Partition
 from barnabas.storage.append_info import AppendOrigin
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.produce import (
+    BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
     NodeEndpoint,
     PartitionProduceResponse,
@@ -112,6 +115,9 @@ def _append_topic(
         except BrokerError as error:
             answer.error_code = error.code
             answer.error_message = error.message
+            if isinstance(error, RefusedRecordsError):
+                blamed = itertools.starmap(BatchIndexAndErrorMessage, error.problems.items())
+                answer.record_errors = list(blamed)
         except CorruptRecordError as error:
             answer.error_code = ErrorCode.CORRUPT_MESSAGE
             answer.error_message = str(error)
