@@ -7,6 +7,7 @@ python examples/streams/fraud.py localhost:9092
 """
 
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 
 from barnabas.streams import Runner, Stream, Topology, session
@@ -33,4 +34,6 @@ topology = Topology("fraud", suspicious.to("suspicious"))
 
 if __name__ == "__main__":
     print(topology.explain())
-    Runner(topology, bootstrap_servers=sys.argv[1], checkpoint="/tmp/fraud").start().wait()
+    address = sys.argv[1] if len(sys.argv) > 1 else "localhost:9092"
+    with suppress(KeyboardInterrupt):  # Ctrl-C; the checkpoint knows how far it came
+        Runner(topology, bootstrap_servers=address, checkpoint="/tmp/fraud").start().wait()

@@ -1,9 +1,10 @@
-"""Stateless: "zhangsan" becomes "Hello, zhangsan". Run it with a broker's address:
+"""Stateless: "zhangsan" becomes "Hello, zhangsan". Run it with a broker's address, until Ctrl-C:
 
 python examples/streams/hello.py localhost:9092
 """
 
 import sys
+from contextlib import suppress
 
 from barnabas.streams import Runner, Stream, Topology
 
@@ -13,4 +14,6 @@ topology = Topology("hello", greetings.to("greetings", value_format="string"))
 
 if __name__ == "__main__":
     print(topology.explain())
-    Runner(topology, bootstrap_servers=sys.argv[1], checkpoint="/tmp/hello").start().wait()
+    address = sys.argv[1] if len(sys.argv) > 1 else "localhost:9092"
+    with suppress(KeyboardInterrupt):  # Ctrl-C; the checkpoint knows how far it came
+        Runner(topology, bootstrap_servers=address, checkpoint="/tmp/hello").start().wait()

@@ -5,6 +5,7 @@ python examples/streams/notifications.py localhost:9092
 """
 
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 
 from barnabas.streams import Runner, Stream, Table, Topology
@@ -36,4 +37,6 @@ topology = Topology("notifications", known.to("letters"), unknown.to("letters-un
 
 if __name__ == "__main__":
     print(topology.explain())
-    Runner(topology, bootstrap_servers=sys.argv[1], checkpoint="/tmp/letters").start().wait()
+    address = sys.argv[1] if len(sys.argv) > 1 else "localhost:9092"
+    with suppress(KeyboardInterrupt):  # Ctrl-C; the checkpoint knows how far it came
+        Runner(topology, bootstrap_servers=address, checkpoint="/tmp/letters").start().wait()

@@ -1,10 +1,11 @@
-"""Stateful: how often each word has been said, as a table. Run it with a broker's address:
+"""Stateful: how often each word has been said, as a table. Run it with a broker's address, until Ctrl-C:
 
 python examples/streams/word_count.py localhost:9092
 """
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from barnabas.streams import Runner, Stream, Topology
@@ -25,4 +26,6 @@ topology = Topology("word-count", counts.to("word-counts"), counts.view("word-co
 
 if __name__ == "__main__":
     print(topology.explain())
-    Runner(topology, bootstrap_servers=sys.argv[1], checkpoint="/tmp/word-count").start().wait()
+    address = sys.argv[1] if len(sys.argv) > 1 else "localhost:9092"
+    with suppress(KeyboardInterrupt):  # Ctrl-C; the checkpoint knows how far it came
+        Runner(topology, bootstrap_servers=address, checkpoint="/tmp/word-count").start().wait()

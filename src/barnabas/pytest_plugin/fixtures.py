@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from barnabas.testing import Cluster, KafkaServer
 
 
+_ANSWER_SECONDS = 10.0
+
+
 class TopicFactory(Protocol):
     """Makes topics that go when the test ends."""
 
@@ -35,6 +38,7 @@ def kafka_broker(request: pytest.FixtureRequest) -> "Iterator[KafkaServer]":
         from barnabas.testing import ExternalKafka
 
         external = ExternalKafka(servers)
+        external.admin.describe_cluster(timeout=_ANSWER_SECONDS)  # once, not in every test
         yield external
         external.close_clients()
         return

@@ -1,6 +1,7 @@
 """Running a topology: to the end of what is there, or on and on. Spark comes in when it starts."""
 
 import itertools
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from barnabas.streams.engine.stage_query import StageQuery
+
+LOOK_SECONDS = 0.2
 
 
 class Runner:
@@ -112,11 +115,13 @@ class Running:
     def wait(self, timeout: float | None = None) -> bool:
         """Until a query ends; an error is raised. False when the time is over before."""
         deadline = None if timeout is None else time.monotonic() + timeout
+        pause = threading.Event()
         while self.active:
-            left = 1.0 if deadline is None else min(1.0, deadline - time.monotonic())
+            left = LOOK_SECONDS if deadline is None else deadline - time.monotonic()
             if left <= 0:
                 return False
-            self.queries[0].awaitTermination(left)
+            # Not in a call to the JVM, which Ctrl-C would break in the middle.
+            pause.wait(min(LOOK_SECONDS, left))
         if self.exception is not None:
             raise self.exception
         return True

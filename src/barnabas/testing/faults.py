@@ -1,5 +1,6 @@
 """Errors on purpose: which request fails next, with what, how often; and what was asked so far."""
 
+import difflib
 import re
 import threading
 from collections import deque
@@ -36,6 +37,16 @@ class Failure:
     hits: int = 0
 
 
+def error_named(name: str) -> ErrorCode:
+    """An error code by Kafka's name of it."""
+    try:
+        return ErrorCode[name.upper()]
+    except KeyError:
+        close = difflib.get_close_matches(name.upper(), ErrorCode.__members__, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"there is no error called {name!r}{hint}") from None
+
+
 def api_named(api: ApiKey | str) -> ApiKey:
     """An API by its name in any usual spelling.
 
@@ -60,7 +71,7 @@ class FaultInjector:
         self._lock = threading.Lock()
 
     def plan(self, api: ApiKey | str, error: ErrorCode | str | None, times: int | None) -> Failure:
-        code = ErrorCode[error.upper()] if isinstance(error, str) else error
+        code = error_named(error) if isinstance(error, str) else error
         failure = Failure(api_named(api), code, times)
         with self._lock:
             self._planned.append(failure)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 PRODUCE_SECONDS = 30.0
 _LOOK_AGAIN_SECONDS = 0.02
+_API_TIMEOUT_MS = 15_000
 
 
 class KafkaServer:
@@ -116,7 +117,11 @@ class KafkaServer:
         from barnabas.clients.simple import SimpleConsumer
 
         isolation = "read_committed" if read_committed else "read_uncommitted"
-        config = {"bootstrap.servers": self.bootstrap_servers, "isolation.level": isolation}
+        config = {
+            "bootstrap.servers": self.bootstrap_servers,
+            "isolation.level": isolation,
+            "default.api.timeout.ms": _API_TIMEOUT_MS,
+        }
         found: list[Record] = []
         with SimpleConsumer(config) as consumer:
             for partition in sorted(consumer.partitions(topic)):

@@ -6,7 +6,7 @@ import pytest
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.net.connection_ports import ConnectionClosedError
-from barnabas.testing.faults import FaultInjector, api_named
+from barnabas.testing.faults import FaultInjector, api_named, error_named
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.metadata import MetadataResponse, MetadataResponseTopic
 from barnabas.wire.messages.produce import ProduceRequest
@@ -92,3 +92,9 @@ def test_what_was_asked_is_remembered():
     faults = FaultInjector()
     faults(context(ApiKey.PRODUCE, 9, "app"), ProduceRequest(), handled)
     assert list(faults.seen) == [(ApiKey.PRODUCE, 9, "app")]
+
+
+def test_an_error_that_is_none():
+    with pytest.raises(ValueError, match="no error called 'NOT_LEADER'; did you mean 'NOT"):
+        error_named("NOT_LEADER")
+    assert error_named("not_leader_or_follower") is ErrorCode.NOT_LEADER_OR_FOLLOWER
