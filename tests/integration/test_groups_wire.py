@@ -252,6 +252,7 @@ async def test_offsets_of_several_groups(ready):
 
 async def test_unknown_topics_are_refused_and_the_rest_is_stored(ready):
     assert await commit(ready, "nowhere", 1) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert await commit(ready, "t", 1, partition=99) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     unknown = Uuid(b"?" * 16)
     code = await commit(ready, "", 1, version=10, topic_id=unknown)
     assert code == ErrorCode.UNKNOWN_TOPIC_ID
@@ -288,17 +289,19 @@ async def test_offsets_go_with_their_topic(ready):
 
 async def test_offset_delete(ready):
     await commit(ready, "t", 1)
-    parts = [OffsetDeleteRequestPartition(0), OffsetDeleteRequestPartition(1)]
+    parts = [OffsetDeleteRequestPartition(0), OffsetDeleteRequestPartition(99)]
     topics = [
         OffsetDeleteRequestTopic("t", parts),
         OffsetDeleteRequestTopic("nowhere", [OffsetDeleteRequestPartition(0)]),
     ]
     response = await ready.call(OffsetDeleteRequest("g", topics), 0)
     codes = [one.error_code for topic in response.topics for one in topic.partitions]
-    assert codes == [0, 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
+    assert codes == [0, *[ErrorCode.UNKNOWN_TOPIC_OR_PARTITION] * 2]
     assert (await committed(ready, "t")).committed_offset == -1
     none = await ready.call(OffsetDeleteRequest("none", topics), 0)
     assert none.error_code == ErrorCode.GROUP_ID_NOT_FOUND
+    nameless = await ready.call(OffsetDeleteRequest("", topics), 0)
+    assert nameless.error_code == ErrorCode.INVALID_GROUP_ID
 
 
 # --- administration ---

@@ -30,7 +30,7 @@ def delete_groups(
     results: dict[str, ErrorCode] = {}
     for group_id in group_ids:
         group = groups.get(group_id)
-        results[group_id] = _deletion_problem(group_id, group)
+        results[group_id] = _deletion_problem(group)
         if group is None or results[group_id] is not ErrorCode.NONE:
             continue
         partitions = store.of_group(group_id).keys() | store.pending_of_group(group_id)
@@ -48,9 +48,8 @@ def delete_groups(
     expiry.write_removal(step, removal, settled)
 
 
-def _deletion_problem(group_id: str, group: Group | None) -> ErrorCode:
-    if not group_id:
-        return ErrorCode.INVALID_GROUP_ID
+def _deletion_problem(group: Group | None) -> ErrorCode:
+    """Also the nameless group can go: old clients could commit to it."""
     if group is None:
         return ErrorCode.GROUP_ID_NOT_FOUND
     return ErrorCode.NONE if group.is_empty else ErrorCode.NON_EMPTY_GROUP
@@ -92,5 +91,5 @@ def describe_consumer_group(
     try:
         group = groups.existing_consumer(group_id)
     except BrokerError as error:
-        return DescribedConsumerGroup(group_id, error.code, error.message, state=_DEAD)
+        return DescribedConsumerGroup(group_id, error.code, error.message)
     return consumer.describe(group, around.topics, around.config)

@@ -11,7 +11,7 @@ from barnabas.groups.consumer.group import ConsumerGroup
 from barnabas.groups.consumer.member import MemberState
 from barnabas.groups.outcome import TimerKey, TimerKind
 from barnabas.groups.registry import GroupRegistry
-from barnabas.groups.replies import JoinGroupReply
+from barnabas.groups.replies import JoinGroupReply, LeaveGroupReply, LeftMember
 from barnabas.groups.requests import (
     UNKNOWN_MEMBER_ID,
     HeartbeatRequest,
@@ -92,6 +92,11 @@ def heartbeat(step: Step, groups: GroupRegistry, request: HeartbeatRequest) -> N
 
 
 def leave(step: Step, groups: GroupRegistry, request: LeaveGroupRequest) -> None:
+    if request.group_id and groups.get(request.group_id) is None:
+        unknown = ErrorCode.UNKNOWN_MEMBER_ID
+        left = (LeftMember(m.member_id, m.group_instance_id, unknown) for m in request.members)
+        step.outcome.reply = LeaveGroupReply(ErrorCode.NONE, tuple(left))
+        return
     group = _member_group(groups, request.group_id)
     if isinstance(group, ClassicGroup):
         classic_membership.leave(step, group, request)

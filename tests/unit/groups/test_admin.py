@@ -21,7 +21,7 @@ def test_delete_groups():
         "simple": E.NONE,
         "new": E.NONE,
         "nowhere": E.GROUP_ID_NOT_FOUND,
-        "": E.INVALID_GROUP_ID,
+        "": E.GROUP_ID_NOT_FOUND,
     }
     assert driver.committed(group="simple").offset == -1
     for compacted in (False, True):

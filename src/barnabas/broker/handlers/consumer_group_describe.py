@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from barnabas.broker.handler import Handler, RequestContext
 from barnabas.broker.handlers.describe_groups import GROUP_OPERATIONS
 from barnabas.groups.replies import DescribedConsumerGroup, DescribedConsumerMember, NamedPartitions
+from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.consumer_group_describe import (
@@ -29,6 +30,8 @@ def handle_consumer_group_describe(
 
 
 def _describe(ctx: RequestContext, group_id: str, with_operations: bool) -> DescribedGroup:
+    if not group_id:
+        return DescribedGroup(ErrorCode.INVALID_GROUP_ID, "a group's id is missing", group_id)
     try:
         driver = ctx.services.groups.shard_of(group_id)
     except BrokerError as error:

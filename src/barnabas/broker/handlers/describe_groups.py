@@ -17,8 +17,8 @@ from barnabas.wire.messages.describe_groups import (
 )
 
 _NOT_FOUND_FROM = 6
-GROUP_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8
-"""READ, DELETE and DESCRIBE, as bits of authorized_operations."""
+GROUP_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11
+"""READ, DELETE, DESCRIBE and both for CONFIGS, as bits of authorized_operations."""
 
 
 def handle_describe_groups(

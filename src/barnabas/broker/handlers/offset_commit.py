@@ -40,6 +40,7 @@ def handle_offset_commit(ctx: RequestContext, request: WireRequest) -> Result:
         for topic in request.topics
         if (name := names[id(topic)]) is not None
         for one in topic.partitions
+        if _exists(ctx, name, one.partition_index)
     )
 
     def respond(errors: Errors, other: ErrorCode) -> OffsetCommitResponse:
@@ -79,6 +80,10 @@ def _name(ctx: RequestContext, topic: OffsetCommitRequestTopic) -> str | None:
     return topic.name if metadata.has_topic(topic.name) else None
 
 
+def _exists(ctx: RequestContext, name: str, number: int) -> bool:
+    return ctx.services.metadata.partition(TopicPartition(name, number)) is not None
+
+
 def _topic(
     ctx: RequestContext,
     topic: OffsetCommitRequestTopic,
@@ -92,7 +97,9 @@ def _topic(
     partitions = []
     for one in topic.partitions:
         code = unknown
-        if name is not None:
+        if name is not None and not _exists(ctx, name, one.partition_index):
+            code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        elif name is not None:
             code = errors.get(TopicPartition(name, one.partition_index), other)
         partitions.append(OffsetCommitResponsePartition(one.partition_index, code))
     return OffsetCommitResponseTopic(topic.name, topic.topic_id, partitions)

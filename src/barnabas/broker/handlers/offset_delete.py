@@ -22,7 +22,9 @@ def handle_offset_delete(ctx: RequestContext, request: WireRequest) -> Result:
         for topic in request.topics
         for one in topic.partitions
     ]
-    known = tuple(partition for partition in asked if metadata.has_topic(partition.topic))
+    if not request.group_id:
+        return _failed(ErrorCode.INVALID_GROUP_ID)
+    known = tuple(place for place in asked if metadata.partition(place) is not None)
     deleting = OffsetDeleteRequest(request.group_id, known)
 
     def encode(reply: OffsetDeleteReply) -> OffsetDeleteResponse:

@@ -116,8 +116,8 @@ class _Job:
                 one.committed_metadata,
             )
             for topic in request.topics
-            if metadata.has_topic(topic.name)
             for one in topic.partitions
+            if metadata.partition(TopicPartition(topic.name, one.partition_index)) is not None
         )
         return TxnOffsetCommitRequest(
             request.group_id,

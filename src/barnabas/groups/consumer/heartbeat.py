@@ -81,7 +81,7 @@ def _validate_join(request: ConsumerGroupHeartbeatRequest) -> None:
         raise _invalid("RebalanceTimeoutMs must be provided in first request.")
     if request.topic_partitions is None or request.topic_partitions:
         raise _invalid("TopicPartitions must be empty when (re-)joining.")
-    if not request.subscribed_topic_names and not request.subscribed_topic_regex:
+    if request.subscribed_topic_names is None and not request.subscribed_topic_regex:
         raise _invalid(
             "Either SubscribedTopicNames or SubscribedTopicRegex must be set in first request."
         )

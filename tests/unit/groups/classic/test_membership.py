@@ -100,7 +100,11 @@ def test_unknown_group(group):
     driver = GroupDriver()
     code = E.UNKNOWN_MEMBER_ID if group else E.INVALID_GROUP_ID
     assert driver.heartbeat("x", 1, group=group).code is code
-    assert driver.leave("x", group=group).code is code
+    left = driver.leave("x", group=group).reply
+    if group:
+        assert [member.error_code for member in left.members] == [code]
+    else:
+        assert left.error_code is code
 
 
 def test_fenced_member_does_not_leave():

@@ -120,6 +120,8 @@ def test_join_without_any_subscription():
     bare = consumer_request("a", 0)._replace(subscribed_topic_names=None)
     outcome = driver.shard.consumer_group_heartbeat(bare, 0)
     assert outcome.reply.error_code is E.INVALID_REQUEST
+    empty = bare._replace(subscribed_topic_names=())
+    assert driver.shard.consumer_group_heartbeat(empty, 0).reply is None  # records come first
 
 
 def test_new_protocol_can_be_switched_off_and_on():
