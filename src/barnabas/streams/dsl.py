@@ -6,7 +6,6 @@
 """
 
 import dataclasses
-import typing
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Self
@@ -36,10 +35,9 @@ from barnabas.streams.nodes import (
     ViewSink,
     Where,
 )
-from barnabas.streams.schema import Schema, SchemaLike
+from barnabas.streams.predicates import Predicate, negated
+from barnabas.streams.schema import Schema, SchemaLike, schema_of_result
 from barnabas.streams.windows import DurationLike, Emit, Window, milliseconds
-
-Predicate = Expression | Callable[[Any], bool]
 
 
 class Rows:
@@ -85,7 +83,7 @@ class Rows:
         style: MapStyle = "row",
     ) -> Self:
         """A Python function for each record; `style` "arrow" or "pandas": for each batch."""
-        return type(self)(Map(self.node, function, _into(function, into), style))
+        return type(self)(Map(self.node, function, schema_of_result(function, into), style))
 
     def to(self, topic: str | Topic, **settings: Any) -> TopicSink:
         """To a topic, exactly once; a table's changes to a compacted one."""
@@ -105,14 +103,14 @@ class Stream(Rows):
         self, function: Callable[[Any], Iterable[Any]], *, into: SchemaLike | None = None
     ) -> "Stream":
         """A Python function that makes any number of records of one."""
-        return Stream(Map(self.node, function, _into(function, into, many=True), "rows"))
+        return Stream(Map(self.node, function, schema_of_result(function, into, many=True), "rows"))
 
     def branch(self, *predicates: Predicate) -> tuple["Stream", ...]:
         """One stream per predicate, each row in the first that holds; the last gets the rest."""
         branches, rest = [], self.node
         for predicate in predicates:
             branches.append(Stream(Where(rest, predicate)))
-            rest = Where(rest, _negated(predicate))
+            rest = Where(rest, negated(predicate))
         return (*branches, Stream(rest))
 
     def merge(self, *others: "Stream") -> "Stream":
@@ -274,7 +272,7 @@ class Groups:
             raise ConfigError("fold() is for groups of a stream without windows: use aggregate()")
         key = self.keys[0][1] if len(self.keys) == 1 else _struct(self.keys)
         node = self.node if key == "_key" else Rekey(self.node, key)
-        return Table(Fold(node, initial, function, _into(function, into)))
+        return Table(Fold(node, initial, function, schema_of_result(function, into)))
 
 
 def _keys(keys: Iterable[Any], named: dict[str, Expression]) -> Named:
@@ -291,39 +289,3 @@ def _keys(keys: Iterable[Any], named: dict[str, Expression]) -> Named:
 def _struct(keys: Named) -> Expression:
     pairs = ", ".join(f"'{name}', {key}" for name, key in keys)
     return f"named_struct({pairs})"
-
-
-def _into(function: Callable[..., Any], into: SchemaLike | None, *, many: bool = False) -> Schema:
-    """The schema that was given, or that of the dataclass the function says it returns."""
-    if into is not None:
-        return Schema.of(into)
-    hints = typing.get_type_hints(function) if hasattr(function, "__annotations__") else {}
-    found = hints.get("return")
-    if many and typing.get_args(found):
-        found = typing.get_args(found)[0]
-    arguments = [item for item in typing.get_args(found) if item is not type(None)]
-    found = arguments[0] if len(arguments) == 1 and not many else found
-    if isinstance(found, type) and dataclasses.is_dataclass(found):
-        return Schema.of(found)
-    name = getattr(function, "__name__", "the function")
-    raise ConfigError(f"{name} does not say which dataclass it returns: give into=")
-
-
-@dataclass(frozen=True, slots=True)
-class Negated:
-    """The opposite of a predicate; goes to the workers."""
-
-    predicate: Callable[[Any], bool]
-
-    def __call__(self, record: Any) -> bool:
-        return not self.predicate(record)
-
-    @property
-    def __name__(self) -> str:
-        return f"not {getattr(self.predicate, '__name__', 'function')}"
-
-
-def _negated(predicate: Predicate) -> Predicate:
-    if isinstance(predicate, str):
-        return f"not coalesce(({predicate}), false)"
-    return Negated(predicate)

@@ -9,7 +9,7 @@ import datetime
 import decimal
 import types
 import typing
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Union
 
@@ -152,3 +152,21 @@ def _ddl_field(part: str) -> Field:
     if not name or not kind:
         raise ConfigError(f"{part!r}: a column is a name and a type")
     return Field(name, kind)
+
+
+def schema_of_result(
+    function: Callable[..., Any], into: SchemaLike | None, *, many: bool = False
+) -> Schema:
+    """The schema that was given, or that of the dataclass the function says it returns."""
+    if into is not None:
+        return Schema.of(into)
+    hints = typing.get_type_hints(function) if hasattr(function, "__annotations__") else {}
+    found = hints.get("return")
+    if many and typing.get_args(found):
+        found = typing.get_args(found)[0]
+    arguments = [item for item in typing.get_args(found) if item is not type(None)]
+    found = arguments[0] if len(arguments) == 1 and not many else found
+    if isinstance(found, type) and dataclasses.is_dataclass(found):
+        return Schema.of(found)
+    name = getattr(function, "__name__", "the function")
+    raise ConfigError(f"{name} does not say which dataclass it returns: give into=")

@@ -1,12 +1,13 @@
 """Schemas from dataclasses and DDL; what cannot be one is named."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 
 import pytest
 
 from barnabas.model.errors import ConfigError
-from barnabas.streams.schema import Schema, sql_type
+from barnabas.streams.schema import Schema, schema_of_result, sql_type
 
 
 @dataclass
@@ -62,3 +63,24 @@ def test_what_is_no_schema(source, what):
 def test_a_type_spark_has_not():
     with pytest.raises(ConfigError, match="no type in Spark"):
         sql_type(int | str)
+
+
+@dataclass
+class Word:
+    word: str
+
+
+def one(line: str) -> Word | None:
+    return Word(line) if line else None
+
+
+def several(line: str) -> Iterator[Word]:
+    return (Word(word) for word in line.split())
+
+
+def test_a_function_says_what_it_returns():
+    assert schema_of_result(one, None) == Schema.of(Word)
+    assert schema_of_result(several, None, many=True) == Schema.of(Word)
+    assert schema_of_result(len, "n int") == Schema.of("n int")
+    with pytest.raises(ConfigError, match="len does not say which dataclass it returns"):
+        schema_of_result(len, None)
