@@ -1,4 +1,4 @@
-"""Which rows stay: an expression of Spark's SQL or a Python function, and the opposite of either."""
+"""Which rows stay: an expression of SQL or a Python function, and the opposite of either."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
