@@ -1,18 +1,12 @@
 """A file system in memory that can tear, lose, refuse and stop: the twin of `OsFileSystem`.
 
-It keeps two states of everything: what a running process sees, and what is durable. `sync` of a
-file makes its contents durable, `sync_dir` the names in a directory; everything else is volatile,
-as POSIX allows. Faults are flags:
+It keeps two states of everything (`memory_nodes`): what a running process sees, and what is
+durable. `sync` of a file makes its contents durable, `sync_dir` the names in a directory; all else
+is volatile, as POSIX allows. Every call can be made to fail or to be the last (`failing_calls`).
 
-- `crash_after(n)`: after `n` more changing calls the process is dead; the call it dies in, if it is
-  a write, may leave a prefix. Every later call raises `SimulatedCrash` until `restart`.
 - `restart()` is a killed process: all that was written is there. `restart(power_loss=dice)` is a
   pulled plug: of unsynced pages a random part survives, of unsynced names a random beginning.
-- `fail(call, errno)`: the next such calls raise OSError. `fail_after(n, errno)`: after `n` more
-  changing calls one raises OSError, whichever it is.
 - `capacity_bytes`: a write that does not fit is cut short and raises ENOSPC.
-
-`calls` lists the changing calls made so far, so that a test can crash after each of them in turn.
 """
 
 import copy
@@ -24,72 +18,12 @@ from random import Random
 
 from barnabas.storage.errors import LogDirLockedError
 from barnabas.storage.filesystem import Data, DiskUsage
+from barnabas.testing.failing_calls import FailingCalls, SimulatedCrash
+from barnabas.testing.memory_nodes import Directory, Inode
+
+__all__ = ["MemoryFile", "MemoryFileSystem", "MemoryLock", "SimulatedCrash"]
 
 _ROOM = 2**40
-
-
-class SimulatedCrash(BaseException):
-    """The process is dead. Not an Exception: nothing in the code under test may handle it."""
-
-
-class _Inode:
-    """A file's contents, seen and durable."""
-
-    def __init__(self) -> None:
-        self.data = bytearray()
-        self.durable = b""
-        self.dirty: set[int] = set()
-
-    def sync(self) -> None:
-        self.durable = bytes(self.data)
-        self.dirty.clear()
-
-    def lose_power(self, dice: Random, page: int) -> None:
-        """Keep a random part of what was not synced."""
-        if self.dirty or len(self.data) != len(self.durable):
-            sizes = sorted((len(self.durable), len(self.data)))
-            size = dice.choice([*sizes, dice.randint(*sizes)])
-            kept = bytearray(self.durable[:size].ljust(size, b"\0"))
-            for number in self.dirty:
-                start, end = number * page, min((number + 1) * page, size, len(self.data))
-                if start < end and dice.random() < 0.5:
-                    kept[start:end] = self.data[start:end]
-            self.data = kept
-        self.sync()
-
-
-class _Dir:
-    """A directory's names, seen and durable, and the changes between the two in order."""
-
-    def __init__(self) -> None:
-        self.entries: dict[str, _Inode | _Dir] = {}
-        self.durable: dict[str, _Inode | _Dir] = {}
-        self.pending: list[dict[str, _Inode | _Dir | None]] = []
-
-    def change(self, changes: "dict[str, _Inode | _Dir | None]") -> None:
-        """Apply name changes that belong together, now; durably with the next sync."""
-        _apply(self.entries, changes)
-        self.pending.append(changes)
-
-    def sync(self) -> None:
-        self.durable = dict(self.entries)
-        self.pending.clear()
-
-    def lose_power(self, dice: Random, page: int) -> None:
-        self.entries = dict(self.durable)
-        for changes in self.pending[: dice.randint(0, len(self.pending))]:
-            _apply(self.entries, changes)
-        self.sync()
-        for node in self.entries.values():
-            node.lose_power(dice, page)
-
-
-def _apply(entries: "dict[str, _Inode | _Dir]", changes: "dict[str, _Inode | _Dir | None]") -> None:
-    for name, node in changes.items():
-        if node is None:
-            entries.pop(name, None)
-        else:
-            entries[name] = node
 
 
 class MemoryFile:
@@ -97,7 +31,7 @@ class MemoryFile:
 
     __slots__ = ("_fs", "_inode", "_life", "_path")
 
-    def __init__(self, fs: "MemoryFileSystem", path: Path, inode: _Inode) -> None:
+    def __init__(self, fs: "MemoryFileSystem", path: Path, inode: Inode) -> None:
         self._fs = fs
         self._path = path
         self._inode = inode
@@ -164,51 +98,23 @@ class MemoryLock:
         self._fs.locked.discard(self._path)
 
 
-class MemoryFileSystem:
+class MemoryFileSystem(FailingCalls):
     """A `FileSystem`; see the module for its faults. For one thread at a time."""
 
     def __init__(self, *, page_size: int = 4096, now_ms: Callable[[], int] | None = None) -> None:
+        super().__init__()
         self.page_size = page_size
         self.capacity_bytes = _ROOM
-        self.calls: list[tuple[str, str]] = []
-        self.life = 0
         self.locked: set[Path] = set()
-        self._root = _Dir()
+        self._root = Directory()
         self._now_ms = now_ms
-        self._crashed = False
-        self._calls_left: int | None = None
-        self._torn = 0.0
-        self._failures: list[tuple[str, int, str]] = []
-        self._failing_call: tuple[int, int] | None = None
 
-    # Faults
-
-    def crash_after(self, calls: int, *, torn: float = 0.0) -> None:
-        """Die after this many more changing calls, having done a share of the write cut off."""
-        self._calls_left = calls
-        self._torn = torn
-
-    def fail(self, call: str, error: int, *, times: int = 1, name: str = "") -> None:
-        """Make the next calls of this kind, on paths that contain `name`, raise OSError."""
-        self._failures += [(call, error, name)] * times
-
-    def fail_after(self, calls: int, error: int) -> None:
-        """Make one call raise OSError after this many more changing calls."""
-        self._failing_call = (len(self.calls) + calls, error)
-
-    def heal(self) -> None:
-        """Forget failures that have not happened yet."""
-        self._failures.clear()
-        self._failing_call = None
+    # Lives
 
     def restart(self, *, power_loss: Random | None = None) -> None:
         """Begin another life: locks are free, old files are dead; with a power loss, data too."""
-        self._crashed = False
-        self._calls_left = None
-        self._failing_call = None
-        self.life += 1
+        self.begin_life()
         self.locked.clear()
-        self.calls.clear()
         if power_loss is not None:
             self._root.lose_power(power_loss, self.page_size)
 
@@ -218,38 +124,12 @@ class MemoryFileSystem:
 
     def sync_all(self) -> None:
         """Make the present state durable, as if time enough had passed."""
-        stack: list[_Inode | _Dir] = [self._root]
+        stack: list[Inode | Directory] = [self._root]
         while stack:
             node = stack.pop()
             node.sync()
-            if isinstance(node, _Dir):
+            if isinstance(node, Directory):
                 stack += node.entries.values()
-
-    # What files call
-
-    def enter(self, call: str, path: Path, life: int | None = None) -> None:
-        """Every call passes here: counts it, and fails or dies if that is due."""
-        if self._crashed or (life is not None and life != self.life):
-            raise SimulatedCrash
-        for failure in self._failures:
-            if failure[0] == call and failure[2] in str(path):
-                self._failures.remove(failure)
-                raise OSError(failure[1], os.strerror(failure[1]), str(path))
-        if call in ("pread", "size"):
-            return
-        if self._calls_left is not None:
-            if self._calls_left == 0:
-                self._crashed = True
-                raise SimulatedCrash
-            self._calls_left -= 1
-        if self._failing_call is not None and self._failing_call[0] <= len(self.calls):
-            error, self._failing_call = self._failing_call[1], None
-            raise OSError(error, os.strerror(error), str(path))
-        self.calls.append((call, path.name))
-
-    def torn_size(self, size: int) -> int:
-        """How much of the write that the process died in reaches the file."""
-        return int(size * self._torn)
 
     def room_for(self, growth: int) -> int:
         """How many bytes of a file's growth do not fit."""
@@ -262,7 +142,7 @@ class MemoryFileSystem:
         stack = [self._root]
         while stack:
             for node in stack.pop().entries.values():
-                if isinstance(node, _Dir):
+                if isinstance(node, Directory):
                     stack.append(node)
                 else:
                     total += len(node.data)
@@ -274,11 +154,11 @@ class MemoryFileSystem:
         node = self._find(path)
         if node is None and create:
             self.enter("create", path)
-            node = _Inode()
+            node = Inode()
             self._parent(path).change({path.name: node})
         if node is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
-        if isinstance(node, _Dir):
+        if isinstance(node, Directory):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         return MemoryFile(self, path, node)
 
@@ -286,7 +166,7 @@ class MemoryFileSystem:
         return self._find(path) is not None
 
     def is_dir(self, path: Path) -> bool:
-        return isinstance(self._find(path), _Dir)
+        return isinstance(self._find(path), Directory)
 
     def size(self, path: Path) -> int:
         return self.open(path).size()
@@ -303,7 +183,7 @@ class MemoryFileSystem:
             if not _names(directory) or self.is_dir(directory):
                 continue
             self.enter("make_dir", directory)
-            self._parent(directory).change({directory.name: _Dir()})
+            self._parent(directory).change({directory.name: Directory()})
 
     def rename(self, source: Path, target: Path) -> None:
         self.enter("rename", target)
@@ -340,23 +220,22 @@ class MemoryFileSystem:
         self._dir(path)
         return DiskUsage(self.capacity_bytes, self.capacity_bytes - self.used_bytes())
 
-    def _find(self, path: Path) -> _Inode | _Dir | None:
-        if self._crashed:
-            raise SimulatedCrash
-        node: _Inode | _Dir | None = self._root
+    def _find(self, path: Path) -> Inode | Directory | None:
+        self.check_alive()
+        node: Inode | Directory | None = self._root
         for name in _names(path):
-            node = node.entries.get(name) if isinstance(node, _Dir) else None
+            node = node.entries.get(name) if isinstance(node, Directory) else None
         return node
 
-    def _dir(self, path: Path) -> _Dir:
+    def _dir(self, path: Path) -> Directory:
         node = self._find(path)
         if node is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
-        if not isinstance(node, _Dir):
+        if not isinstance(node, Directory):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
         return node
 
-    def _parent(self, path: Path) -> _Dir:
+    def _parent(self, path: Path) -> Directory:
         return self._dir(path.parent)
 
 
