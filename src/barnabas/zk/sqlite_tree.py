@@ -5,40 +5,29 @@ wait, commits them as one transaction in a worker thread, then makes them visibl
 and answers. So a write that was answered is on disk, writes that arrive together share an fsync,
 and the loop never waits for the disk. Without a file the tree lives and dies with its store.
 
-Several sessions share one store: the brokers of a cluster in one process, or of a test.
+Several sessions share one store: the brokers of a cluster in one process, or of a test. What a
+session does by itself is in `embedded_session`.
 """
 
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from barnabas.model.clock import Clock
+from barnabas.zk.embedded_session import EmbeddedTree, deliver
 from barnabas.zk.node_store import NodeStore, Origin, StagedTree
 from barnabas.zk.sqlite_journal import SqliteJournal
 from barnabas.zk.tree import (
-    ANY_VERSION,
     ConnectionLossError,
-    CreateOp,
-    DeleteOp,
     MultiError,
-    NodeExistsError,
-    NoNodeError,
     Op,
     OpResult,
-    SessionListener,
     SessionLostError,
-    SessionState,
-    SetOp,
-    Stat,
-    Watch,
-    WatchEvent,
-    ancestors_of,
 )
-from barnabas.zk.watches import WatchTable
 
 _log = logging.getLogger(__name__)
 
@@ -75,7 +64,7 @@ class EmbeddedStore:
         self._queue: list[_Write] = []
         self._writer: asyncio.Task[None] | None = None
 
-    def session(self) -> "EmbeddedTree":
+    def session(self) -> EmbeddedTree:
         """A new connected session."""
         return EmbeddedTree(self)
 
@@ -94,7 +83,7 @@ class EmbeddedStore:
         """The committed nodes, for sessions to read."""
         return self._nodes
 
-    def register(self, session: "EmbeddedTree") -> int:
+    def register(self, session: EmbeddedTree) -> int:
         session_id = self._next_session_id
         self._next_session_id += 1
         self._sessions[session_id] = session
@@ -175,141 +164,7 @@ class EmbeddedStore:
     def _fire(self, staged: StagedTree) -> None:
         for session in self._sessions.values():
             for kind, path in staged.events:
-                _deliver(session.watches.take(kind, path))
-
-
-class EmbeddedTree:
-    """One session on an embedded store: a `MetadataTree`.
-
-    `suspend`, `resume` and `expire` make it go through what a session on a real ensemble can.
-    """
-
-    def __init__(self, store: EmbeddedStore) -> None:
-        self._store = store
-        self._listeners: list[SessionListener] = []
-        self.watches = WatchTable()
-        self._state = SessionState.CONNECTED
-        self._session_id = store.register(self)
-
-    @property
-    def session_id(self) -> int:
-        return self._session_id
-
-    @property
-    def state(self) -> SessionState:
-        return self._state
-
-    def add_session_listener(self, listener: SessionListener) -> None:
-        self._listeners.append(listener)
-
-    async def create(
-        self, path: str, data: bytes = b"", *, ephemeral: bool = False, sequential: bool = False
-    ) -> str:
-        result = await self._single(CreateOp(path, data, ephemeral, sequential))
-        assert isinstance(result, str)
-        return result
-
-    async def ensure_path(self, path: str) -> None:
-        lookup = self._store.nodes.lookup
-        while missing := [step for step in ancestors_of(path) if lookup(step) is None]:
-            try:
-                await self.multi([CreateOp(step) for step in missing])
-            except MultiError as error:
-                if not isinstance(error.cause, NodeExistsError):
-                    raise error.cause from error
-
-    async def get(self, path: str, watch: Watch | None = None) -> tuple[bytes, Stat]:
-        self._check_readable()
-        node = self._store.nodes.lookup(path)
-        if node is None:
-            raise NoNodeError(path)
-        self.watches.watch_data(path, watch)
-        return node.data, node.stat()
-
-    async def exists(self, path: str, watch: Watch | None = None) -> Stat | None:
-        self._check_readable()
-        self.watches.watch_data(path, watch)
-        node = self._store.nodes.lookup(path)
-        return node.stat() if node is not None else None
-
-    async def set(self, path: str, data: bytes, version: int = ANY_VERSION) -> Stat:
-        result = await self._single(SetOp(path, data, version))
-        assert isinstance(result, Stat)
-        return result
-
-    async def delete(self, path: str, version: int = ANY_VERSION) -> None:
-        await self._single(DeleteOp(path, version))
-
-    async def children(self, path: str, watch: Watch | None = None) -> list[str]:
-        self._check_readable()
-        if self._store.nodes.lookup(path) is None:
-            raise NoNodeError(path)
-        self.watches.watch_children(path, watch)
-        return self._store.nodes.children(path)
-
-    async def multi(self, ops: Sequence[Op]) -> list[OpResult]:
-        self._check_readable()
-        return await self._store.write(self._session_id, ops) if ops else []
-
-    async def close(self) -> None:
-        if self._state is SessionState.CLOSED:
-            return
-        alive = self._state is not SessionState.LOST
-        self._state = SessionState.CLOSED
-        self.watches.take_all()
-        if alive:
-            await self._store.write(self._session_id, None)
-        self._tell(SessionState.CLOSED)
-
-    def suspend(self) -> None:
-        """Cut the connection: the session lives, its owner cannot know that."""
-        self._become(SessionState.SUSPENDED)
-        _deliver(self.watches.take_all())
-
-    def resume(self) -> None:
-        """Reconnect within the session."""
-        self._become(SessionState.CONNECTED)
-
-    async def expire(self, *, reconnect: bool = True) -> None:
-        """End the session on the server's side, then start a new one as a client would."""
-        await self._store.write(self._session_id, None)
-        self._become(SessionState.LOST)
-        _deliver(self.watches.take_all())
-        if reconnect:
-            self.reconnect()
-
-    def reconnect(self) -> None:
-        """A new session after LOST."""
-        self._session_id = self._store.register(self)
-        self._become(SessionState.CONNECTED)
-
-    async def _single(self, op: Op) -> OpResult:
-        try:
-            return (await self.multi([op]))[0]
-        except MultiError as error:
-            raise error.cause from None
-
-    def _check_readable(self) -> None:
-        if self._state is SessionState.SUSPENDED:
-            raise ConnectionLossError("the connection is suspended")
-        if self._state is not SessionState.CONNECTED:
-            raise SessionLostError(f"session {self._session_id:#x} has ended")
-
-    def _become(self, state: SessionState) -> None:
-        self._state = state
-        self._tell(state)
-
-    def _tell(self, state: SessionState) -> None:
-        loop = asyncio.get_running_loop()
-        for listener in self._listeners:
-            loop.call_soon(listener, state)
-
-
-def _deliver(fired: list[tuple[Watch, WatchEvent]]) -> None:
-    loop = asyncio.get_running_loop()
-    for watch, event in fired:
-        callback: Callable[[WatchEvent], None] = watch
-        loop.call_soon(callback, event)
+                deliver(session.watches.take(kind, path))
 
 
 def _resolve(answer: _Answer, outcome: list[OpResult] | Exception) -> None:
