@@ -1,8 +1,11 @@
 """What each topic demands of produced batches, worked out once per configuration change."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from barnabas.broker.config_layers import ConfigLayers
+from barnabas.model.config_keys.topic import TOPIC_KEYS
 from barnabas.model.records import Codec, TimestampType
 from barnabas.records.validation import BatchRules
 
@@ -23,6 +26,7 @@ class TopicRules:
     current: BatchRules
     before_zstd: BatchRules
     codec: Codec | None
+    level: int | None = None
 
     def of_version(self, produce_version: int) -> BatchRules:
         return self.current if produce_version >= _ZSTD_VERSION else self.before_zstd
@@ -66,4 +70,14 @@ class ProduceRules:
             )
 
         codec = _CODECS.get(values["compression.type"])
-        return TopicRules(rules(_ZSTD_VERSION), rules(_ZSTD_VERSION - 1), codec)
+        level = _level(values, codec)
+        return TopicRules(rules(_ZSTD_VERSION), rules(_ZSTD_VERSION - 1), codec, level)
+
+
+def _level(values: Mapping[str, Any], codec: Codec | None) -> int | None:
+    """How hard to compress where somebody has said so."""
+    if codec not in (Codec.GZIP, Codec.LZ4, Codec.ZSTD):
+        return None
+    key = TOPIC_KEYS[f"compression.{codec.name.lower()}.level"]
+    level: int = values[key.name]
+    return None if level == key.default else level

@@ -175,7 +175,8 @@ def _validated(
     header = validate_batch(batch, rules.of_version(ctx.version), now_ms=now_ms)
     if rules.codec is None or rules.codec == header.codec:
         return batch, header
-    packed = recompress(batch, rules.codec, max_decompressed=rules.current.max_decompressed)
+    most = rules.current.max_decompressed
+    packed = recompress(batch, rules.codec, rules.level, max_decompressed=most)
     return packed, validate_batch(packed, rules.current, now_ms=now_ms)
 
 

@@ -6,7 +6,7 @@ declared beside their subjects and joined here.
 """
 
 from barnabas.model.address_limits import address_limits_problem
-from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, at_least, one_of
+from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, at_least, between, one_of
 from barnabas.model.config_keys.groups import GROUP_KEYS
 from barnabas.model.config_keys.log import LOG_KEYS
 from barnabas.model.config_keys.security import SECURITY_KEYS
@@ -102,6 +102,30 @@ TOPIC_DEFAULT_KEYS = [
     ConfigKey("delete.topic.enable", BOOLEAN, True, "Whether topics can be deleted."),
     ConfigKey("num.partitions", INT, 1, "Partitions of a new topic.", at_least(1), dynamic=True),
     ConfigKey("default.replication.factor", INT, 1, "Replicas of a new topic.", at_least(1)),
+    ConfigKey(
+        "compression.gzip.level",
+        INT,
+        -1,
+        "Level of gzip where `compression.type` asks for it.",
+        between(-1, 9),
+        dynamic=True,
+    ),
+    ConfigKey(
+        "compression.lz4.level",
+        INT,
+        9,
+        "Level of lz4 where `compression.type` asks for it.",
+        between(1, 17),
+        dynamic=True,
+    ),
+    ConfigKey(
+        "compression.zstd.level",
+        INT,
+        3,
+        "Level of zstd where `compression.type` asks for it.",
+        between(-131_072, 22),
+        dynamic=True,
+    ),
     ConfigKey(
         "compression.type",
         STRING,

@@ -39,6 +39,27 @@ TOPIC_KEYS = ConfigTable(
             validator=each_of("delete", "compact"),
         ),
         ConfigKey(
+            "compression.gzip.level",
+            ConfigType.INT,
+            -1,
+            "Level of gzip where `compression.type` asks for it.",
+            between(-1, 9),
+        ),
+        ConfigKey(
+            "compression.lz4.level",
+            ConfigType.INT,
+            9,
+            "Level of lz4 where `compression.type` asks for it.",
+            between(1, 17),
+        ),
+        ConfigKey(
+            "compression.zstd.level",
+            ConfigType.INT,
+            3,
+            "Level of zstd where `compression.type` asks for it.",
+            between(-131_072, 22),
+        ),
+        ConfigKey(
             "compression.type",
             ConfigType.STRING,
             "producer",
@@ -209,7 +230,10 @@ TOPIC_KEYS = ConfigTable(
 
 BROKER_SYNONYMS: dict[str, tuple[str, ...]] = {
     "cleanup.policy": ("log.cleanup.policy",),
+    "compression.gzip.level": ("compression.gzip.level",),
+    "compression.lz4.level": ("compression.lz4.level",),
     "compression.type": ("compression.type",),
+    "compression.zstd.level": ("compression.zstd.level",),
     "delete.retention.ms": ("log.cleaner.delete.retention.ms",),
     "file.delete.delay.ms": ("log.segment.delete.delay.ms",),
     "flush.messages": ("log.flush.interval.messages",),
