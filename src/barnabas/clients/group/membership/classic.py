@@ -1,6 +1,6 @@
 """A member of a classic group as a state machine, asked by `poll(now)`. Pure.
 
-Strategy: one object owns member id and generation, and changes them only on an answer to its own
+Strategy: the member's id and generation (`classic_identity`) change only on an answer to its own
 request. A retriable error never resets them (KAFKA-13214); an answer to a request of an older
 generation is ignored (KAFKA-8104). Joining goes through a step in the polling thread: offsets are
 committed and partitions given up at a poll boundary, where everything returned was processed.
@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from barnabas.clients.assignors.port import Assignment
 from barnabas.clients.group.membership.actions import Action, Divide, Send, Step, StepKind
 from barnabas.clients.group.membership.classic_division import Division, division_of
-from barnabas.clients.group.membership.classic_holdings import NO_GENERATION, Holdings
+from barnabas.clients.group.membership.classic_holdings import Holdings
+from barnabas.clients.group.membership.classic_identity import Identity
 from barnabas.clients.group.membership.classic_messages import (
     decode_assignment,
     heartbeat_request,
     join_request,
-    leave_request,
     sync_request,
 )
 from barnabas.clients.group.membership.classic_states import BEATING, FATAL, JOINING, OUT, State
@@ -45,8 +45,7 @@ class ClassicMember:
         self._settings = settings
         self._backoff_ms = retry_backoff_ms
         self._state = State.IDLE
-        self._member_id = ""
-        self._generation = NO_GENERATION
+        self._identity = Identity(settings)
         self._topics: frozenset[str] = frozenset()
         self._holdings = Holdings(settings)
         self._division = Division(settings.assignors[0])
@@ -64,12 +63,7 @@ class ClassicMember:
 
     @property
     def group(self) -> GroupMetadata:
-        return GroupMetadata(
-            self._settings.group_id,
-            self._generation,
-            self._member_id if self._generation >= 0 else "",
-            self._settings.instance_id,
-        )
+        return self._identity.metadata
 
     @property
     def state(self) -> State:
@@ -149,14 +143,14 @@ class ClassicMember:
         if self._state is State.READY:
             self._state = State.JOINING
             subscriptions = self._holdings.subscriptions(self._topics)
-            request = join_request(settings, self._member_id, subscriptions, self._reason)
+            request = join_request(settings, self._identity.member_id, subscriptions, self._reason)
             return Send(request, settings.max_poll_interval_ms + JOIN_SLACK_MS)
         if self._state is State.DIVIDING:
             return Divide(self._division.topics)
         if self._state is State.SYNC_DUE and self._sync is not None:
             self._state = State.SYNCING
             return Send(self._sync, settings.max_poll_interval_ms + JOIN_SLACK_MS)
-        beating = self._state in BEATING and self._generation >= 0
+        beating = self._state in BEATING and self._identity.generation >= 0
         if beating and now_ms >= self._heartbeat_at_ms:
             self._heartbeat_at_ms = now_ms + settings.heartbeat_interval_ms
             return Send(heartbeat_request(self.group))
@@ -188,13 +182,14 @@ class ClassicMember:
                 self._settle(now_ms, len(step.partitions))
 
     def _settle(self, now_ms: int, added: int) -> None:
-        self._holdings.settle(self._generation)
+        generation = self._identity.generation
+        self._holdings.settle(generation)
         self._state = State.STABLE
         logger.info(
             "group %s: member %s in generation %d by %s, %s: %d partitions (%d new), %d ms",
             self._settings.group_id,
-            self._settings.instance_id or self._member_id,
-            self._generation,
+            self._identity,
+            generation,
             self._division.assignor.name,
             self._reason,
             len(self._holdings.owned),
@@ -230,8 +225,7 @@ class ClassicMember:
         if code is not ErrorCode.NONE:
             self._join_refused(code, response, now_ms)
             return
-        self._member_id = response.member_id
-        self._generation = response.generation_id
+        self._identity.joined(response.member_id, response.generation_id)
         self._heartbeat_at_ms = now_ms + self._settings.heartbeat_interval_ms
         try:
             division = division_of(response, self._settings.assignors)
@@ -250,13 +244,11 @@ class ClassicMember:
     def _join_refused(self, code: ErrorCode, response: JoinGroupResponse, now_ms: int) -> None:
         self._state = State.READY
         if code is ErrorCode.MEMBER_ID_REQUIRED:
-            self._member_id = response.member_id
-        elif code in OUT:
-            self._thrown_out(code.name, now_ms)
-        elif code in FATAL or (not code.retriable and code is not ErrorCode.REBALANCE_IN_PROGRESS):
-            self._give_up(code)
-        else:
+            self._identity.member_id = response.member_id
+        elif code is ErrorCode.REBALANCE_IN_PROGRESS:
             self._retry_at_ms = now_ms + self._backoff_ms
+        else:
+            self._refused(code, now_ms)
 
     def divide(self, counts: Mapping[str, int], now_ms: int) -> None:
         self._in_flight = False
@@ -281,7 +273,12 @@ class ClassicMember:
             self._take(bytes(response.assignment), now_ms)
         elif code is ErrorCode.REBALANCE_IN_PROGRESS:
             self._reason = "the group rebalanced again"
-        elif code in OUT:
+        else:
+            self._refused(code, now_ms)
+
+    def _refused(self, code: ErrorCode, now_ms: int) -> None:
+        """A join or a sync was; whoever may try again does so after a pause."""
+        if code in OUT:
             self._thrown_out(code.name, now_ms)
         elif code in FATAL or not code.retriable:
             self._give_up(code)
@@ -330,34 +327,22 @@ class ClassicMember:
     def leave(self, reason: str) -> Message | None:
         request = self._leave_request(reason)
         self._state, self._open_step, self._in_flight = State.IDLE, None, False
-        self._member_id, self._generation = "", NO_GENERATION
+        self._identity.forget()
         self._holdings = Holdings(self._settings)
         self._again, self.fatal = None, None
         self._retry_at_ms = 0
         return request
 
     def _leave_request(self, reason: str) -> Message | None:
-        if self._state is State.IDLE or not self._member_id:
-            return None
-        if self._settings.instance_id is not None:
-            # A static member keeps its place until its session ends (KIP-345).
-            return None
-        identity = GroupMetadata(self._settings.group_id, self._generation, self._member_id)
-        return leave_request(identity, reason)
+        return None if self._state is State.IDLE else self._identity.leave_request(reason)
 
     def _begin(self, reason: str) -> None:
         self._reason = reason
         self._state = State.UNJOINED
 
     def _thrown_out(self, reason: str, now_ms: int) -> None:
-        """The group goes on without this member: begin anew, without what it had.
-
-        Only the generation is wrong after ILLEGAL_GENERATION: under another id the old one would
-        be waited for until its session ends.
-        """
-        if reason != ErrorCode.ILLEGAL_GENERATION.name:
-            self._member_id = ""
-        self._generation = NO_GENERATION
+        """The group goes on without this member: begin anew, without what it had."""
+        self._identity.thrown_out(reason)
         self._again = None
         self._reason = f"began anew after {reason}"
         self._began_ms = now_ms
