@@ -72,19 +72,7 @@ class OffsetCalls(AdminCalls):
             request = ListOffsetsRequest(
                 replica_id=CONSUMER_REPLICA,
                 isolation_level=int(isolation),
-                topics=[
-                    ListOffsetsTopic(
-                        name=topic,
-                        partitions=[
-                            ListOffsetsPartition(
-                                partition_index=number,
-                                timestamp=specs[TopicPartition(topic, number)].timestamp,
-                            )
-                            for number in numbers
-                        ],
-                    )
-                    for topic, numbers in by_topic(partitions).items()
-                ],
+                topics=_wanted({place: specs[place] for place in partitions}),
                 timeout_ms=deadline.left_ms,
             )
             needed = max(_NEEDED.get(specs[place], 0) for place in partitions)
@@ -98,6 +86,21 @@ class OffsetCalls(AdminCalls):
             }
 
         return await per_leader(self._session, specs, ask, deadline)
+
+
+def _wanted(specs: Mapping[TopicPartition, OffsetSpec]) -> list[ListOffsetsTopic]:
+    return [
+        ListOffsetsTopic(
+            name=topic,
+            partitions=[
+                ListOffsetsPartition(
+                    partition_index=number, timestamp=specs[TopicPartition(topic, number)].timestamp
+                )
+                for number in numbers
+            ],
+        )
+        for topic, numbers in by_topic(specs).items()
+    ]
 
 
 def _listed(item: Any) -> ListedOffset:

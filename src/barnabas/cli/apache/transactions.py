@@ -156,21 +156,13 @@ def _abort(admin: "Admin", arguments: argparse.Namespace) -> None:
 
 def _find_hanging(admin: "Admin", arguments: argparse.Namespace) -> None:
     """Open transactions that no coordinator knows, or that are far older than allowed."""
-    names = [arguments.topic] if arguments.topic else [t.name for t in admin.list_topics()]
-    topics = admin.describe_topics(names).check()
-    places = [
-        TopicPartition(str(name), item.partition)
-        for name, topic in topics.items()
-        for item in topic.partitions
-        if arguments.partition in (None, item.partition)
-    ]
     known = {item.producer_id for item in admin.list_transactions() if item.state == "Ongoing"}
-    limit_ms = arguments.max_transaction_timeout * 60_000
-    now_ms = SystemClock().now_ms()
+    limit_ms, now_ms = arguments.max_transaction_timeout * 60_000, SystemClock().now_ms()
+    described = admin.describe_producers(_partitions(admin, arguments)).ok
     rows = [
         (
-            p.topic,
-            p.partition,
+            place.topic,
+            place.partition,
             item.producer_id,
             item.producer_epoch,
             -1 if item.coordinator_epoch is None else item.coordinator_epoch,
@@ -178,22 +170,33 @@ def _find_hanging(admin: "Admin", arguments: argparse.Namespace) -> None:
             item.last_timestamp,
             (now_ms - item.last_timestamp) // 60_000,
         )
-        for p, producers in admin.describe_producers(places).ok.items()
+        for place, producers in described.items()
         for item in producers
         if item.transaction_start_offset is not None
         and now_ms - item.last_timestamp > limit_ms
         and item.producer_id not in known
     ]
-    table(
-        (
-            "Topic",
-            "Partition",
-            "ProducerId",
-            "ProducerEpoch",
-            "CoordinatorEpoch",
-            "StartOffset",
-            "LastTimestamp",
-            "Duration(min)",
-        ),
-        rows,
-    )
+    table(_HANGING_HEADS, rows)
+
+
+def _partitions(admin: "Admin", arguments: argparse.Namespace) -> list[TopicPartition]:
+    """Those of the topic that was named, or of all; of each the one that was named, or all."""
+    names = [arguments.topic] if arguments.topic else [t.name for t in admin.list_topics()]
+    return [
+        TopicPartition(str(name), item.partition)
+        for name, topic in admin.describe_topics(names).check().items()
+        for item in topic.partitions
+        if arguments.partition in (None, item.partition)
+    ]
+
+
+_HANGING_HEADS = (
+    "Topic",
+    "Partition",
+    "ProducerId",
+    "ProducerEpoch",
+    "CoordinatorEpoch",
+    "StartOffset",
+    "LastTimestamp",
+    "Duration(min)",
+)
