@@ -179,14 +179,20 @@ class AclBinding:
         """Why this cannot be a rule (a filter can hold more), or None."""
         if self.pattern.pattern not in (PatternType.LITERAL, PatternType.PREFIXED):
             return "the pattern type must be literal or prefixed"
-        allowed = SUPPORTED_OPERATIONS.get(self.pattern.type)
-        if allowed is None:
+        if self.pattern.type not in SUPPORTED_OPERATIONS:
             return "the resource type must be a definite one"
-        if self.entry.operation is not Operation.ALL and self.entry.operation not in allowed:
-            return f"{self.pattern.type.label} does not know {self.entry.operation.label}"
+        if self.entry.operation in (Operation.UNKNOWN, Operation.ANY):
+            return "the operation must be a definite one"
         if self.entry.permission not in (Permission.ALLOW, Permission.DENY):
             return "the permission must be allow or deny"
         return self._name_problem()
+
+    def idle_problem(self) -> str | None:
+        """Why this rule would never be asked for, though brokers take it, or None."""
+        known = SUPPORTED_OPERATIONS[self.pattern.type]
+        if self.entry.operation is Operation.ALL or self.entry.operation in known:
+            return None
+        return f"{self.pattern.type.label} does not know {self.entry.operation.label}"
 
     def _name_problem(self) -> str | None:
         if not self.pattern.name:

@@ -77,7 +77,6 @@ def test_allowing_implies_describing_and_denying_does_not() -> None:
         replace(BINDING, pattern=replace(TOPIC, type=ResourceType.ANY)),
         replace(BINDING, pattern=replace(TOPIC, name="")),
         replace(BINDING, pattern=ResourcePattern(ResourceType.CLUSTER, "mine")),
-        replace(BINDING, entry=replace(ENTRY, operation=Operation.CLUSTER_ACTION)),
         replace(BINDING, entry=replace(ENTRY, operation=Operation.ANY)),
         replace(BINDING, entry=replace(ENTRY, permission=Permission.ANY)),
         replace(BINDING, entry=replace(ENTRY, principal="alice")),
@@ -91,6 +90,9 @@ def test_what_cannot_be_a_rule(binding: AclBinding) -> None:
 def test_what_can() -> None:
     assert BINDING.problem() is None
     assert replace(BINDING, entry=replace(ENTRY, operation=Operation.ALL)).problem() is None
+    idle = replace(BINDING, entry=replace(ENTRY, operation=Operation.CLUSTER_ACTION))
+    assert (idle.problem(), BINDING.idle_problem()) == (None, None)
+    assert idle.idle_problem()
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def _add(admin: "Admin", arguments: argparse.Namespace) -> int:
     if not rules:
         raise ConfigError(NO_RESOURCE)
     for rule in rules:
-        problem = rule.problem()
+        problem = rule.problem() or rule.idle_problem()
         if problem is not None:
             raise ConfigError(problem)
     for resource, bindings in _by_resource(rules):
