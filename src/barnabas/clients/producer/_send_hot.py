@@ -63,7 +63,9 @@ def _hash_key(key: bytes) -> cython.uint:
 def _murmur2(data: cython.p_uchar, length: cython.Py_ssize_t) -> cython.uint:
     mixer: cython.ulonglong = 0x5BD1E995
     mask: cython.ulonglong = 0xFFFFFFFF
-    value: cython.ulonglong = (0x9747B28C ^ length) & mask
+    # By itself, or it would be a Python number and the hash take six times as long.
+    seed: cython.ulonglong = 0x9747B28C
+    value: cython.ulonglong = (seed ^ cython.cast(cython.ulonglong, length)) & mask
     word: cython.ulonglong
     index: cython.Py_ssize_t = 0
     whole: cython.Py_ssize_t = length - length % 4
