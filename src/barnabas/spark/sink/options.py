@@ -19,7 +19,7 @@ SINK_OPTIONS = (
 SPARKS_OWN = ("checkpointLocation", "queryName", "path")
 """Options that Spark reads itself and shows to the sink as well."""
 
-BATCH_BYTES = "262144"
+BATCH_BYTES = "524288"
 BUFFER_BYTES = "134217728"
 """Room for a batch of each of some hundred partitions: without it they leave half empty."""
 TRANSACTION_TIMEOUT_MS = "300000"
