@@ -43,7 +43,8 @@ INTRODUCTION = """\
 
 Keys go by Kafka's names; in Python snake_case keywords work as well (`linger_ms=5`). An unknown key
 is an error that names the nearest known one, and settings that contradict each other are refused
-when a client is made. This page is made from the code.
+when a client is made. Only a broker's dynamic settings may hold others, as in Kafka, where plugins
+read them: they are kept and shown without their values. This page is made from the code.
 """
 
 _PROBES: dict[ConfigType, list[object]] = {

@@ -97,6 +97,9 @@ async def test_the_cluster(peer):
     response = await peer.call(DescribeClusterRequest(), 1)
     assert response.cluster_id == (await metadata(peer)).cluster_id
     assert [broker.broker_id for broker in response.brokers] == [response.controller_id]
+    for kind, name in ((2, "MISMATCHED_ENDPOINT_TYPE"), (9, "UNSUPPORTED_ENDPOINT_TYPE")):
+        refused = await peer.call(DescribeClusterRequest(endpoint_type=kind), 1)
+        assert (ErrorCode(refused.error_code).name, refused.brokers) == (name, [])
 
 
 # --- topics ------------------------------------------------------------------------------------

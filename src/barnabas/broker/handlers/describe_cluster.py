@@ -13,17 +13,17 @@ from barnabas.wire.messages.describe_cluster import (
     DescribeClusterResponse,
 )
 
-_BROKERS = 1
+_BROKERS, _CONTROLLERS = 1, 2
 
 
 def handle_describe_cluster(ctx: RequestContext, request: DescribeClusterRequest) -> Result:
     services = ctx.services
     if request.endpoint_type != _BROKERS:
-        return DescribeClusterResponse(
-            error_code=ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,
-            error_message="controllers have no endpoints of their own here",
-            cluster_id=services.cluster_id,
-        )
+        code = ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
+        if request.endpoint_type == _CONTROLLERS:
+            code = ErrorCode.MISMATCHED_ENDPOINT_TYPE
+        text = "controllers have no endpoints of their own here"
+        return DescribeClusterResponse(error_code=code, error_message=text)
     brokers = []
     for broker in services.metadata.brokers():
         endpoint = ctx.endpoint_of(broker)
