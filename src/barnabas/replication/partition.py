@@ -3,7 +3,7 @@
 Decisions come from the pure modules beside this one; this class holds the state they work on,
 applies it to the log, and tells listeners. It does not fetch (`fetcher`), does not wait (the
 broker's purgatories do), and reaches the controller only through `isr_changes`. The bodies of
-reads and look-ups are in `partition_reader`.
+commands to lead or follow are in `role_changes`, of reads and look-ups in `partition_reader`.
 """
 
 from barnabas.model.control import (
@@ -17,7 +17,7 @@ from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, BrokerId, TopicPartition
 from barnabas.model.records import NO_EPOCH
 from barnabas.records.batch import BatchHeader
-from barnabas.replication import isr_changes, partition_reader
+from barnabas.replication import isr_changes, partition_reader, role_changes
 from barnabas.replication.durability import DurableEnd, FlushTicket
 from barnabas.replication.isr import effective_min_insync
 from barnabas.replication.leader_state import LeaderState
@@ -41,14 +41,14 @@ class Partition:
 
     __slots__ = (
         "_durable",
-        "_followed_isr",
-        "_led_since_epoch",
         "_listeners",
         "configured_min_insync",
+        "followed_isr",
         "is_leader",
         "leader",
         "leader_epoch",
         "leading",
+        "led_since_epoch",
         "log",
         "partition_epoch",
         "recovering",
@@ -74,8 +74,8 @@ class Partition:
         self.is_leader = False
         self.leading: LeaderState | None = None
         self._durable = DurableEnd(log.log_end_offset)  # recovery has flushed what it found
-        self._followed_isr: frozenset[BrokerId] = frozenset()
-        self._led_since_epoch = 0
+        self.followed_isr: frozenset[BrokerId] = frozenset()
+        self.led_since_epoch = 0
         self._listeners: list[PartitionListener] = []
 
     def __repr__(self) -> str:
@@ -88,7 +88,7 @@ class Partition:
     @property
     def isr(self) -> frozenset[BrokerId]:
         """The in-sync replicas as last confirmed by the controller."""
-        return self._followed_isr if self.leading is None else self.leading.isr.committed
+        return self.followed_isr if self.leading is None else self.leading.isr.committed
 
     @property
     def min_insync(self) -> int:
@@ -109,75 +109,18 @@ class Partition:
     # --- roles ---
 
     def make_leader(self, state: PartitionState) -> bool:
-        """Lead as told; True when this broker begins to lead in this epoch.
-
-        A command that repeats the known state changes nothing, in particular not a proposal in
-        flight: it may be committed already, and its members must be waited for.
-        """
-        if self.is_leader and not self._is_newer(state):
-            return False
-        begins = not self.is_leader or state.leader_epoch > self.leader_epoch
-        leading = self._begin_leading(state) if begins else self.leading
-        if leading is None:
-            raise AssertionError(f"{self!r} has no leader's state")
-        leading.adopt(state)
-        now_ms = self.settings.clock.monotonic_ms()
-        if not self.is_leader:
-            self._led_since_epoch = state.leader_epoch
-        if begins:
-            leading.start_epoch(forget_positions=not self.is_leader, now_ms=now_ms)
-        self._adopt(state)
-        self.leading, self.is_leader = leading, True
-        if begins:
-            self._tell_leader_change()
-        self._advance_high_watermark(now_ms)
-        return begins
+        """Lead as told; True when this broker begins to lead in this epoch."""
+        return role_changes.make_leader(self, state)
 
     def make_follower(self, state: PartitionState) -> bool:
         """Follow as told; True when the leader epoch is new, so that fetching must start over."""
-        if self.is_leader and not self._is_newer(state):
-            return False
-        begins = self.is_leader or state.leader_epoch > self.leader_epoch
-        self._adopt(state)
-        self._followed_isr = frozenset(state.isr)
-        self.leading, self.is_leader = None, False
-        if begins:
-            if (offset := self.settings.guards.truncate_at_start(self.log)) is not None:
-                self.truncate_to(offset)
-            self._tell_leader_change()
-        return begins
+        return role_changes.make_follower(self, state)
 
     def resign(self) -> None:
         """Stop leading without a successor: the replica is being stopped or has lost its disk."""
-        was_leader = self.is_leader
-        self._followed_isr = self.isr
-        self.leading, self.is_leader, self.leader = None, False, NO_LEADER
-        if was_leader:
-            self._tell_leader_change()
+        role_changes.resign(self)
 
-    def _is_newer(self, state: PartitionState) -> bool:
-        known = (self.leader_epoch, self.partition_epoch)
-        return (state.leader_epoch, state.partition_epoch) > known
-
-    def _adopt(self, state: PartitionState) -> None:
-        self.leader = state.leader
-        self.leader_epoch = state.leader_epoch
-        self.partition_epoch = state.partition_epoch
-        self.replicas = state.replicas
-        self.topic_id = state.topic_id
-        self.recovering = state.recovering
-
-    def _begin_leading(self, state: PartitionState) -> LeaderState:
-        start = self.log.log_end_offset
-        # Before anything is appended in it, the epoch is on record with its start (KAFKA-7415):
-        # a follower that asks for it must not be told that it is unknown.
-        self.log.assign_epoch_start(state.leader_epoch)
-        leading = LeaderState(self.settings.broker_id, start, self.settings.guards.may_join)
-        if self.leading is not None:
-            leading.followers = self.leading.followers
-        return leading
-
-    def _tell_leader_change(self) -> None:
+    def tell_leader_change(self) -> None:
         for listener in self._listeners:
             listener.on_leader_change(self)
 
@@ -214,7 +157,7 @@ class Partition:
             self.raise_high_watermark(self.log.log_end_offset)
         elif len(leading.isr.maximal) == 1:
             # With other members an append cannot move the watermark: their fetches do.
-            self._advance_high_watermark(self.settings.clock.monotonic_ms())
+            self.advance_high_watermark(self.settings.clock.monotonic_ms())
         for listener in self._listeners:
             listener.on_append(self)
         return info
@@ -229,7 +172,7 @@ class Partition:
         again: in between its log may have been cut and filled with other records.
         """
         leading = self.leading
-        if leading is None or (leader_epoch is not None and leader_epoch < self._led_since_epoch):
+        if leading is None or (leader_epoch is not None and leader_epoch < self.led_since_epoch):
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
         if acks != ALL_IN_SYNC:
             return ErrorCode.NONE if self._committable_end() >= required_offset else None
@@ -248,7 +191,7 @@ class Partition:
     def flushed(self, ticket: FlushTicket) -> None:
         """Learn that the log below the ticket's end is on the disk."""
         self._durable.flushed(ticket)
-        if self.leading is not None and not self._advance_high_watermark(
+        if self.leading is not None and not self.advance_high_watermark(
             self.settings.clock.monotonic_ms()
         ):
             self.tell_high_watermark()
@@ -276,7 +219,7 @@ class Partition:
         members = leading.with_joiner(replica_id, self.log.high_watermark)
         if members is not None and self.settings.is_alive(replica_id):
             isr_changes.propose(self, members)
-        self._advance_high_watermark(now_ms)
+        self.advance_high_watermark(now_ms)
 
     def tick(self, now_ms: int) -> None:
         """Periodic work of a leader: drop laggards, repeat a lost proposal, look again."""
@@ -288,7 +231,7 @@ class Partition:
         members = leading.without_laggards(self.log.log_end_offset, now_ms, max_lag_ms)
         if members is not None:
             isr_changes.propose(self, members)
-        self._advance_high_watermark(now_ms)
+        self.advance_high_watermark(now_ms)
 
     def commit_isr(self, reply: AlterPartitionReply) -> None:
         """Take over the state that the controller confirmed within this leader epoch."""
@@ -298,9 +241,10 @@ class Partition:
         self.recovering = reply.recovery is LeaderRecoveryState.RECOVERING
         self.leading.settle(reply.isr)
         # A smaller set may free the watermark (KAFKA-13091), a larger one reach min.insync.
-        self._advance_high_watermark(self.settings.clock.monotonic_ms())
+        self.advance_high_watermark(self.settings.clock.monotonic_ms())
 
-    def _advance_high_watermark(self, now_ms: int) -> bool:
+    def advance_high_watermark(self, now_ms: int) -> bool:
+        """Up to what all who count have; True when it moved."""
         leading = self.leading
         if leading is None or len(leading.isr.committed) < self.min_insync:
             return False  # nothing is committed on fewer members than the topic asks for (KIP-966)
