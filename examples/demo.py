@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from barnabas import Producer
+from barnabas import BarnabasError, Producer
 from barnabas.spark import DatabaseSink, session
 from barnabas.testing import Broker
 
@@ -240,4 +240,7 @@ def read_table(database: Path) -> Table:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except BarnabasError as error:
+        sys.exit(f"demo: {error}")
