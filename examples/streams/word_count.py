@@ -1,4 +1,4 @@
-"""Stateful: how often each word has been said, as a table. Run it with a broker's address, until Ctrl-C:
+"""Stateful: how often each word has been said, as a table. Run it until Ctrl-C, with an address:
 
 python examples/streams/word_count.py localhost:9092
 """
