@@ -22,7 +22,6 @@ from barnabas.records.batch import (
     HEADER_SIZE,
     LOG_OVERHEAD,
     MAGIC,
-    MAGIC_OFFSET,
     BatchHeader,
     Buffer,
     crc_ok,
@@ -91,11 +90,11 @@ def _parse(buf: Buffer) -> BatchHeader:
     """Exactly one batch of magic 2."""
     if len(buf) == 0:
         raise _invalid("a produce request needs one batch per partition, got none")
-    if len(buf) > MAGIC_OFFSET and buf[MAGIC_OFFSET] < MAGIC:
-        raise _invalid(f"magic {buf[MAGIC_OFFSET]}: only batches of magic 2 are accepted")
     if len(buf) < HEADER_SIZE:
         raise _invalid(f"{len(buf)} bytes cannot be a batch")
     header = BatchHeader(*HEADER.unpack_from(buf))
+    if 0 <= header.magic < MAGIC and header.batch_length > 0:
+        raise _invalid(f"magic {header.magic}: only batches of magic 2 are accepted")
     if header.batch_length < HEADER_SIZE - LOG_OVERHEAD or header.magic != MAGIC:
         text = f"a batch of {header.size} bytes with magic {header.magic}"
         raise BrokerError(ErrorCode.CORRUPT_MESSAGE, text)

@@ -58,6 +58,7 @@ def test_length_that_disagrees():
     assert code(batch[:30]) == ErrorCode.INVALID_RECORD
     assert code(batch[:5]) == ErrorCode.INVALID_RECORD
     assert code(patched(batch, 8, b"\x7f\xff\xff\xff", crc=False)) == ErrorCode.INVALID_RECORD
+    assert code(bytes(100)) == ErrorCode.CORRUPT_MESSAGE
     for length in (b"\0\0\0\x30", b"\xff\xff\xff\xff"):
         assert code(patched(batch, 8, length, crc=False)) == ErrorCode.CORRUPT_MESSAGE
 
