@@ -154,8 +154,10 @@ def _print_version() -> int:
 
 def _say(prefix: str, error: BarnabasError | str, code: int) -> int:
     sys.stdout.flush()
-    notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
-    sys.stderr.write(f"{prefix}{error}{notes}\n")
+    text = str(error)
+    for note in getattr(error, "__notes__", ()):
+        text += "" if note.removeprefix("for ") in text else f" ({note})"
+    sys.stderr.write(f"{prefix}{text}\n")
     return code
 
 

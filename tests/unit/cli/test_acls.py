@@ -123,3 +123,17 @@ def test_the_noun(rules, capsys):
     assert main(["acls", "remove", "--principal", "User:alice", "--yes"]) == 0
     assert rules.bindings == []
     assert main(["acls", "add", "--resource", "planet:x", "--principal", "User:a"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        (["--operation", "Reed"], "no Operation is called 'Reed'; there are All, Read, Write, "),
+        (["--resource-pattern-type", "prefix"], "no PatternType is called 'prefix'; there are "),
+    ],
+)
+def test_a_word_that_is_none_is_named_with_those_there_are(rules, capsys, wrong, text):
+    command = ["kafka-acls", "--bootstrap-server", "a:1", "--add", "--allow-principal", "User:a"]
+    assert main([*command, "--topic", "t", *wrong]) == 2
+    assert text in capsys.readouterr().err
+    assert rules.bindings == []

@@ -4,8 +4,10 @@ import errno
 
 import pytest
 
+from barnabas.cli.framework.files import read_input
 from barnabas.cli.main import guarded, main
 from barnabas.cli.servers.serving import startup_error
+from barnabas.model.errors import LocalError
 
 
 def test_a_level_that_is_none(monkeypatch, capsys):
@@ -65,6 +67,28 @@ def test_a_file_that_cannot_be_made(capsys):
 )
 def test_why_a_broker_does_not_start(error, text):
     assert startup_error(error) == text
+
+
+@pytest.mark.parametrize(
+    ("note", "shown"), [("for billing", ""), ("for shipping", " (for shipping)"), ("x", " (x)")]
+)
+def test_a_note_says_nothing_twice(capsys, note, shown):
+    def work():
+        error = LocalError("group 'billing' is active")
+        error.add_note(note)
+        raise error
+
+    assert guarded("barnabas groups", work) == 1
+    assert capsys.readouterr().err == f"barnabas groups: group 'billing' is active{shown}\n"
+
+
+def test_a_file_of_bytes_where_text_is_wanted(tmp_path, capsys):
+    path = tmp_path / "plan.json"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(LocalError, match=r"cannot read .*plan\.json: it is not text in UTF-8"):
+        read_input(str(path))
+    assert main(["sql", str(path)]) == 2
+    assert "plan.json: is not text in UTF-8" in capsys.readouterr().err
 
 
 def test_an_extra_that_is_not_installed(capsys):

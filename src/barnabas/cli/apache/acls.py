@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Iterable
 from itertools import groupby, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
 from barnabas.cli.framework.exit_codes import DONE
@@ -129,7 +129,7 @@ def _rules(arguments: argparse.Namespace) -> Iterable["AclBinding"]:
     from barnabas.admin import AccessEntry, AclBinding, Operation, Permission
 
     for resource, default in _resources(arguments):
-        operations = [Operation.from_label(name) for name in arguments.operation]
+        operations = [_labelled(Operation, name) for name in arguments.operation]
         operations = default or operations or [Operation.ALL]
         for kind, permission in (("allow", Permission.ALLOW), ("deny", Permission.DENY)):
             principals = getattr(arguments, f"{kind}_principal")
@@ -144,7 +144,7 @@ def _resources(
     """Resources with the operations that --producer and --consumer imply."""
     from barnabas.admin import Operation, PatternType, ResourcePattern, ResourceType
 
-    pattern = PatternType.from_label(arguments.resource_pattern_type)
+    pattern = _labelled(PatternType, arguments.resource_pattern_type)
     implied: dict[str, list[Operation]] = {}
     for wanted, table in ((arguments.producer, _PRODUCER), (arguments.consumer, _CONSUMER)):
         for kind, names in table if wanted else ():
@@ -160,7 +160,7 @@ def _resources(
 def _matching(admin: "Admin", arguments: argparse.Namespace) -> list["AclBinding"]:
     from barnabas.admin import AclFilter, PatternType
 
-    pattern = PatternType.from_label(arguments.resource_pattern_type)
+    pattern = _labelled(PatternType, arguments.resource_pattern_type)
     filters = [
         AclFilter(resource.type, resource.name, pattern) for resource, _ in _resources(arguments)
     ] or [AclFilter()]
@@ -217,3 +217,11 @@ def _entry(binding: "AclBinding") -> str:
         f"(principal={entry.principal}, host={entry.host}, operation={entry.operation.name}, "
         f"permissionType={entry.permission.name})"
     )
+
+
+def _labelled(words: Any, text: str) -> Any:
+    try:
+        return words.from_label(text)
+    except ValueError as error:
+        known = ", ".join(word.label for word in words if word.value > 1)
+        raise ConfigError(f"{error}; there are {known}") from None

@@ -45,7 +45,10 @@ def _open(name: str, mode: Literal["rt", "wt"], purpose: str) -> Iterator[IO[str
     except OSError as error:
         raise LocalError(f"cannot {purpose} {name}: {error.strerror}") from error
     with file:
-        yield file
+        try:
+            yield file
+        except UnicodeDecodeError:
+            raise LocalError(f"cannot {purpose} {name}: it is not text in UTF-8") from None
 
 
 def _plain_or_zipped(name: str, mode: Literal["rt", "wt"]) -> IO[str]:

@@ -74,6 +74,8 @@ def _script(arguments: argparse.Namespace) -> str | None:
             return Path(arguments.file).read_text(encoding="utf-8")
         except OSError as error:
             raise ConfigError(f"{arguments.file}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise ConfigError(f"{arguments.file}: is not text in UTF-8") from None
     if arguments.file == "-" or not sys.stdin.isatty():
         return sys.stdin.read()
     return None
