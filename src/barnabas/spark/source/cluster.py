@@ -51,6 +51,7 @@ class SourceCluster:
         )
         self._pause = threading.Event()
         self._known: tuple[float, dict[TopicPartition, Uuid]] | None = None
+        self._answered = False
 
     def close(self) -> None:
         self._admin.close()
@@ -190,14 +191,21 @@ class SourceCluster:
         return {place: listed.offset or 0 for place, listed in answers.items()}
 
     def _again(self, ask: Callable[[], T]) -> T:
-        tries, give_up = self._options.offset_retries, time.monotonic() + AGAIN_SECONDS
-        for left in range(tries, -1, -1):
+        begin = time.monotonic()
+        for left in range(self._options.offset_retries, -1, -1):
             try:
-                return ask()
+                found = ask()
             except BarnabasError as error:
-                # The clients try for a minute by themselves: what took so long is not begun again.
-                if not (error.retriable and left) or time.monotonic() > give_up:
+                if not (error.retriable and left) or self._never_there(begin):
                     raise
                 _log.warning("asking the cluster for offsets failed, trying again: %s", error)
+            else:
+                self._answered = True
+                return found
             self._pause.wait(self._options.offset_retry_ms / 1000)
         raise AssertionError("unreachable")
+
+    def _never_there(self, begin: float) -> bool:
+        """Whether the cluster has not been seen, in a time in which the client gave up by itself:
+        more likely a wrong address than brokers that come back."""
+        return not self._answered and time.monotonic() > begin + AGAIN_SECONDS

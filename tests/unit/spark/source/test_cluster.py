@@ -16,13 +16,25 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize(("seconds", "repeated"), [(45.0, 3), (-1.0, 0)])
-def test_what_has_taken_long_is_not_begun_again(monkeypatch, caplog, seconds, repeated):
+def failures(monkeypatch, caplog, seconds, seen):
     monkeypatch.setattr(cluster, "AGAIN_SECONDS", seconds)
     reader = SourceCluster(SourceOptions.parse(OPTIONS, streaming=True))
     try:
+        if seen:
+            with monkeypatch.context() as patch:
+                patch.setattr(reader, "_partitions", lambda may_be_gone: {})
+                assert reader.partitions() == {}
         with pytest.raises(DeadlineError):
             reader.partitions()
     finally:
         reader.close()
-    assert sum("trying again" in text for text in caplog.messages) == repeated
+    return sum("trying again" in text for text in caplog.messages)
+
+
+@pytest.mark.parametrize(("seconds", "repeated"), [(45.0, 3), (-1.0, 0)])
+def test_a_cluster_nobody_has_seen_is_not_waited_for_long(monkeypatch, caplog, seconds, repeated):
+    assert failures(monkeypatch, caplog, seconds, seen=False) == repeated
+
+
+def test_one_that_has_answered_is_asked_as_often_as_told(monkeypatch, caplog):
+    assert failures(monkeypatch, caplog, -1.0, seen=True) == 3
