@@ -160,7 +160,7 @@ class ConfigCalls(AdminCalls):
                 owners.setdefault(item.broker_id, []).append(item)
             found: dict[ConfigResource, Any] = {}
             for node, group in owners.items():
-                found.update(await kept(ask(node, group), group))
+                found.update(await kept(ask, node, group))
             return found
 
         return await per_item(self._session, resources, attempt, deadline)

@@ -20,6 +20,7 @@ from barnabas.wire.messages.metadata import MetadataResponse
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
+N = TypeVar("N", bound=int | None)
 
 Outcome = Mapping[K, V | BarnabasError]
 Found = tuple[dict[int, list[K]], dict[K, BarnabasError]]
@@ -118,10 +119,12 @@ async def per_broker(
     return await per_item(session, brokers, attempt, deadline)
 
 
-async def kept(answer: Awaitable[Outcome[K, V]], items: list[K]) -> Outcome[K, V]:
-    """An answer, or the error of its request for each item, so that the others keep theirs."""
+async def kept(
+    ask: Callable[[N, list[K]], Awaitable[Outcome[K, V]]], node: N, items: list[K]
+) -> Outcome[K, V]:
+    """A node's answer, or the error of the request for each item, so that others keep theirs."""
     try:
-        return await answer
+        return await ask(node, items)
     except BarnabasError as error:
         if not passes(error) and not isinstance(error, UnknownBrokerError):
             raise
@@ -134,9 +137,7 @@ async def _ask_all(
     """Ask all nodes at once, each for its items."""
     nodes, errors = found
     outcomes: dict[K, V | BarnabasError] = dict(errors)
-    for answer in await asyncio.gather(
-        *(kept(ask(node, group), group) for node, group in nodes.items())
-    ):
+    for answer in await asyncio.gather(*(kept(ask, node, group) for node, group in nodes.items())):
         outcomes.update(answer)
     return outcomes
 

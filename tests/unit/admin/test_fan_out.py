@@ -2,7 +2,10 @@
 
 import asyncio
 
+import pytest
+
 from barnabas.admin import LATEST, ConfigResource, NewTopic
+from barnabas.admin.fan_out import kept
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
 from barnabas.wire.messages.create_topics import (
@@ -145,6 +148,18 @@ async def test_a_coordinator_that_moved_is_found_again(cluster, admin):
     asked = [(node, request.groups_names) for node, request in cluster.asked(DeleteGroupsRequest)]
     assert sorted(asked[:2]) == [(2, ["g"]), (3, ["h"])]
     assert asked[2:] == [(1, ["g"])]
+
+
+async def test_questions_that_were_never_asked_leave_nothing_behind():
+    """A deadline may come after the answers of all brokers were awaited, before any was asked."""
+
+    async def ask(node, items):
+        raise AssertionError("cancelled before it began")
+
+    waiting = asyncio.gather(*(kept(ask, node, ["item"]) for node in range(3)))
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
 
 
 async def test_a_broker_that_is_not_there_is_said_at_once(cluster, admin):
