@@ -1,11 +1,14 @@
 """Building replicas for tests: states, commands, channels that remember what they were asked."""
 
+import pytest
 from support.memory_log import MemoryLog
 
 from barnabas.model.control import AlterPartitionReply, LeaderAndIsrCommand, PartitionState
 from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.replication.partition import Partition
+from barnabas.replication.partition_read import FetchSpec
 from barnabas.replication.replica_settings import ReplicaSettings
 from barnabas.testing.virtual_clock import VirtualClock
 
@@ -92,3 +95,24 @@ class Replica:
         return self.partition.append_to_leader(
             list(values), None, acks=acks, now_ms=self.clock.now_ms(), origin=None
         )
+
+
+def leader(**settings):
+    """A replica that leads."""
+    replica = Replica(**settings)
+    replica.partition.make_leader(state())
+    return replica
+
+
+def fetch(replica, follower, offset, epoch=-1):
+    """What a follower gets of it."""
+    return replica.partition.read(
+        FetchSpec(offset, 100, replica_id=follower, last_fetched_epoch=epoch, log_start_offset=0)
+    )
+
+
+def code_of(call, *args, **kwargs):
+    """The code that a call is refused with."""
+    with pytest.raises(BrokerError) as caught:
+        call(*args, **kwargs)
+    return caught.value.code

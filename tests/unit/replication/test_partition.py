@@ -1,30 +1,9 @@
 """A replica's appends, watermark and in-sync set."""
 
 import pytest
-from support.replicas import Replica, state
+from support.replicas import Replica, code_of, fetch, leader, state
 
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BrokerError
-from barnabas.replication.partition_read import FetchSpec
-
-
-def leader(**settings):
-    replica = Replica(**settings)
-    replica.partition.make_leader(state())
-    return replica
-
-
-def fetch(replica, follower, offset, epoch=-1):
-    return replica.partition.read(
-        FetchSpec(offset, 100, replica_id=follower, last_fetched_epoch=epoch, log_start_offset=0)
-    )
-
-
-def code_of(call, *args, **kwargs):
-    with pytest.raises(BrokerError) as caught:
-        call(*args, **kwargs)
-    return caught.value.code
-
 
 # --- alone ---
 

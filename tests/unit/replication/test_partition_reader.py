@@ -1,10 +1,9 @@
 """What readers of each kind get, and what they are refused."""
 
 import pytest
-from support.replicas import TP, Replica, state
+from support.replicas import TP, Replica, code_of, state
 
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BrokerError
 from barnabas.model.records import IsolationLevel
 from barnabas.replication.epochs import EpochEnd
 from barnabas.replication.partition_read import FetchSpec, OffsetAnswer
@@ -24,12 +23,6 @@ def replica():
     for follower in (2, 3):
         made.partition.read(FetchSpec(3, 10, replica_id=follower, log_start_offset=0))
     return made
-
-
-def code_of(call, *args, **kwargs):
-    with pytest.raises(BrokerError) as caught:
-        call(*args, **kwargs)
-    return caught.value.code
 
 
 def read(replica, offset=0, **fields):
