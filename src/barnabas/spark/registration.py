@@ -2,8 +2,8 @@
 
 A session gives every Python function it wraps an accumulator, and after each call the JVM asks the
 driver's Python process, over a socket, to add what the function has added to it. A micro-batch
-from topic to topic waits for that four times: 2 to 3 ms of 40, for nothing, since nothing here has
-accumulators. The sources Spark finds by itself (`pyspark_*` packages) have none either.
+from topic to topic waits for that at each of its steps: 2 to 3 ms of 40, for nothing, since nothing
+here has accumulators. The sources Spark finds by itself (`pyspark_*` packages) have none either.
 """
 
 from typing import TYPE_CHECKING, Any
