@@ -16,6 +16,8 @@ EXAMPLE = "barnabas up --port 9092 --data-dir ./data -X num.partitions=3"
 _DEFAULT_HOST = "localhost"
 _DEFAULT_PORT = 9092
 _SERVING = "barnabas.cli.servers.serving"
+_QUICK_START: dict[str, object] = {"group.initial.rebalance.delay.ms": 0}
+"""Settings of Kafka's quick-start configuration that differ from Kafka's defaults."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,6 +71,7 @@ def _settings(arguments: argparse.Namespace) -> dict[str, object]:
         raise ConfigError(f"--brokers {arguments.brokers}: must be at least 1")
     host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
     settings: dict[str, object] = {
+        **_QUICK_START,
         "listeners": f"PLAINTEXT://{host}:{arguments.port}",
         "log.dirs": str(arguments.data_dir or _data_dir()),
     }
