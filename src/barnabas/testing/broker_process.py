@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from barnabas.model.errors import DeadlineError, LocalError
+from barnabas.model.properties import render_properties
 
 _PORTS = range(15_000, 32_000)
 START_SECONDS = 60.0
@@ -63,8 +64,7 @@ class BrokerProcess:
 
     def launch(self) -> None:
         """Start the process; `wait_until_ready` waits for the broker in it."""
-        lines = [f"{key}={value}\n" for key, value in self.settings.items()]
-        self._config.write_text("".join(lines))
+        self._config.write_text(render_properties(self.settings))
         command = [sys.executable, "-m", "barnabas.cli.main", "broker"]
         command += ["--config", str(self._config), "--log-level", "INFO"]
         with self.log_file.open("ab") as log:

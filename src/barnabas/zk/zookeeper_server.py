@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from barnabas.model.errors import DeadlineError, LocalError, UnavailableError
+from barnabas.model.properties import render_properties
 from barnabas.runtime.java import find_java
 
 _STANDALONE = "org.apache.zookeeper.server.ZooKeeperServerMain"
@@ -52,7 +53,7 @@ class ServerConfig:
             "autopurge.purgeInterval": 1,
             **{f"server.{number}": address for number, address in self.members.items()},
         }
-        return "".join(f"{key}={value}\n" for key, value in values.items())
+        return render_properties(values)
 
 
 class ZooKeeperServer:

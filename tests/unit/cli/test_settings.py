@@ -101,9 +101,11 @@ def test_flags_beat_everything(resolve, tmp_path):
 def test_properties_files(tmp_path):
     path = tmp_path / "p"
     path.write_text("a=1\n! c\nb = x=y\nlong=a\\\n  b\n\n")
-    assert read_properties(path) == {"a": "1", "b": "x=y", "long": "a  b"}
-    path.write_text("nonsense\n")
-    with pytest.raises(ConfigError, match="not key=value"):
+    assert read_properties(path) == {"a": "1", "b": "x=y", "long": "ab"}
+    path.write_text("# a comment \\\nb=1\nc=C\\:\\\\dir\n")
+    assert read_properties(path) == {"b": "1", "c": "C:\\dir"}
+    path.write_text("a=\\u12\n")
+    with pytest.raises(ConfigError, match=r"p: .*four hexadecimal digits"):
         read_properties(path)
     with pytest.raises(ConfigError, match="cannot be read"):
         read_properties(tmp_path / "absent")

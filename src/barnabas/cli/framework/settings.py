@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from barnabas.model.errors import ConfigError
+from barnabas.model.properties import parse_properties
 
 DEFAULT_BOOTSTRAP = "localhost:9092"
 BOOTSTRAP = "bootstrap.servers"
@@ -91,17 +92,12 @@ def config_path(variables: Mapping[str, str]) -> Path:
 
 
 def read_properties(path: Path) -> dict[str, str]:
-    """A Java properties file: key=value or key: value, # and ! comments, \\ continues a line."""
-    settings = {}
-    for line in _text(path).replace("\\\n", "").splitlines():
-        stripped = line.strip()
-        if not stripped or stripped[0] in "#!":
-            continue
-        cut = min((at for at in map(stripped.find, "=:") if at >= 0), default=-1)
-        if cut < 0:
-            raise ConfigError(f"{path}: {stripped!r} is not key=value")
-        settings[stripped[:cut].strip()] = stripped[cut + 1 :].strip()
-    return settings
+    """Return the settings in a Java properties file; ConfigError names the file."""
+    text = _text(path)
+    try:
+        return parse_properties(text)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
 
 
 def key_values(items: Iterable[str], flag: str) -> dict[str, str]:
