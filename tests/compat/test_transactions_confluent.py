@@ -7,9 +7,12 @@ import textwrap
 
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from support.cluster_workload import leaders, wait_until
 from support.foreign_groups import create_topic
 
-from barnabas.testing import Broker
+from barnabas import TopicPartition as NativeTopicPartition
+from barnabas.admin import ElectionType
+from barnabas.testing import Broker, Cluster
 
 pytestmark = pytest.mark.compat
 
@@ -171,3 +174,32 @@ def test_silent_producer_is_timed_out(topic_name):
         consumer.close()
         with pytest.raises(KafkaException):
             silent.commit_transaction(10)
+
+
+def test_transactions_go_on_under_a_new_leader():
+    """The old leader stays up, so only its answer tells the client that another one leads."""
+    with Cluster(3, zookeeper=False) as cluster:
+        topic = cluster.topic("t", partitions=1)
+        wait_until(lambda: len(leaders(cluster, topic)[0].isr) == 3)
+        refresh = {"topic.metadata.refresh.interval.ms": -1, "metadata.max.age.ms": 900_000}
+        producer = transactional(cluster, topic, **refresh)
+        for turn in range(4):
+            before = leaders(cluster, topic)[0]
+            producer.begin_transaction()
+            send(producer, topic, b"%d before" % turn)
+            producer.commit_transaction(20)
+            lead_from(cluster, topic, before.replicas[1:] + before.replicas[:1])
+            producer.begin_transaction()
+            send(producer, topic, b"%d after" % turn)
+            producer.commit_transaction(20)
+        written = [b"%d %s" % (turn, when) for turn in range(4) for when in (b"before", b"after")]
+        assert read(cluster, topic) == written
+
+
+def lead_from(cluster, topic, replicas):
+    """Make the first of these replicas the leader of partition 0."""
+    place = NativeTopicPartition(topic, 0)
+    cluster.admin.alter_partition_reassignments({place: replicas})
+    wait_until(lambda: leaders(cluster, topic)[0].replicas == replicas)
+    cluster.admin.elect_leaders(ElectionType.PREFERRED, [place])
+    wait_until(lambda: leaders(cluster, topic)[0].leader == replicas[0])

@@ -8,6 +8,7 @@ from support.requests import batch, create_topic, fetch, list_offset, produce, p
 from support.transaction_requests import TxnPeer
 
 from barnabas.model.error_codes import ErrorCode
+from barnabas.model.ids import TopicPartition
 from barnabas.model.topic_names import OFFSETS_TOPIC
 from barnabas.records.reader import decode_records
 from barnabas.runtime.clock import SystemClock
@@ -155,6 +156,30 @@ async def test_write_without_adding_is_refused(ready, txn):
     assert late == ErrorCode.TRANSACTION_ABORTABLE
     assert await lag_of_stable(ready) == 0
     assert await read(ready, isolation=0) == [b"a"]
+
+
+@pytest.mark.parametrize("version", [9, 11, 12])
+async def test_a_broker_that_does_not_lead_says_so(broker_app, txn, version):
+    """A client that reads INVALID_TXN_STATE aborts and never looks for the new leader."""
+    if version < 12:
+        await txn.add("t")
+    broker_app.services.replicas.partition(TopicPartition("t", 0)).resign()
+    assert await txn.write("t", b"a", version=version) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    unknown = await txn.write("nowhere", b"a", version=version)
+    assert unknown == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    unknown = await txn.write("t", b"a", partition=77, version=version)
+    assert unknown == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    internal = await txn.write(OFFSETS_TOPIC, b"a", version=version)
+    assert internal == ErrorCode.INVALID_TOPIC_EXCEPTION
+
+
+async def test_leadership_comes_before_the_records(broker_app, ready):
+    """Only the leader judges records, whatever is wrong with them."""
+    broker_app.services.replicas.partition(TopicPartition("t", 0)).resign()
+    damaged = bytearray(batch(b"a"))
+    damaged[-1] ^= 1
+    answer = await produce(ready, "t", damaged)
+    assert answer.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
 async def test_transactional_batch_needs_a_transactional_id(ready, txn):

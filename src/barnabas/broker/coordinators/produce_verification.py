@@ -137,7 +137,11 @@ class VerifiedProduce:
         ]
 
     def _attempts(self) -> list[Attempt]:
-        """The transactional batches for partitions led here; the rest is refused later anyway."""
+        """The transactional batches for partitions led here.
+
+        A partition that is not led here is refused now, although the append checks leadership
+        again: this broker may become its leader while the coordinator answers for the others.
+        """
         services = self._ctx.services
         attempts = []
         for topic in self._request.topic_data:
@@ -150,8 +154,12 @@ class VerifiedProduce:
                 place = TopicPartition(name, data.index)
                 partition = services.replicas.partition(place)
                 header = _header(data.records)
-                if partition is not None and partition.is_leader and header is not None:
+                if header is None:
+                    continue
+                if partition is not None and partition.is_leader:
                     attempts.append(_attempt(place, header))
+                else:
+                    self._verdicts.refuse({place: ErrorCode.NOT_LEADER_OR_FOLLOWER})
         return attempts
 
 

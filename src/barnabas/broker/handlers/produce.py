@@ -136,13 +136,7 @@ def _append(
     services = ctx.services
     if request.acks not in _ALLOWED_ACKS:
         raise BrokerError(ErrorCode.INVALID_REQUIRED_ACKS)
-    partition = services.replicas.partition(topic_partition)
-    if partition is None:
-        raise _not_here(ctx, topic_partition)
-    if topic_partition.topic in INTERNAL_TOPICS:
-        raise BrokerError(
-            ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic_partition.topic} is the system's own"
-        )
+    partition = _led_partition(ctx, topic_partition)
     now_ms = services.clock.now_ms()
     batch, header = _validated(ctx, topic_partition.topic, records, now_ms)
     if header.is_transactional:
@@ -180,10 +174,23 @@ def _validated(
     return packed, validate_batch(packed, rules.current, now_ms=now_ms)
 
 
-def _not_here(ctx: RequestContext, topic_partition: TopicPartition) -> BrokerError:
-    if ctx.services.metadata.partition(topic_partition) is not None:
-        return BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    return BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+def _led_partition(ctx: RequestContext, topic_partition: TopicPartition) -> Partition:
+    """The partition if clients may write to it here, checked in Kafka's order.
+
+    Leadership comes before everything that depends on the records or their transaction: a client
+    looks for the new leader only when the old one answers NOT_LEADER_OR_FOLLOWER.
+    """
+    partition = ctx.services.replicas.partition(topic_partition)
+    if partition is None and ctx.services.metadata.partition(topic_partition) is None:
+        raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    if topic_partition.topic in INTERNAL_TOPICS:
+        raise BrokerError(
+            ErrorCode.INVALID_TOPIC_EXCEPTION,
+            f"clients may not write to the internal topic {topic_partition.topic}",
+        )
+    if partition is None or not partition.is_leader:
+        raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    return partition
 
 
 def _close_on_error(response: ProduceResponse) -> None:
