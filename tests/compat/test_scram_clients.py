@@ -3,6 +3,7 @@
 import pytest
 
 from barnabas.security.errors import AuthenticationError
+from barnabas.security.scram_decoys import DecoyCredentials
 from barnabas.security.scram_keys import SCRAM_HASHES, ScramCredential
 from barnabas.security.scram_server import ScramServer
 
@@ -14,7 +15,9 @@ SALT = bytes(range(16))
 def make_server(mechanism: str) -> ScramServer:
     scram = SCRAM_HASHES[mechanism]
     credential = ScramCredential.from_password(scram, "secret", SALT)
-    return ScramServer(scram, {"alice": credential}.get, "server-nonce", b"key")
+    return ScramServer(
+        scram, {"alice": credential}.get, "server-nonce", DecoyCredentials(scram, b"key").credential
+    )
 
 
 @pytest.mark.parametrize("mechanism", SCRAM_HASHES)

@@ -28,8 +28,8 @@ async def start(tmp_path):
 async def connect():
     peers = []
 
-    async def open_peer(broker):
-        peers.append(await WirePeer.connect(broker.port))
+    async def open_peer(broker, port=None):
+        peers.append(await WirePeer.connect(port or broker.port))
         return peers[-1]
 
     yield open_peer

@@ -1,11 +1,13 @@
 """A SASL listener by the byte: what is served before authentication, and how failures end."""
 
 import asyncio
+import base64
 import struct
 
 import pytest
 from support.secure_broker import plain_jaas
 
+from barnabas.security.scram_keys import SCRAM_SHA_256, ScramCredential
 from barnabas.testing import Broker
 from barnabas.wire.messages.api_versions import ApiVersionsRequest
 from barnabas.wire.messages.metadata import MetadataRequest
@@ -161,3 +163,32 @@ async def test_sasl_on_a_plain_listener_is_out_of_turn(start, connect):
     peer = await connect(broker)
     assert (await shake(peer)).error_code == ILLEGAL
     assert (await log_in(peer)).error_code == ILLEGAL
+
+
+SCRAM_SETTINGS = {
+    "listeners": "PLAINTEXT://127.0.0.1:0,SASL_PLAINTEXT://127.0.0.1:0",
+    "sasl.enabled.mechanisms": "SCRAM-SHA-256",
+}
+
+
+async def scram_challenge(connect, broker, user):
+    """Salt and iteration count that the broker answers before anything is proved."""
+    peer = await connect(broker, broker.ports["SASL_PLAINTEXT"])
+    await shake(peer, "SCRAM-SHA-256")
+    answer = await log_in(peer, f"n,,n={user},r=nonce".encode())
+    fields = dict(part.split("=", 1) for part in answer.auth_bytes.decode().split(","))
+    return base64.b64decode(fields["s"]), fields["i"]
+
+
+async def test_scram_challenges_do_not_reveal_which_users_exist(start, connect):
+    """The unknown user's salt has the same form, also after a restart of the broker."""
+    broker = await start(SCRAM_SETTINGS)
+    entities = broker.services.client_entities
+    stored = ScramCredential.from_password(SCRAM_SHA_256, "secret", b"\x81" * 30, 9_000)
+    await entities.change("users/ann", lambda v: v.update({"SCRAM-SHA-256": stored.render()}))
+    salt, iterations = await scram_challenge(connect, broker, "ann")
+    unknown_salt, unknown_iterations = await scram_challenge(connect, broker, "bob")
+    assert (len(unknown_salt), unknown_iterations) == (len(salt), iterations) == (30, "9000")
+    await broker.stop()
+    again = await start(SCRAM_SETTINGS)
+    assert await scram_challenge(connect, again, "bob") == (unknown_salt, unknown_iterations)

@@ -16,6 +16,7 @@ from barnabas.security.errors import AuthenticationError
 from barnabas.security.plain import PlainClient, PlainServer, check_against
 from barnabas.security.sasl_server import AuthenticateAnswer, SaslServer, SaslState
 from barnabas.security.scram_client import ScramClient
+from barnabas.security.scram_decoys import DecoyCredentials
 from barnabas.security.scram_keys import SCRAM_HASHES, ScramCredential
 from barnabas.security.scram_server import ScramServer
 
@@ -56,7 +57,9 @@ class Attacker:
 
     def _scram_server(self, name: str) -> ScramServer:
         lookup = {USER: credential(name)}.get
-        return ScramServer(SCRAM_HASHES[name], lookup, f"server{next(self._nonces)}", b"secret")
+        scram = SCRAM_HASHES[name]
+        decoys = DecoyCredentials(scram, b"secret")
+        return ScramServer(scram, lookup, f"server{next(self._nonces)}", decoys.credential)
 
     def _client(self, mechanism: str, user: str, password: str) -> Any:
         if mechanism == "PLAIN":

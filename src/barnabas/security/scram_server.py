@@ -1,18 +1,17 @@
 """The server's side of SCRAM: two tokens in, two out, and then it knows the user.
 
-An unknown user gets the same number of steps and an answer that looks the same, with a salt that
-does not change between tries; it fails at the end like a wrong password.
+An unknown user gets the same number of steps, the same work and an answer of the same form
+(`scram_decoys`); it fails at the end like a wrong password.
 """
 
 import enum
-import hashlib
 import hmac
 from collections.abc import Callable
 
 from barnabas.security.errors import AuthenticationError
 from barnabas.security.mechanism import ServerStep
 from barnabas.security.saslprep import saslprep
-from barnabas.security.scram_keys import MIN_ITERATIONS, ScramCredential, ScramHash, xor
+from barnabas.security.scram_keys import ScramCredential, ScramHash, xor
 from barnabas.security.scram_messages import (
     ClientFirst,
     parse_client_final,
@@ -21,6 +20,7 @@ from barnabas.security.scram_messages import (
 )
 
 CredentialLookup = Callable[[str], ScramCredential | None]
+DecoyLookup = Callable[[str], ScramCredential]
 
 
 class _State(enum.Enum):
@@ -30,28 +30,28 @@ class _State(enum.Enum):
 
 
 class ScramServer:
-    """One exchange. `nonce` is fresh and random; `secret` is random, fixed while the broker runs,
-    and known to nobody: it makes the salts of unknown users."""
+    """One exchange. `nonce` is fresh and random; `decoy` makes the credentials that answer for
+    unknown users."""
 
     __slots__ = (
         "_auth_prefix",
         "_credential",
+        "_decoy",
         "_first",
         "_lookup",
         "_nonce",
         "_scram",
-        "_secret",
         "_state",
         "_user_known",
     )
 
     def __init__(
-        self, scram: ScramHash, lookup: CredentialLookup, nonce: str, secret: bytes
+        self, scram: ScramHash, lookup: CredentialLookup, nonce: str, decoy: DecoyLookup
     ) -> None:
         self._scram = scram
         self._lookup = lookup
         self._nonce = nonce
-        self._secret = secret
+        self._decoy = decoy
         self._state = _State.FIRST
         self._first: ClientFirst | None = None
         self._credential: ScramCredential | None = None
@@ -76,7 +76,8 @@ class ScramServer:
             raise AuthenticationError("a SCRAM login with a delegation token: not served")
         known = self._lookup(user)
         self._user_known = known is not None
-        credential = known if known is not None else self._fake(user)
+        decoy = self._decoy(user)  # also for known users: both cost the same time
+        credential = decoy if known is None else known
         nonce = first.nonce + self._nonce
         salt = render_base64(credential.salt)
         answer = f"r={nonce},s={salt},i={credential.iterations}"
@@ -105,11 +106,6 @@ class ScramServer:
             return False
         client_key = xor(proof, self._scram.hmac(credential.stored_key, message))
         return hmac.compare_digest(self._scram.digest(client_key), credential.stored_key)
-
-    def _fake(self, user: str) -> ScramCredential:
-        seed = hmac.digest(self._secret, user.encode(), "sha512")
-        key = hashlib.sha512(seed).digest()[: self._scram.size]
-        return ScramCredential(seed[:16], key, key, MIN_ITERATIONS)
 
 
 def _prepared(user: str) -> str:

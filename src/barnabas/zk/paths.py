@@ -31,6 +31,8 @@ LOG_DIR_EVENTS = "/log_dir_event_notification"
 LOG_DIR_EVENT_PREFIX = "/log_dir_event_notification/log_dir_event_"
 LATEST_PRODUCER_ID_BLOCK = "/latest_producer_id_block"
 CONSUMERS = "/consumers"
+DECOY_SECRET = "/barnabas/scram_decoy_secret"
+"""Not one of Kafka's: the key of the SCRAM answers for unknown users, the same on all brokers."""
 
 ACLS = "/kafka-acl"
 ACL_CHANGES = "/kafka-acl-changes"

@@ -4,6 +4,7 @@ import pytest
 
 from barnabas.security.errors import AuthenticationError
 from barnabas.security.scram_client import ScramClient
+from barnabas.security.scram_decoys import DecoyCredentials
 from barnabas.security.scram_keys import SCRAM_SHA_256, ScramCredential
 from barnabas.security.scram_server import ScramServer
 
@@ -44,7 +45,12 @@ def test_a_server_that_does_not_know_the_password(signature: bytes) -> None:
 
 def test_nothing_follows_the_end() -> None:
     credential = ScramCredential.from_password(SCRAM_SHA_256, "pencil", SALT)
-    us = ScramServer(SCRAM_SHA_256, {"user": credential}.get, "theirs", b"")
+    us = ScramServer(
+        SCRAM_SHA_256,
+        {"user": credential}.get,
+        "theirs",
+        DecoyCredentials(SCRAM_SHA_256, b"").credential,
+    )
     them = ScramClient(SCRAM_SHA_256, "user", "pencil", "mine")
     final = them.step(us.step(them.first()).token)
     assert final is not None

@@ -6,6 +6,7 @@ import pytest
 
 from barnabas.security.errors import AuthenticationError
 from barnabas.security.scram_client import ScramClient
+from barnabas.security.scram_decoys import DecoyCredentials
 from barnabas.security.scram_keys import (
     SCRAM_HASHES,
     SCRAM_SHA_256,
@@ -18,11 +19,11 @@ from barnabas.security.scram_server import ScramServer
 SALT = base64.b64decode("W22ZaJ0SNY7soEsUEjb6gQ==")
 CREDENTIAL = ScramCredential.from_password(SCRAM_SHA_256, "pencil", SALT)
 SERVER_NONCE = "%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0"
-SECRET = b"broker secret"
+DECOYS = DecoyCredentials(SCRAM_SHA_256, b"broker secret")
 
 
 def server(nonce: str = SERVER_NONCE) -> ScramServer:
-    return ScramServer(SCRAM_SHA_256, {"user": CREDENTIAL}.get, nonce, SECRET)
+    return ScramServer(SCRAM_SHA_256, {"user": CREDENTIAL}.get, nonce, DECOYS.credential)
 
 
 def client(user: str = "user", password: str = "pencil") -> ScramClient:
@@ -53,7 +54,7 @@ def test_the_example_of_rfc_7677() -> None:
 def test_names_that_need_escapes(scram: ScramHash) -> None:
     name = "CN=ann,OU=x"
     credential = ScramCredential.from_password(scram, "pw", SALT)
-    us = ScramServer(scram, {name: credential}.get, "server", SECRET)
+    us = ScramServer(scram, {name: credential}.get, "server", DECOYS.credential)
     them = ScramClient(scram, name, "pw", "client")
     final = them.step(us.step(them.first()).token)
     assert final is not None
@@ -78,7 +79,7 @@ def test_an_unknown_user_always_gets_the_same_salt() -> None:
     assert len(answers) == 1
     other = server().step(client("nobody2").first()).token
     assert other not in answers
-    assert len(base64.b64decode(answers.pop().split(b",")[1][2:])) == 16
+    assert len(base64.b64decode(answers.pop().split(b",")[1][2:])) == 24
 
 
 def final_of(us: ScramServer) -> bytes:

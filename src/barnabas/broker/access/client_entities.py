@@ -5,11 +5,13 @@ and /config/ips/I, with `<default>` as a name. An entity is known here by its pa
 with names sanitised. Notifications come through `config_watch`.
 """
 
+import secrets
 from collections.abc import Callable, Mapping
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.security.scram_keys import ScramCredential
+from barnabas.security.scram_decoys import DecoyCredentials
+from barnabas.security.scram_keys import SCRAM_HASHES, ScramCredential
 from barnabas.zk import paths
 from barnabas.zk.config_znodes import ConfigChangeNode, ConfigNode
 from barnabas.zk.tree import (
@@ -25,6 +27,7 @@ from barnabas.zk.tree import (
 
 KINDS = ("users", "clients", "ips")
 _ATTEMPTS = 20
+_SECRET_BYTES = 32
 
 Values = dict[str, str]
 
@@ -36,6 +39,9 @@ class ClientEntities:
         self._tree = tree
         self._on_change = on_change
         self._values: dict[str, Values] = {}
+        self._credentials: dict[str, dict[str, ScramCredential]] = {}
+        self._secret = secrets.token_bytes(_SECRET_BYTES)
+        self._decoys: dict[str, DecoyCredentials] = {}
 
     async def load(self) -> None:
         """Read everything; before the broker serves anybody."""
@@ -59,13 +65,33 @@ class ClientEntities:
     def of(self, entity_path: str) -> Mapping[str, str]:
         return self._values.get(entity_path, {})
 
+    async def load_decoy_secret(self) -> None:
+        """Share the key of `decoy` with all brokers of the cluster; the first one chooses it."""
+        while True:
+            try:
+                self._secret, _ = await self._tree.get(paths.DECOY_SECRET)
+            except NoNodeError:
+                await self._tree.ensure_path(paths.DECOY_SECRET.rpartition("/")[0])
+            else:
+                self._decoys.clear()
+                return
+            try:
+                await self._tree.create(paths.DECOY_SECRET, self._secret)
+            except NodeExistsError:
+                continue
+
     def credential(self, user: str, mechanism: str) -> ScramCredential | None:
         """The stored credential of a user; None when there is none, or none that can be read."""
-        text = self.of(paths.config_entity("users", user)).get(mechanism)
-        try:
-            return None if text is None else ScramCredential.parse(text)
-        except ValueError:
-            return None
+        return self._credentials.get(paths.config_entity("users", user), {}).get(mechanism)
+
+    def decoy(self, user: str, mechanism: str) -> ScramCredential:
+        """The credential that answers for a user who has none."""
+        decoys = self._decoys.get(mechanism)
+        if decoys is None:
+            stored = (each[mechanism] for each in self._credentials.values() if mechanism in each)
+            decoys = DecoyCredentials(SCRAM_HASHES[mechanism], self._secret, stored)
+            self._decoys[mechanism] = decoys
+        return decoys.credential(user)
 
     async def change(self, entity_path: str, edit: Callable[[Values], None]) -> None:
         """Edit an entity's settings in the tree; here they are in force on return."""
@@ -99,6 +125,11 @@ class ClientEntities:
             self._values[entity_path] = values
         else:
             self._values.pop(entity_path, None)
+        before = self._credentials.pop(entity_path, {})
+        if now := _credentials_in(values):
+            self._credentials[entity_path] = now
+        if now != before:
+            self._decoys.clear()
 
     async def _read(self, entity_path: str) -> tuple[Values, int | None]:
         try:
@@ -112,6 +143,17 @@ class ClientEntities:
             return await self._tree.children(path)
         except NoNodeError:
             return []
+
+
+def _credentials_in(values: Values) -> dict[str, ScramCredential]:
+    """By mechanism; a credential that cannot be read is left out."""
+    found = {}
+    for mechanism in SCRAM_HASHES.keys() & values.keys():
+        try:
+            found[mechanism] = ScramCredential.parse(values[mechanism])
+        except ValueError:
+            continue
+    return found
 
 
 def _notify(entity_path: str) -> Op:

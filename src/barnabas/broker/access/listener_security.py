@@ -26,6 +26,7 @@ from barnabas.security.distinguished_name import distinguished_name
 from barnabas.security.plain import NAME as PLAIN
 from barnabas.security.principal import USER, Principal, PrincipalRule, map_name, parse_rules
 from barnabas.security.sasl_server import MechanismFactory, SaslConfig
+from barnabas.security.scram_keys import SCRAM_HASHES
 
 _logger = logging.getLogger("barnabas.broker")
 
@@ -66,6 +67,10 @@ class ListenerSecurity:
                     "can read them",
                     self._listener,
                 )
+
+    @property
+    def has_scram(self) -> bool:
+        return not SCRAM_HASHES.keys().isdisjoint(self._mechanisms)
 
     def handler(self, dispatch: FrameHandler) -> FrameHandler:
         """What frames of this listener go to."""

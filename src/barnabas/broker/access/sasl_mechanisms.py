@@ -17,7 +17,6 @@ from barnabas.security.scram_keys import SCRAM_HASHES, ScramHash
 from barnabas.security.scram_server import ScramServer
 
 _NONCE_BYTES = 24
-_SECRET_BYTES = 32
 
 
 def enabled_mechanisms(config: BrokerConfig, listener: str) -> list[str]:
@@ -50,12 +49,11 @@ def mechanism_factories(
 ) -> Mapping[str, MechanismFactory]:
     """One factory per enabled mechanism; each call begins an exchange."""
     factories: dict[str, MechanismFactory] = {}
-    secret = os.urandom(_SECRET_BYTES)
     for name in enabled_mechanisms(config, listener):
         if name == PLAIN:
             factories[name] = _plain(config, listener)
         else:
-            factories[name] = _scram(SCRAM_HASHES[name], entities, secret)
+            factories[name] = _scram(SCRAM_HASHES[name], entities)
     return factories
 
 
@@ -69,14 +67,17 @@ def _plain(config: BrokerConfig, listener: str) -> MechanismFactory:
     return lambda: PlainServer(check)
 
 
-def _scram(
-    scram: ScramHash, entities: Callable[[], ClientEntities], secret: bytes
-) -> MechanismFactory:
+def _scram(scram: ScramHash, entities: Callable[[], ClientEntities]) -> MechanismFactory:
+    name = scram.mechanism
+
     def make() -> ServerMechanism:
         nonce = base64.b64encode(os.urandom(_NONCE_BYTES)).decode()
         known = entities()
         return ScramServer(
-            scram, lambda user: known.credential(user, scram.mechanism), nonce, secret
+            scram,
+            lambda user: known.credential(user, name),
+            nonce,
+            lambda user: known.decoy(user, name),
         )
 
     return make

@@ -57,6 +57,8 @@ class AccessSide:
         """Read what the metadata tree says of users, quotas and rules."""
         self._entities = ClientEntities(tree, self._entities_changed)
         await self._entities.load()
+        if any(listener.has_scram for listener in self.listeners.values()):
+            await self._entities.load_decoy_secret()
         if self.authorizer is not None:
             self.acl_store = AclStore(tree, self.authorizer, self._clock)
             await self.acl_store.load()
