@@ -232,7 +232,7 @@ class Consumer(ConsumerBase):
             self._core.apply_step(step)
 
     async def _give_up_partitions(self) -> None:
-        step = Step(StepKind.PREPARE, frozenset(self._core.subscription.assigned()))
+        step = self._core.parting_step()
         offsets = self._core.commit_before(step)
         if offsets:
             await self._core.commit_on_parting(offsets)

@@ -276,8 +276,7 @@ class Consumer(ConsumerBase):
 
     def _give_up_partitions(self) -> None:
         """Before leaving on one's own will: commit, tell the listener, drop."""
-        assigned = frozenset(self._core.subscription.assigned())
-        step = Step(StepKind.PREPARE, assigned)
+        step = self._core.parting_step()
         offsets = self._core.commit_before(step)
         if offsets:
             self._thread.call(self._core.commit_on_parting(offsets))

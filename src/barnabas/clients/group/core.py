@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from barnabas.clients._core.client import KafkaClient
 from barnabas.clients.group.decoding import Deserialization
+from barnabas.clients.group.errors import CommitFailedError
 from barnabas.clients.group.fetching.buffer import FetchBuffer
 from barnabas.clients.group.fetching.fetcher import Fetcher
 from barnabas.clients.group.membership.actions import Membership, Step, StepKind
@@ -88,6 +89,7 @@ class ConsumerCore:
         self.fetcher.on_unvalidated = self.keeper.wake
         self.keeper.on_position = self._position_found
         self.offsets.member = self.group_metadata
+        self.offsets.committer = self._committing_member
         if self.driver is not None:
             self.driver.on_step = self._ring
 
@@ -168,6 +170,24 @@ class ConsumerCore:
             return {place: at for place, at in consumed.items() if place in step.partitions}
         return consumed
 
+    def parting_step(self) -> Step:
+        """What happens to the partitions when this consumer leaves on its own.
+
+        A removed member has lost them already: it commits nothing, and its listener hears that.
+        """
+        lost = self.subscription.uses_group and self.driver and self.driver.member.removal
+        assigned = frozenset(self.subscription.assigned())
+        if not lost:
+            return Step(StepKind.PREPARE, assigned)
+        if self.settings.auto_commit and assigned:
+            logger.warning(
+                "group %s: this consumer was removed from the group (%s), its last offsets are not "
+                "committed: the records after the last commit are read again",
+                lost.group.group_id,
+                lost.reason,
+            )
+        return Step(StepKind.LOST, assigned)
+
     def apply_step(self, step: Step) -> None:
         """Change what is assigned; after the listener for what goes, before it for what comes."""
         held = self.subscription.assigned()
@@ -202,8 +222,31 @@ class ConsumerCore:
         if self.driver is None or self.settings.group is None:
             return None
         if self.subscription.uses_group:
-            return self.driver.member.group
+            # A removed member keeps the name it had, which a coordinator refuses. Without a name
+            # its offsets would be accepted as soon as the group has no members.
+            removal = self.driver.member.removal
+            return self.driver.member.group if removal is None else removal.group
         return GroupMetadata(self.settings.group.group_id)
+
+    def _committing_member(self) -> GroupMetadata | None:
+        """Who commits; CommitFailedError for a subscribed consumer that is not a member now."""
+        member = self.group_metadata()
+        if self.driver is None or member is None or not self.subscription.uses_group:
+            return member
+        removal = self.driver.member.removal
+        if removal is not None:
+            raise CommitFailedError(
+                f"this consumer was removed from the group {member.group_id!r} ({removal.reason}), "
+                "so its offsets are not committed: its partitions may have another owner, which "
+                "reads these records again; poll() more often, or process less per poll"
+            )
+        if member.generation_id < 0:
+            if self.driver.member.fatal is not None:
+                raise self.driver.member.fatal
+            raise CommitFailedError(
+                f"this consumer is not a member of the group {member.group_id!r} yet: poll() first"
+            )
+        return member
 
     async def commit(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata], timeout_s: float

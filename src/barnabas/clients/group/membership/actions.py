@@ -56,12 +56,25 @@ class Divide:
 Action = Send | Step | Divide
 
 
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """A membership that ended against the member's will: what it was, and why it ended."""
+
+    group: GroupMetadata
+    reason: str
+
+
 class Membership(Protocol):
     """Both protocols, as their driver sees them. Times are monotonic milliseconds."""
 
     @property
     def group(self) -> GroupMetadata:
         """Who this member is now, for commits and transactions."""
+        ...
+
+    @property
+    def removal(self) -> Removal | None:
+        """How the group removed this member; None again once it has joined or left."""
         ...
 
     @property

@@ -11,7 +11,14 @@ import logging
 from collections.abc import Mapping
 
 from barnabas.clients.assignors.port import Assignment
-from barnabas.clients.group.membership.actions import Action, Divide, Send, Step, StepKind
+from barnabas.clients.group.membership.actions import (
+    Action,
+    Divide,
+    Removal,
+    Send,
+    Step,
+    StepKind,
+)
 from barnabas.clients.group.membership.classic_division import Division, division_of
 from barnabas.clients.group.membership.classic_holdings import Holdings
 from barnabas.clients.group.membership.classic_identity import Identity
@@ -64,6 +71,10 @@ class ClassicMember:
     @property
     def group(self) -> GroupMetadata:
         return self._identity.metadata
+
+    @property
+    def removal(self) -> Removal | None:
+        return self._identity.removal
 
     @property
     def state(self) -> State:

@@ -3,6 +3,7 @@
 Both change only on an answer to the member's own request, or when it leaves. Pure.
 """
 
+from barnabas.clients.group.membership.actions import Removal
 from barnabas.clients.group.membership.classic_holdings import NO_GENERATION
 from barnabas.clients.group.membership.classic_messages import leave_request
 from barnabas.clients.group.settings import GroupSettings
@@ -14,12 +15,13 @@ from barnabas.wire.message import Message
 class Identity:
     """Owned by its member. Without a generation the id is known to the coordinator at most."""
 
-    __slots__ = ("_settings", "generation", "member_id")
+    __slots__ = ("_settings", "generation", "member_id", "removal")
 
     def __init__(self, settings: GroupSettings) -> None:
         self._settings = settings
         self.member_id = ""
         self.generation = NO_GENERATION
+        self.removal: Removal | None = None
 
     def __str__(self) -> str:
         return self._settings.instance_id or self.member_id
@@ -36,6 +38,7 @@ class Identity:
 
     def joined(self, member_id: str, generation: int) -> None:
         self.member_id, self.generation = member_id, generation
+        self.removal = None
 
     def thrown_out(self, reason: str) -> None:
         """The group goes on without this member.
@@ -43,6 +46,8 @@ class Identity:
         Only the generation is wrong after ILLEGAL_GENERATION: under another id the old one would
         be waited for until its session ends.
         """
+        if self.generation >= 0:
+            self.removal = Removal(self.metadata, reason)
         if reason != ErrorCode.ILLEGAL_GENERATION.name:
             self.member_id = ""
         self.generation = NO_GENERATION
@@ -50,6 +55,7 @@ class Identity:
     def forget(self) -> None:
         """The member has left."""
         self.member_id, self.generation = "", NO_GENERATION
+        self.removal = None
 
     def leave_request(self, reason: str) -> Message | None:
         """None for whoever the coordinator does not know, or shall not miss.

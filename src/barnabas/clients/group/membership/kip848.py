@@ -10,7 +10,14 @@ import enum
 import logging
 from collections.abc import Mapping
 
-from barnabas.clients.group.membership.actions import Action, Divide, Send, Step, StepKind
+from barnabas.clients.group.membership.actions import (
+    Action,
+    Divide,
+    Removal,
+    Send,
+    Step,
+    StepKind,
+)
 from barnabas.clients.group.membership.kip848_holdings import NOTHING, Holdings
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.error_codes import ErrorCode
@@ -78,6 +85,7 @@ class Kip848Member:
         self._heartbeat_at_ms = 0
         self._retry_at_ms = 0
         self.fatal: BarnabasError | None = None
+        self.removal: Removal | None = None
 
     # -- what others ask -----------------------------------------------------------------------
 
@@ -244,6 +252,7 @@ class Kip848Member:
     def _heard(self, response: ConsumerGroupHeartbeatResponse, now_ms: int) -> None:
         self._full = False
         self._epoch = response.member_epoch
+        self.removal = None
         self._member_id = response.member_id or self._member_id
         if response.heartbeat_interval_ms > 0:
             self._interval_ms = response.heartbeat_interval_ms
@@ -277,6 +286,7 @@ class Kip848Member:
         self._state, self._open_step, self._in_flight = State.IDLE, None, False
         self._holdings = Holdings(self._names)
         self._epoch, self._full, self.fatal = JOIN_EPOCH, True, None
+        self.removal = None
         self._retry_at_ms = 0
         return request
 
@@ -292,6 +302,8 @@ class Kip848Member:
         )
 
     def _thrown_out(self, reason: str, now_ms: int) -> None:
+        if self.group.generation_id >= 0:
+            self.removal = Removal(self.group, reason)
         self._epoch, self._full = JOIN_EPOCH, True
         self._holdings.drop_target()
         self._reason = f"began anew after {reason}"

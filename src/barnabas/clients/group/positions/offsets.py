@@ -41,10 +41,15 @@ COORDINATOR_MOVED = frozenset(
 
 
 class Offsets:
-    """Owned by the client's event loop. `member` tells who this consumer is to its group."""
+    """Owned by the client's event loop.
+
+    `member` tells who this consumer is to its group; `committer` the same for a commit, and raises
+    where this consumer may not commit.
+    """
 
     def __init__(self, settings: ConsumerSettings, client: KafkaClient) -> None:
         self.member: Callable[[], GroupMetadata | None] = lambda: None
+        self.committer: Callable[[], GroupMetadata | None] = lambda: None
         self.member_in_fetch = False
         self._settings = settings
         self._client = client
@@ -132,7 +137,7 @@ class Offsets:
                 await self._watching(lambda: self._commit_once(offsets))
 
     async def _commit_once(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
-        member = self._group_member()
+        member = _required(self.committer())
         try:
             read_commit(await self._to_coordinator(commit_request(member, offsets)), offsets)
         except BrokerError as error:
@@ -167,7 +172,10 @@ class Offsets:
             raise
 
     def _group_member(self) -> GroupMetadata:
-        member = self.member()
-        if member is None:
-            raise LocalError("committed offsets need the configuration group.id")
-        return member
+        return _required(self.member())
+
+
+def _required(member: GroupMetadata | None) -> GroupMetadata:
+    if member is None:
+        raise LocalError("committed offsets need the configuration group.id")
+    return member
