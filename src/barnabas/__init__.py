@@ -1,9 +1,11 @@
-"""Barnabas: the system of Kafka in Python, wire-compatible with Apache Kafka.
+"""A Kafka-compatible broker, clients and tools in Python, with data pipelines on Spark.
 
 The public names are imported on first use: a script that only produces never loads the consumer.
 """
 
 from typing import TYPE_CHECKING
+
+from barnabas.model.version import VERSION
 
 if TYPE_CHECKING:
     from barnabas.admin import Admin
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from barnabas.records.record import Record
     from barnabas.security.errors import AuthenticationError
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 _HOMES = {
     "Admin": "barnabas.admin",

@@ -6,10 +6,10 @@ import struct
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.memory_stream import memory_pair
 
 from barnabas.net.limits import ConnectionLimits
 from barnabas.net.listener import Listener
-from barnabas.net.memory import memory_pair
 from barnabas.net.pending import PendingReply
 from barnabas.testing.virtual_clock import VirtualClock
 

@@ -18,6 +18,7 @@ from barnabas.cli.framework.exit_codes import DONE, FAILED, INTERRUPTED, USAGE
 from barnabas.cli.framework.loading import load
 from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.model.extras import missing_package
+from barnabas.model.version import VERSION
 
 _LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -146,9 +147,7 @@ def _summaries() -> list[str]:
 
 
 def _print_version() -> int:
-    from importlib.metadata import version
-
-    sys.stdout.write(f"barnabas {version('barnabas')}\n")
+    sys.stdout.write(f"barnabas {VERSION}\n")
     return DONE
 
 

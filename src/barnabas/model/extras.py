@@ -1,9 +1,11 @@
-"""Packages that come with an extra of ours only, and the words for one that is not there."""
+"""Maps a missing module to the extra that installs it."""
 
 from barnabas.model.errors import LocalError
 
 _EXTRAS = {
     "pyarrow": "arrow",
+    "numpy": "arrow",
+    "psycopg": "postgres",
     "kazoo": "zookeeper",
     "pyspark": "spark",
     "pandas": "spark",
@@ -15,7 +17,7 @@ _EXTRAS = {
 
 
 def missing_package(error: ModuleNotFoundError) -> LocalError | None:
-    """What to install; None when the module that is missing belongs to no extra.
+    """Returns an error that names the extra to install; None if no extra installs the module.
 
     >>> str(missing_package(ModuleNotFoundError(name="kazoo.client")))
     "kazoo is not installed: pip install 'barnabas[zookeeper]'"

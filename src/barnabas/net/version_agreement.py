@@ -2,13 +2,13 @@
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
+from barnabas.model.version import VERSION
 from barnabas.net.connection_options import Address
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.message import Message
 from barnabas.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 
 SOFTWARE_NAME = "barnabas"
-SOFTWARE_VERSION = "0.1.0"
 FIRST_API_VERSIONS = 3
 
 VersionRanges = dict[int, tuple[int, int]]
@@ -16,9 +16,7 @@ VersionRanges = dict[int, tuple[int, int]]
 
 def versions_request() -> ApiVersionsRequest:
     """The first request of every connection."""
-    return ApiVersionsRequest(
-        client_software_name=SOFTWARE_NAME, client_software_version=SOFTWARE_VERSION
-    )
+    return ApiVersionsRequest(client_software_name=SOFTWARE_NAME, client_software_version=VERSION)
 
 
 def version_ranges(response: ApiVersionsResponse) -> VersionRanges:

@@ -4,11 +4,11 @@ import asyncio
 import struct
 
 import pytest
+from support.memory_stream import MemoryStream, memory_pair
 
 from barnabas.net.connection_ports import ConnectionClosedError
 from barnabas.net.limits import ConnectionLimits
 from barnabas.net.listener import Listener
-from barnabas.net.memory import MemoryStream, memory_pair
 from barnabas.net.pending import PendingReply
 from barnabas.net.refusal import Refusal
 from barnabas.testing.virtual_clock import VirtualClock

@@ -7,10 +7,10 @@ from functools import partial
 
 import pytest
 import trustme
+from support.memory_stream import memory_pair
 
 from barnabas.net.limits import ConnectionLimits
 from barnabas.net.listener import Listener
-from barnabas.net.memory import memory_pair
 from barnabas.net.refusal import Refusal
 from barnabas.net.tls_context import TlsSettings, client_context, server_context
 from barnabas.net.tls_stream import SCRATCH_BYTES, TlsStream

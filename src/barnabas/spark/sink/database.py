@@ -110,9 +110,11 @@ def connection_to(url: str) -> tuple[Callable[[], Any], str]:
         try:
             import psycopg
         except ImportError:
-            raise ConfigError("PostgreSQL needs psycopg: pip install 'psycopg[binary]'") from None
+            raise ConfigError(
+                "PostgreSQL needs psycopg: pip install 'barnabas[postgres]'"
+            ) from None
         return partial(psycopg.connect, url), "pyformat"
-    raise ConfigError(f"{url!r} is no sqlite:///PATH or postgresql://... address of a database")
+    raise ConfigError(f"{url!r} is not a database address (sqlite:///PATH or postgresql://...)")
 
 
 def query_id(frame: "DataFrame") -> str:
