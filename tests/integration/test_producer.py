@@ -327,3 +327,26 @@ def test_an_abort_drops_every_batch_that_waits(topic_name):
         assert sent[0].exception(10).code is ErrorCode.INVALID_RECORD
         producer.abort_transaction(10)
         assert all(future.done() for future in sent)
+
+
+def last_stable_offset(broker, topic):
+    config = {"bootstrap_servers": broker.bootstrap_servers, "isolation_level": "read_committed"}
+    with SimpleConsumer(**config) as consumer:
+        return consumer.latest_offset(topic, 0)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_close_aborts_an_open_transaction(broker, topic_name, fails):
+    """Readers of committed records would wait for transaction.timeout.ms otherwise."""
+    config = {"bootstrap.servers": broker.bootstrap_servers, "transactional.id": topic_name}
+    with suppress(ValueError), Producer(config) as producer:
+        producer.init_transactions()
+        producer.begin_transaction()
+        producer.send(topic_name, b"not committed").result(10)
+        if fails:
+            raise ValueError("a mistake of the program")
+    with Producer(bootstrap_servers=broker.bootstrap_servers) as plain:
+        end = plain.send(topic_name, b"plain").result(10).offset + 1
+    assert last_stable_offset(broker, topic_name) == end
+    read = read_all(broker, topic_name, isolation_level="read_committed")
+    assert [record.value for record in read] == [b"plain"]

@@ -6,7 +6,9 @@ connection is `client`'s.
 """
 
 import asyncio
+import socket
 import ssl
+from functools import partial
 from typing import TYPE_CHECKING
 
 from barnabas.model.error_codes import ErrorCode
@@ -30,10 +32,20 @@ async def connect(connection: "ClientConnection", options: ConnectionOptions) ->
     """Have the running loop connect it to its address."""
     address, tls = connection.address, options.tls
     hostname = address.host if tls else None
+    create = partial(
+        asyncio.get_running_loop().create_connection,
+        lambda: connection,
+        port=address.port,
+        ssl=tls,
+        server_hostname=hostname,
+    )
     try:
-        await asyncio.get_running_loop().create_connection(
-            lambda: connection, address.host, address.port, ssl=tls, server_hostname=hostname
-        )
+        try:
+            await create(host=address.host)
+        except RuntimeError:
+            # While the interpreter exits no thread can be started that resolves the name.
+            found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+            await create(host=str(found[0][4][0]))
     except OSError as error:
         if tls is not None and not isinstance(error, ConnectionRefusedError):
             raise await _tls_failure(address, error) from error
@@ -52,7 +64,7 @@ async def agree_on_versions(
         if isinstance(error.__cause__, ssl.SSLError):
             raise await _tls_failure(connection.address, error.__cause__) from error
         tls = options.tls is not None
-        raise await asyncio.to_thread(diagnose, connection.address, tls=tls) from error
+        raise await _diagnosed(connection.address, tls=tls) from error
     return response
 
 
@@ -79,6 +91,13 @@ async def _ask_versions(connection: "ClientConnection", version: int) -> ApiVers
 async def _tls_failure(address: Address, error: OSError) -> BarnabasError:
     failure = tls_failure(address, error)
     if failure.retriable:  # a certain cause that nobody told
-        cause = await asyncio.to_thread(diagnose, address, tls=True)
+        cause = await _diagnosed(address, tls=True)
         return failure if cause.retriable else cause
     return failure
+
+
+async def _diagnosed(address: Address, *, tls: bool) -> BarnabasError:
+    try:
+        return await asyncio.to_thread(diagnose, address, tls=tls)
+    except RuntimeError:  # no thread can be started while the interpreter exits
+        return diagnose(address, tls=tls)

@@ -12,10 +12,11 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from barnabas.clients._core.exit_hooks import close_at_exit, closed
 from barnabas.clients._core.loop_thread import LoopThread
 from barnabas.clients.group.base import ConsumerBase, Offsets
 from barnabas.clients.group.core import ConsumerCore
-from barnabas.clients.group.errors import WakeupError
+from barnabas.clients.group.errors import ConcurrentUseError, WakeupError
 from barnabas.clients.group.membership.actions import Step, StepKind
 from barnabas.clients.group.one_thread import OneThread
 from barnabas.clients.group.positions.offset_requests import OffsetAndTimestamp
@@ -57,6 +58,7 @@ class Consumer(ConsumerBase):
         self._callbacks: list[Callable[[], Any]] = []
         self._thread = LoopThread("barnabas-consumer")
         self._core: ConsumerCore = self._thread.call(_make_core(self._settings, self._bell.set))
+        close_at_exit(self)
 
     # -- what is read --------------------------------------------------------------------------
 
@@ -206,12 +208,28 @@ class Consumer(ConsumerBase):
             try:
                 self._give_up_partitions()
             finally:
-                self._closed = True
-                try:
-                    self._thread.call(self._core.close(timeout))
-                finally:
-                    self._thread.close()
-                    self._run_callbacks()
+                self._end(timeout)
+                self._run_callbacks()
+
+    def start_exit(self, timeout_s: float, failed: bool) -> Callable[[], None]:
+        """The program ends without close(): the returned function leaves the group.
+
+        After an uncaught exception nothing is committed, so that the records which were being
+        processed are read again.
+        """
+        deadline_s = time.monotonic() + timeout_s
+
+        def leave() -> None:
+            left_s = max(deadline_s - time.monotonic(), 0.0)
+            try:
+                if failed:
+                    self._end(left_s)
+                else:
+                    self.close(left_s)
+            except ConcurrentUseError:  # a daemon thread polls
+                self._end(left_s)
+
+        return leave
 
     def __enter__(self) -> Self:
         return self
@@ -225,6 +243,14 @@ class Consumer(ConsumerBase):
         self.close()
 
     # -- inside --------------------------------------------------------------------------------
+
+    def _end(self, timeout: float) -> None:
+        closed(self)
+        self._closed = True
+        try:
+            self._thread.call(self._core.close(timeout))
+        finally:
+            self._thread.close()
 
     def _poll(self, timeout: float, take: Callable[[], T]) -> T | None:
         self._check_reads()

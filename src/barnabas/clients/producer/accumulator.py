@@ -222,6 +222,10 @@ class Accumulator:
         with self._lock:
             return list(self._incomplete)
 
+    def unanswered_records(self) -> int:
+        """The number of records in batches without an answer."""
+        return sum(batch.record_count for batch in self.incomplete())
+
     @contextmanager
     def no_lingering(self) -> Iterator[list[ProducerBatch]]:
         """While it lasts, batches are sent as soon as they can be; yields those there are."""

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
+from barnabas.clients._core.exit_hooks import LoopClient
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
 from barnabas.clients.producer.accumulator import NewRecord
 from barnabas.clients.producer.core import ProducerCore
@@ -39,6 +40,7 @@ class Producer:
         self._records = RecordMaker(self._settings)
         self._topics: dict[str, TopicAppender] = {}
         self._closed = False
+        self._exit = LoopClient(self._finish, self._core.accumulator.unanswered_records)
 
     async def send(
         self,
@@ -80,10 +82,17 @@ class Producer:
         await self._core.flush(timeout)
 
     async def close(self, timeout: float | None = CLOSE_SECONDS) -> None:  # noqa: ASYNC109
-        """Deliver what was sent, for up to `timeout` seconds, and end. Idempotent."""
+        """Deliver the records sent so far, for up to `timeout` seconds, and end. Idempotent.
+
+        An open transaction is aborted. A producer that is never closed is closed when
+        `asyncio.run` shuts its loop down, or at exit.
+        """
         if not self._closed:
             self._closed = True
-            await self._core.close(timeout)
+            try:
+                await self._core.close(timeout)
+            finally:
+                await self._exit.closed()
 
     async def partitions_for(self, topic: str) -> list[int]:
         """The partition numbers of a topic."""
@@ -129,6 +138,10 @@ class Producer:
         await self._core.abort_transaction(timeout)
 
     # -- inside --------------------------------------------------------------------------------
+
+    async def _finish(self, timeout_s: float) -> None:
+        self._closed = True
+        await self._core.finish(timeout_s)
 
     def _delivery(self, future: SendFuture) -> Delivery:
         delivery: Delivery = self._loop.create_future()

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
+from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import NO_EPOCH, NO_SEQUENCE
 from barnabas.records._append_hot import RecordAppender
@@ -49,6 +50,7 @@ class ProducerBatch:
         "attempts",
         "base_offset",
         "base_sequence",
+        "cause",
         "count",
         "created_ms",
         "done",
@@ -90,6 +92,7 @@ class ProducerBatch:
         self.base_offset = -1
         self.log_append_time = -1
         self.error: Exception | None = None
+        self.cause: BarnabasError | None = None  # why the last attempt failed
         self.done = False
         self.lingers = True  # not sent at once, but when its time has come
         self.urgent = False  # somebody waits for it: it lingers no longer
@@ -102,6 +105,17 @@ class ProducerBatch:
     @property
     def has_sequence(self) -> bool:
         return self.base_sequence != NO_SEQUENCE
+
+    @property
+    def record_count(self) -> int:
+        """The number of records, also while the batch is open."""
+        return self.count or self.appender.count
+
+    def undelivered(self) -> "list[ProducerBatch]":
+        """This batch if it has failed, or the failed parts it was split into."""
+        if self.parts:
+            return [failed for _, part in self.parts for failed in part.undelivered()]
+        return [self] if self.error is not None else []
 
     def complete(self, base_offset: int, log_append_time: int, error: Exception | None) -> None:
         """The broker's answer, or the reason there is none. Later calls have no effect."""

@@ -1,10 +1,13 @@
 """One producer behind both façades: its parts, wired, and the steps that live on the loop."""
 
 import asyncio
+import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 
 from barnabas.clients._core.client import KafkaClient
+from barnabas.clients._core.exit_hooks import report, report_undelivered
 from barnabas.clients._core.shared_loop import SharedLoopThread
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
 from barnabas.clients.producer.accumulator import Accumulator
@@ -15,12 +18,17 @@ from barnabas.clients.producer.sender import Sender
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.clients.producer.transaction import Transaction
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BrokerError, ClosedError, DeadlineError, LocalError
+from barnabas.model.errors import BarnabasError, BrokerError, ClosedError, DeadlineError, LocalError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.model.topic_names import topic_name_problem
 from barnabas.records._append_hot import RecordAppender
 from barnabas.runtime.clock import SystemClock
+
+logger = logging.getLogger(__name__)
+
+CLOSE_SECONDS = 30.0
+"""Time limit of `close()` unless the caller gives another."""
 
 
 class ProducerCore:
@@ -116,14 +124,39 @@ class ProducerCore:
                 ) from None
 
     async def close(self, timeout_s: float | None = None) -> None:
-        """Flush as far as the time allows, then end; what is left fails with ClosedError."""
+        """Abort an open transaction, else deliver what the time allows, then end.
+
+        Records without an answer fail with ClosedError.
+        """
         try:
+            if self.transaction is not None and self.transaction.is_open:
+                await self._abort_at_close(timeout_s)
             await self.flush(timeout_s)
         finally:
             await self.sender.close()
             await self.client.close()
             for batch in self.accumulator.incomplete():
-                batch.complete(-1, -1, ClosedError("the producer was closed before delivery"))
+                self.sender.fail_closed(batch)
+
+    async def finish(self, timeout_s: float) -> None:
+        """Close a producer that its user did not close, and report lost records on stderr."""
+        in_transaction = self.transaction is not None and self.transaction.is_open
+        batches = self.accumulator.incomplete()
+        with suppress(DeadlineError):  # the batches tell more
+            await self.close(timeout_s)
+        if in_transaction:
+            report("the transaction that was open at exit is aborted")
+            return
+        failed = [part for batch in batches for part in batch.undelivered()]
+        if failed:
+            report_undelivered(sum(batch.record_count for batch in failed), failed[0].error)
+
+    async def _abort_at_close(self, timeout_s: float | None) -> None:
+        limit_s = CLOSE_SECONDS if timeout_s is None else timeout_s
+        try:
+            await self.abort_transaction(limit_s)
+        except BarnabasError as error:
+            logger.warning("the open transaction could not be aborted: %s", error)
 
     # -- transactions --------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.clients.producer.verdicts import Circumstances, Verdict, verdict
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError
+from barnabas.model.errors import BarnabasError, BrokerError, ClosedError, DeadlineError
 from barnabas.model.ids import TopicPartition
 from barnabas.wire.message import Message
 from barnabas.wire.messages.produce import PartitionProduceResponse
@@ -45,6 +45,8 @@ class Outcomes:
         clock: Clock,
     ) -> None:
         self.gate: SendGate | None = None
+        self.obstacle: BarnabasError | None = None
+        """Why batches cannot be sent now: the last failure to connect or to fetch metadata."""
         self.builder = builder_of(settings)
         self._settings = settings
         self._accumulator = accumulator
@@ -58,12 +60,11 @@ class Outcomes:
             case Verdict.STORED:
                 self.stored(batch, answer.base_offset, answer.log_append_time_ms)
             case Verdict.RETRY:
-                self._again(batch, code.name)
+                self._again(batch, _broker_error(batch, code, answer))
             case Verdict.SPLIT:
                 self._split(batch)
             case Verdict.FAILED:
-                message = answer.error_message or f"{batch.partition}: {code.explanation}"
-                self.fail(batch, BrokerError(code, message))
+                self.fail(batch, _broker_error(batch, code, answer))
 
     def _circumstances(self, batch: ProducerBatch) -> Circumstances:
         return Circumstances(
@@ -79,6 +80,7 @@ class Outcomes:
         return batch.attempts <= self._settings.retries and in_time
 
     def stored(self, batch: ProducerBatch, base_offset: int, log_append_time: int) -> None:
+        self.obstacle = None
         self._identity.stored(batch)
         batch.complete(base_offset, log_append_time, None)
         self._accumulator.finished(batch)
@@ -93,11 +95,12 @@ class Outcomes:
         """There was no answer: whether it was stored is unknown."""
         self._identity.answered(batch)
         if self._tries_left(batch):
-            self._again(batch, str(error))
+            self._again(batch, error)
         else:
             self.fail(batch, error)
 
-    def _again(self, batch: ProducerBatch, cause: str) -> None:
+    def _again(self, batch: ProducerBatch, cause: BarnabasError) -> None:
+        batch.cause = cause
         options = self._settings.client
         backoff = Backoff(options.retry_backoff_ms, options.retry_backoff_max_ms)
         for _ in range(min(batch.attempts, 10) - 1):
@@ -129,6 +132,27 @@ class Outcomes:
         limit = self._settings.delivery_timeout_ms
         if now < batch.created_ms + limit:
             return False
-        error = DeadlineError(f"{batch.partition}: not delivered within {limit} ms")
+        cause = batch.cause or self.obstacle
+        error = DeadlineError(
+            f"{batch.partition}: not delivered within {limit} ms{_because(cause)}"
+        )
+        error.__cause__ = cause
         self.fail_unsent(batch, error)
         return True
+
+    def fail_closed(self, batch: ProducerBatch) -> None:
+        """The producer is closed before the batch has an answer."""
+        cause = batch.cause or self.obstacle
+        error = ClosedError(f"the producer was closed before delivery{_because(cause)}")
+        error.__cause__ = cause
+        batch.complete(-1, -1, error)
+
+
+def _because(cause: BarnabasError | None) -> str:
+    return "" if cause is None else f": {cause}"
+
+
+def _broker_error(
+    batch: ProducerBatch, code: ErrorCode, answer: PartitionProduceResponse
+) -> BrokerError:
+    return BrokerError(code, answer.error_message or f"{batch.partition}: {code.explanation}")

@@ -4,14 +4,13 @@
 be used in a process forked after it was made: make one there.
 """
 
-import atexit
 import threading
-import weakref
 from collections.abc import Callable, Iterable, Mapping
 from time import time_ns
 from types import TracebackType
 from typing import Any, Self
 
+from barnabas.clients._core.exit_hooks import close_at_exit, closed, report_undelivered
 from barnabas.clients._core.shared_loop import SharedLoopThread
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
 from barnabas.clients.producer.accumulator import RECORD_OVERHEAD, NewRecord
@@ -51,7 +50,7 @@ class Producer:
         self._records = RecordMaker(settings)
         self._topics: dict[str, TopicAppender] = {}
         self._closed = False
-        _close_at_exit(self)
+        close_at_exit(self)
 
     def send(  # noqa: PLR0913 - a record has this many fields
         self,
@@ -91,15 +90,34 @@ class Producer:
         self._thread.call(self._core.flush(timeout))
 
     def close(self, timeout: float | None = CLOSE_SECONDS) -> None:
-        """Deliver what was sent, for up to `timeout` seconds, and end. Idempotent."""
+        """Deliver the records sent so far, for up to `timeout` seconds, and end. Idempotent.
+
+        An open transaction is aborted. A producer that is never closed is closed at exit.
+        """
         if self._closed:
             return
-        self._closed = True
-        self._core.direct = False
+        self._refuse_sends()
         try:
             self._thread.call(self._core.close(timeout))
         finally:
             self._thread.close()
+
+    def start_exit(self, timeout_s: float, failed: bool) -> Callable[[], None]:
+        """The program ends: begin to deliver; the returned function waits for the end of it."""
+        self._refuse_sends()
+        future = self._thread.submit(self._core.finish(timeout_s))
+
+        def wait() -> None:
+            try:
+                future.result(timeout_s + 1.0)
+                self._thread.close()
+            except BaseException as error:  # also a second Ctrl-C
+                cause = str(error) or type(error).__name__
+                report_undelivered(self._core.accumulator.unanswered_records(), cause)
+                if not isinstance(error, Exception):
+                    raise
+
+        return wait
 
     def partitions_for(self, topic: str) -> list[int]:
         """The partition numbers of a topic."""
@@ -145,6 +163,11 @@ class Producer:
         self._thread.call(self._core.abort_transaction(timeout))
 
     # -- inside --------------------------------------------------------------------------------
+
+    def _refuse_sends(self) -> None:
+        closed(self)
+        self._closed = True
+        self._core.direct = False
 
     def _send_at_once(
         self, topic: str, appender: TopicAppender, partition: int | None, record: Any
@@ -222,16 +245,3 @@ class Producer:
 
 async def _make_core(settings: ProducerSettings, thread: SharedLoopThread) -> ProducerCore:
     return ProducerCore(settings, thread)
-
-
-def _close_at_exit(producer: Producer) -> None:
-    """Nothing that was sent is lost when a script ends without close()."""
-    reference = weakref.ref(producer)
-
-    def close() -> None:
-        alive = reference()
-        if alive is not None:
-            alive.close()
-
-    atexit.register(close)
-    weakref.finalize(producer, atexit.unregister, close)

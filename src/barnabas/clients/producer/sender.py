@@ -107,6 +107,10 @@ class Sender:
         for batch in batches:
             self._outcomes.fail(batch, error)
 
+    def fail_closed(self, batch: ProducerBatch) -> None:
+        """The producer is closed before the batch has an answer."""
+        self._outcomes.fail_closed(batch)
+
     async def close(self) -> None:
         """Stop sending, end what runs beside; batches without an answer keep none."""
         self._closed = True
@@ -294,7 +298,8 @@ class Sender:
         self._background.run("metadata", self._client.refresh)
 
     def _refused(self, what: str, error: BarnabasError) -> None:
-        """Fail what waits when it would wait in vain: nobody lets this producer in."""
+        """Fail waiting batches when the cluster rejects this producer for good."""
+        self._outcomes.obstacle = error
         final = what == PRODUCER_ID and isinstance(error, BrokerError) and not error.retriable
         if final or isinstance(error, AuthenticationError):
             while batches := self._accumulator.waiting():

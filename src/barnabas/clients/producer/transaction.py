@@ -80,6 +80,11 @@ class Transaction:
         self.on_progress: Callable[[], None] = lambda: None
         self.on_failure: Callable[[], None] = lambda: None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a transaction is open, failed or not, that must be ended."""
+        return self.state in (TransactionState.OPEN, TransactionState.ABORTABLE)
+
     # -- the sender's questions ----------------------------------------------------------------
 
     def may_send(self, place: TopicPartition) -> bool:

@@ -1,0 +1,159 @@
+"""Closes the clients that a program has left open when its interpreter exits.
+
+Blocking clients register here when they are made and are removed by `close()`. A plain `atexit`
+handler closes the others. It runs after normal exit, `sys.exit` and an uncaught exception, once
+all non-daemon threads have ended and while daemon threads, the clients' loops among them, still
+run.
+
+`weakref.finalize` is not used: it installs an exit handler of its own, which may run before this
+one, and an object that is collected just before exit would take its unsent records along. The
+registry therefore holds strong references. A client that is never closed has a running thread,
+so this keeps nothing alive that would otherwise be freed.
+
+Clients of asyncio belong to their loop: a `LoopClient` closes them when the loop shuts down.
+"""
+
+import asyncio
+import atexit
+import os
+import sys
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
+from time import monotonic
+from typing import Any, Protocol
+
+from barnabas.model.errors import BarnabasError
+
+EXIT_SECONDS = 30.0
+"""Time limit for closing all clients together."""
+
+
+class OpenClient(Protocol):
+    """A client that was not closed yet."""
+
+    def start_exit(self, timeout_s: float, failed: bool) -> Callable[[], None]:
+        """Begin to close, without waiting; the returned function waits and reports.
+
+        `failed` is True when an uncaught exception ends the program.
+        """
+        ...
+
+
+_open: dict[int, OpenClient] = {}
+
+
+def close_at_exit(client: OpenClient) -> None:
+    """Have a client closed at exit, unless `closed` is called before."""
+    _open[id(client)] = client
+    _register_in_worker()
+
+
+def closed(client: OpenClient) -> None:
+    """The client is closed: forget it."""
+    _open.pop(id(client), None)
+
+
+def report(message: str) -> None:
+    """Write a line to stderr: at exit logging may be shut down, and few programs configure it."""
+    if sys.stderr is not None:
+        sys.stderr.write(f"barnabas: {message}\n")
+
+
+def report_undelivered(count: int, cause: object) -> None:
+    """Say on stderr how many records were lost, if any."""
+    if count:
+        records = "1 record was" if count == 1 else f"{count} records were"
+        report(f"{records} not delivered: {cause}")
+
+
+def _close_all() -> None:
+    """Start every client's end before waiting for the first: a dead cluster delays no other."""
+    deadline_s = monotonic() + EXIT_SECONDS
+    failed = getattr(sys, "last_value", None) is not None
+    waits: list[Callable[[], None]] = []
+    while _open:
+        _, client = _open.popitem()
+        try:
+            waits.append(client.start_exit(max(deadline_s - monotonic(), 0.0), failed))
+        except BarnabasError as error:
+            report(f"a client could not be closed at exit: {error}")
+    for wait in waits:
+        try:
+            wait()
+        except (BarnabasError, TimeoutError) as error:
+            report(f"a client could not be closed at exit: {error}")
+
+
+def _register_in_worker() -> None:
+    """A worker process of multiprocessing ends by `os._exit`, which skips atexit handlers.
+
+    It runs the finalizers of multiprocessing instead. The module is only looked up: a process
+    that has not imported it is no such worker.
+    """
+    process = sys.modules.get("multiprocessing.process")
+    util = sys.modules.get("multiprocessing.util")
+    if process is None or util is None or process.parent_process() is None:
+        return
+    if len(_open) == 1:
+        util.Finalize(None, _close_all, exitpriority=0)
+
+
+atexit.register(_close_all)
+# A forked child has the parent's clients but not their threads.
+os.register_at_fork(after_in_child=_open.clear)
+
+
+class LoopClient:
+    """An asyncio client that its user has not closed: closed when its loop ends, else at exit.
+
+    The loop's end is noticed through an asynchronous generator. `asyncio.run`, `asyncio.Runner`
+    and uvloop close all of these after the main coroutine has ended and before they close the
+    loop: the last moment at which a client can use its connections. asyncio offers no other hook.
+    """
+
+    def __init__(
+        self, finish: Callable[[float], Coroutine[Any, Any, None]], unsent: Callable[[], int]
+    ) -> None:
+        self._finish = finish
+        self._unsent = unsent
+        self._loop = asyncio.get_running_loop()
+        self._ended = False
+        self._generator = self._run_at_loop_end()
+        # The first step registers the generator with the running loop; it does not suspend.
+        with suppress(StopIteration):
+            self._generator.__anext__().__await__().send(None)
+        close_at_exit(self)
+
+    async def closed(self) -> None:
+        """The user has closed the client."""
+        self._ended = True
+        closed(self)
+        await self._generator.aclose()
+
+    def start_exit(self, timeout_s: float, failed: bool) -> Callable[[], None]:
+        if self._loop.is_closed():
+            report_undelivered(self._unsent(), "the event loop was closed before they were sent")
+            return _nothing
+        if self._loop.is_running():  # in a daemon thread
+            future = asyncio.run_coroutine_threadsafe(self._finish(timeout_s), self._loop)
+            return partial(_wait, future, timeout_s)
+        return lambda: self._loop.run_until_complete(self._finish(timeout_s))
+
+    async def _run_at_loop_end(self) -> AsyncGenerator[None, None]:
+        try:
+            yield
+        finally:
+            if not self._ended:
+                self._ended = True
+                closed(self)
+                await self._finish(EXIT_SECONDS)
+
+
+def _wait(future: "Future[None]", timeout_s: float) -> None:
+    future.result(timeout_s + 1.0)
+
+
+def _nothing() -> None:
+    """There is nothing to wait for."""
