@@ -17,6 +17,8 @@ from barnabas.storage.errors import LogDirLockedError
 
 Data = bytes | bytearray | memoryview
 
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
 
 class File(Protocol):
     """An open file, addressed by position.
@@ -92,6 +94,13 @@ class FileSystem(Protocol):
 
     def lock(self, path: Path) -> FileLock:
         """Take the lock or raise LogDirLockedError at once."""
+        ...
+
+    def boot_id(self) -> str:
+        """Names the run of the operating system; empty where it cannot be told.
+
+        While it stays the same, writes of a process that was killed are not lost.
+        """
         ...
 
     def usage(self, path: Path) -> DiskUsage: ...
@@ -212,6 +221,12 @@ class OsFileSystem:
             os.close(fd)
             raise
         return OsFileLock(fd)
+
+    def boot_id(self) -> str:
+        try:
+            return _BOOT_ID.read_text().strip()
+        except OSError:  # not Linux, or a container without /proc
+            return ""
 
     def usage(self, path: Path) -> DiskUsage:
         total, _, free = shutil.disk_usage(path)

@@ -11,7 +11,9 @@ from barnabas.storage.files import file_names
 from barnabas.storage.files.checkpoints import background_path, read_offsets, write_offsets
 from barnabas.storage.files.metadata_files import (
     MetaProperties,
+    note_boot,
     read_meta_properties,
+    same_boot,
     take_clean_marker,
     write_clean_marker,
     write_meta_properties,
@@ -38,6 +40,7 @@ class LogDir:
         self.path = path
         self.health = DirHealth(path)
         self.clean = False
+        self.page_cache_lost = True
         self.log_count = 0
         self._offsets: dict[str, Offsets] = {}
         self._lock: FileLock | None = None
@@ -69,7 +72,12 @@ class LogDir:
     def load_checkpoints(self) -> None:
         """Read what the last run left; the clean marker first of all."""
         self.clean = take_clean_marker(self.fs, self.path)
+        self.page_cache_lost = not same_boot(self.fs, self.path)
         self._offsets = {name: self._read(name) for name in _CHECKPOINTS}
+
+    def loaded(self) -> None:
+        """All logs are loaded: from here on only a new boot can lose what is not synced."""
+        note_boot(self.fs, self.path)
 
     def offsets(self, name: str) -> Offsets:
         """What a checkpoint file holds now."""

@@ -87,6 +87,7 @@ class LogManager:
                 self._table.add_future(log, directory)
             else:
                 self._purging.bury(log, directory)
+        directory.loaded()
 
     def _truncated(self, log: Log) -> None:
         self.checkpoints.lower(log)

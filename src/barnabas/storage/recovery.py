@@ -5,11 +5,17 @@ else the segments from the recovery point on are read again, batch by batch: che
 and offsets are verified, the log ends before the first batch that fails, and indexes, producer
 state and leader epochs are rebuilt from what is left.
 
-Every step may be interrupted and repeated. In particular later segments go before an earlier one
-is cut, newest first: the other way round a second crash would leave them behind a gap, and gaps
-are legal in a compacted log.
+A segment that is missing between two others leaves a gap. The segments behind it stay, as in Kafka:
+readers go on at the next offset there is, and the missing range is logged. The exception is a gap
+above the recovery point after the machine itself went down. Unflushed segments reach the disk in
+any order, so what follows such a gap may be younger than what was lost; the log ends at the gap.
+
+Segments behind the end of the log are set aside under the suffix `.stranded`, not deleted. Every
+step may be interrupted and repeated. In particular later segments go before an earlier one is cut,
+newest first: the other way round a second crash would leave them behind a gap.
 """
 
+import itertools
 import logging
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +55,8 @@ class OpenParams:
     topic_id: Uuid | None
     config: LogConfig
     clean: bool = True
+    page_cache_lost: bool = True
+    """Whether unflushed writes may be gone: the operating system was started anew, or may be."""
     recovery_point: int = 0
     log_start_offset: int = 0
     high_watermark: int = 0
@@ -88,7 +96,8 @@ class _Opening:
     # What is there
 
     def _find_segments(self) -> None:
-        names = clear_leftovers(self._fs, self._dir)
+        present = clear_leftovers(self._fs, self._dir)
+        names = [name for name in present if not name.endswith(file_names.STRANDED)]
         found = [parsed for name in names if (parsed := file_names.parse_offset_file(name))]
         logs = {base for base, extension, _ in found if extension == file_names.LOG}
         for base, extension, suffix in found:
@@ -121,6 +130,15 @@ class _Opening:
         except (CorruptRecordError, CorruptFileError) as error:
             _log.warning("%s was stopped cleanly but is damaged: %s", self._dir, error)
             return False
+        self._report_gaps(list(self._segments))
+        if self._end_offset < self._params.recovery_point:
+            _log.error(
+                "%s: offsets %d to %d are missing at the end of the log, which was flushed; "
+                "new records take these offsets",
+                self._dir,
+                self._end_offset,
+                self._params.recovery_point - 1,
+            )
         self._producers, start = self._snapshots.restore(self._end_offset)
         start = max(start, self._segments.first.base_offset)
         replay_producers(self._producers, self._segments, start, self._end_offset)
@@ -139,15 +157,18 @@ class _Opening:
     def _recover(self) -> None:
         suspects = self._suspects()
         first = suspects[0]
+        self._report_gaps([s for s in self._segments if s.base_offset <= first.base_offset])
         self._producers, start = self._snapshots.restore(first.base_offset)
         start = max(start, self._segments.first.base_offset)
         replay_producers(self._producers, self._segments, start, first.base_offset)
         self._epochs.truncate_from_end(first.base_offset)
         self._end_offset = first.base_offset
         for segment in suspects:
-            if self._torn_before(segment):
-                self._drop_from(segment)
-                break
+            if self._gap_between(self._end_offset, segment):
+                if self._may_be_torn(segment):
+                    self._set_aside_from(segment)
+                    break
+                self._report_missing(self._end_offset, segment.base_offset)
             if segment is not first:
                 self._snapshots.take(segment.base_offset, self._producers)
             good = self._recover_segment(segment)
@@ -155,7 +176,7 @@ class _Opening:
             if good < segment.size:
                 following = self._segments.following(segment)
                 if following is not None:
-                    self._drop_from(following)
+                    self._set_aside_from(following)
                 segment.truncate_at(good, self._end_offset)
                 break
         self._snapshots.remove_above(self._end_offset)
@@ -181,23 +202,63 @@ class _Opening:
             return True
         return False
 
-    def _torn_before(self, segment: Segment) -> bool:
-        """Whether the end of the segment before this one is missing.
+    def _gap_between(self, end_offset: int, segment: Segment) -> bool:
+        """Whether offsets are missing between the end of the log so far and a segment.
 
-        Segments begin where the one before ended. If that one has lost its tail, and by chance at
-        the end of a batch, only the gap tells. Compaction makes such gaps too, so there it does
-        not count; and a gap too wide for one segment was there from the beginning.
+        Segments begin where the one before ended. Compaction makes gaps too, so there they mean
+        nothing; and a gap too wide for one segment was there from the beginning.
         """
-        gap = segment.base_offset - self._end_offset
+        gap = segment.base_offset - end_offset
         return 0 < gap <= MAX_RELATIVE_OFFSET and not self._params.config.compact
 
-    def _drop_from(self, segment: Segment) -> None:
-        """Remove this segment and all later ones, newest first."""
-        for doomed in sorted(self._segments, key=lambda item: -item.base_offset):
-            if doomed.base_offset >= segment.base_offset:
-                _log.warning("%s: dropping %r behind the end of the log", self._dir, doomed)
-                self._segments.remove(doomed)
-                doomed.remove_files()
+    def _may_be_torn(self, segment: Segment) -> bool:
+        """Whether a power loss can have made the gap before this segment."""
+        return self._params.page_cache_lost and segment.base_offset > self._params.recovery_point
+
+    def _report_gaps(self, segments: list[Segment]) -> None:
+        """Log what is missing between segments that are not read batch by batch."""
+        for segment, following in itertools.pairwise(segments):
+            try:
+                end_offset = lookup.next_offset(segment)
+            except (CorruptRecordError, CorruptFileError) as error:
+                _log.warning("%s: cannot read the end of %r: %s", self._dir, segment, error)
+                continue
+            finally:
+                segment.release_if_closed()
+            if self._gap_between(end_offset, following):
+                self._report_missing(end_offset, following.base_offset)
+
+    def _report_missing(self, start: int, end: int) -> None:
+        _log.error(
+            "%s: offsets %d to %d are missing: their segment files are not there; "
+            "readers continue at offset %d",
+            self._dir,
+            start,
+            end - 1,
+            end,
+        )
+
+    def _set_aside_from(self, segment: Segment) -> None:
+        """Take this segment and all later ones out of the log, newest first."""
+        behind = [s for s in self._segments if s.base_offset >= segment.base_offset]
+        _log.error(
+            "%s: the log ends at offset %d, at a gap or a damaged batch; %d segments with later "
+            "offsets, from %d on, are set aside as *%s",
+            self._dir,
+            self._end_offset,
+            len(behind),
+            segment.base_offset,
+            file_names.LOG + file_names.STRANDED,
+        )
+        for stranded in reversed(behind):
+            self._segments.remove(stranded)
+            stranded.set_aside()
+
+    def _delete_all(self) -> None:
+        for doomed in reversed(list(self._segments)):
+            _log.warning("%s: deleting %r below the log start offset", self._dir, doomed)
+            self._segments.remove(doomed)
+            doomed.remove_files()
 
     def _recover_segment(self, segment: Segment) -> int:
         """Verify one segment and rebuild what hangs on it; returns where the good part ends."""
@@ -274,7 +335,7 @@ class _Opening:
         self._segments.active.activate()
 
     def _restart_at(self, offset: int) -> None:
-        self._drop_from(self._segments.first)
+        self._delete_all()
         self._begin_at(offset)
         self._snapshots.clear()
         self._producers.clear()

@@ -108,6 +108,7 @@ class MemoryFileSystem(FailingCalls):
         self.locked: set[Path] = set()
         self._root = Directory()
         self._now_ms = now_ms
+        self._boots = 1
 
     # Lives
 
@@ -116,6 +117,7 @@ class MemoryFileSystem(FailingCalls):
         self.begin_life()
         self.locked.clear()
         if power_loss is not None:
+            self._boots += 1
             self._root.lose_power(power_loss, self.page_size)
 
     def clone(self) -> "MemoryFileSystem":
@@ -215,6 +217,9 @@ class MemoryFileSystem(FailingCalls):
             raise LogDirLockedError(f"{path.parent} is in use by another broker: {path} is locked")
         self.locked.add(path)
         return MemoryLock(self, path)
+
+    def boot_id(self) -> str:
+        return f"boot {self._boots}"
 
     def usage(self, path: Path) -> DiskUsage:
         self._dir(path)

@@ -6,6 +6,7 @@ A partition lives in `<topic>-<partition>`; a segment's files share a base name,
     .deleted   replaced or expired, to be unlinked after file.delete.delay.ms
     .cleaned   being written by the cleaner, worthless after a crash
     .swap      written by the cleaner and complete, about to take its place
+    .stranded  a log file behind a gap or a damaged batch, set aside by recovery and never read
 
 Directories on their way out are `<topic>-<partition>.<32 hex digits>-delete`, copies on their way
 in from another log directory `<topic>-<partition>.<32 hex digits>-future`.
@@ -27,6 +28,7 @@ SEGMENT_EXTENSIONS = (LOG, OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX)
 DELETED = ".deleted"
 CLEANED = ".cleaned"
 SWAP = ".swap"
+STRANDED = ".stranded"
 
 DELETE_DIR = "-delete"
 FUTURE_DIR = "-future"
@@ -41,6 +43,7 @@ HIGH_WATERMARKS = "replication-offset-checkpoint"
 CLEANER_OFFSETS = "cleaner-offset-checkpoint"
 META_PROPERTIES = "meta.properties"
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
+BOOT_ID = ".boot_id"
 LOCK = ".lock"
 
 _MAX_NAME = 255

@@ -4,6 +4,7 @@
 `partition.metadata` (one per partition): `version: 0` and `topic_id: <22 characters>`.
 `.kafka_cleanshutdown` (one per log directory, JSON): there only between a clean stop and the next
 start.
+`.boot_id` (one per log directory): the run of the operating system in which the logs were loaded.
 """
 
 import json
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from barnabas.model.ids import Uuid
-from barnabas.storage.errors import CorruptFileError
+from barnabas.storage.errors import CorruptFileError, is_passing
 from barnabas.storage.files import file_names
 from barnabas.storage.files.checkpoints import read_text, replace_file
 from barnabas.storage.filesystem import FileSystem
@@ -82,6 +83,32 @@ def take_clean_marker(fs: FileSystem, directory: Path) -> bool:
     fs.remove(path)
     fs.sync_dir(directory)
     return True
+
+
+def same_boot(fs: FileSystem, directory: Path) -> bool:
+    """Whether the operating system has run without a break since `note_boot`.
+
+    If so, the page cache still has every write of a broker that was killed.
+    """
+    path, current = directory / file_names.BOOT_ID, fs.boot_id()
+    if not current or not fs.exists(path):
+        return False
+    return fs.open(path).pread(len(current) + 1, 0) == current.encode()
+
+
+def note_boot(fs: FileSystem, directory: Path) -> None:
+    """Remember this run of the operating system, once all logs are loaded and recovered.
+
+    The id is not forced to disk: if it is lost, the page cache is lost too.
+    """
+    current = fs.boot_id()
+    if not current or same_boot(fs, directory):
+        return
+    try:
+        replace_file(fs, directory / file_names.BOOT_ID, current.encode(), durable=False)
+    except OSError as error:
+        if not is_passing(error):  # a full disk does not keep the broker from starting
+            raise
 
 
 def _properties(text: str) -> dict[str, str]:

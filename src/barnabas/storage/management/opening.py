@@ -94,6 +94,7 @@ class LogOpener:
             topic_id=topic_id,
             config=config,
             clean=directory.clean,
+            page_cache_lost=directory.page_cache_lost,
             recovery_point=directory.offsets(file_names.RECOVERY_POINTS).get(partition, 0),
             log_start_offset=directory.offsets(file_names.LOG_START_OFFSETS).get(partition, 0),
             high_watermark=directory.offsets(file_names.HIGH_WATERMARKS).get(partition, 0),

@@ -277,6 +277,14 @@ class Segment:
             if self._fs.exists(path):
                 self._fs.remove(path)
 
+    def set_aside(self) -> None:
+        """Keep the log file under a name that no log loads; its indexes can be made again."""
+        log, *indexes = self.give_up()
+        self._fs.rename(log, log.with_name(log.name + file_names.STRANDED))
+        for path in indexes:
+            if self._fs.exists(path):
+                self._fs.remove(path)
+
     def modified_ms(self) -> int:
         return self._fs.modified_ms(self.path(file_names.LOG))
 
