@@ -7,7 +7,7 @@ import pytest
 from support.brokers import broker_with
 from support.group_members import Member, shares, wait_until
 
-from barnabas import Producer, TopicPartition
+from barnabas import Admin, Producer, TopicPartition
 from barnabas.clients.group import Consumer
 from barnabas.clients.group.errors import CommitFailedError
 from barnabas.model.errors import BrokerError, LocalError
@@ -118,6 +118,41 @@ def test_a_pattern_follows_new_topics(broker, topic_name, protocol):
         f"{topic_name}.a",
         f"{topic_name}.b",
     }
+
+
+@pytest.mark.parametrize("protocol", ["range", "cooperative", "consumer"])
+def test_a_pattern_drops_deleted_topics(broker, topic_name, protocol, caplog):
+    names = [f"{topic_name}.a", f"{topic_name}.b"]
+    for name in names:
+        broker.topic(name, partitions=2)
+        with Producer(bootstrap_servers=broker.bootstrap_servers) as producer:
+            producer.send(name, b"1", partition=0)
+    fast = {"metadata.max.age.ms": 200, "auto.commit.interval.ms": 50}
+    settings = config(broker, topic_name, **PROTOCOLS[protocol], **fast)
+    with (
+        caplog.at_level("WARNING", "barnabas"),
+        Consumer(settings) as consumer,
+        Admin(bootstrap_servers=broker.bootstrap_servers) as admin,
+    ):
+        consumer.subscribe(re.compile(re.escape(topic_name) + r"\.."))
+        found = 0
+        while found < 2:
+            found += sum(map(len, consumer.poll(0.1).values()))
+        admin.delete_topics([names[0]]).check()
+        wait_until(lambda: not consumer.poll(0.05) and consumer.subscription() == {names[1]})
+        wait_until(
+            lambda: (
+                not consumer.poll(0.05) and {p.topic for p in consumer.assignment()} == {names[1]}
+            )
+        )
+        caplog.clear()
+        with Producer(bootstrap_servers=broker.bootstrap_servers) as producer:
+            producer.send(names[1], b"2", partition=0)
+        while not consumer.poll(0.1):
+            pass
+        place = TopicPartition(names[1], 0)
+        wait_until(lambda: not consumer.poll(0.05) and consumer.committed(place)[place].offset == 2)
+    assert "commit failed" not in caplog.text
 
 
 def test_a_static_member_comes_back_to_its_partitions(broker, topic_name):

@@ -67,9 +67,11 @@ class ClusterMetadata:
     controller_id: int = -1
     cluster_id: str | None = None
     generation: int = 0
+    deleted: set[str] = field(default_factory=set)
+    """Topics that had partitions once and that the cluster does not know any more."""
 
-    def apply(self, response: MetadataResponse) -> None:
-        """Take in a Metadata response."""
+    def apply(self, response: MetadataResponse, *, complete: bool = False) -> None:
+        """Take in a Metadata response; a `complete` one names every topic there is."""
         self.brokers = {
             item.node_id: Node(item.node_id, item.host, item.port, item.rack)
             for item in response.brokers
@@ -79,6 +81,10 @@ class ClusterMetadata:
         for topic in response.topics:
             if topic.name is not None:
                 self._apply_topic(topic.name, topic)
+        if complete:
+            gone = self.topics.keys() - {topic.name for topic in response.topics}
+            self.deleted |= gone
+            self.forget(gone)
         self.generation += 1
 
     def forget(self, topics: Iterable[str]) -> None:
@@ -143,6 +149,10 @@ class ClusterMetadata:
         if known is not None and not same:
             self.topic_names.pop(known.topic_id, None)
         error = ErrorCode.of(topic.error_code)
+        if partitions:
+            self.deleted.discard(name)
+        elif known is not None and error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            self.deleted.add(name)
         self.topics[name] = TopicInfo(name, topic.topic_id, topic.is_internal, partitions, error)
         if topic.topic_id != ZERO_UUID:
             self.topic_names[topic.topic_id] = name

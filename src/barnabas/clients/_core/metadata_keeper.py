@@ -61,10 +61,11 @@ class MetadataKeeper:
 
     async def _refresh(self) -> None:
         connection = await self._any_broker.connection()
-        response: MetadataResponse = await self._any_broker.ask(connection, self._request())
+        request = self._request()
+        response: MetadataResponse = await self._any_broker.ask(connection, request)
         if not response.brokers:
             raise UnavailableError(f"{connection.address} knows no brokers yet")
-        self._metadata.apply(response)
+        self._metadata.apply(response, complete=request.topics is None)
         self._pool.refused = None
         if self._metadata.refusal(self.interests or ()) is not None:
             self._pool.on_refused()

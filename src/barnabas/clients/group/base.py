@@ -10,6 +10,7 @@ from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.model.errors import ClosedError, LocalError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, as_topic_partition
+from barnabas.model.topic_names import topic_name_problem
 
 Offsets = Mapping[TopicPartition, OffsetAndMetadata | int]
 
@@ -32,10 +33,19 @@ class ConsumerBase:
         return set(self._core.subscription.topics)
 
     def assign(self, partitions: Iterable[TopicPartition | tuple[str, int]]) -> None:
-        """Read exactly these partitions, without a group's say."""
+        """Read exactly these partitions, without a group's say; none ends the assignment.
+
+        Raises LocalError for a name that no topic can have, and while topics are subscribed.
+        """
         self._check_open()
+        chosen = [_readable(place) for place in partitions]
+        if not chosen and self._core.subscription.uses_group:
+            raise LocalError("assign([]): this consumer is subscribed, call unsubscribe()")
         self._core.commit_soon()
-        self._core.subscription.assign(as_topic_partition(place) for place in partitions)
+        if chosen:
+            self._core.subscription.assign(chosen)
+        else:
+            self._core.subscription.unsubscribe()
         self._core.wake()
 
     def _subscribe(self, topics: "Iterable[str] | re.Pattern[str]", listener: Any) -> None:
@@ -47,7 +57,10 @@ class ConsumerBase:
         if isinstance(topics, re.Pattern):
             self._core.subscription.subscribe_pattern(topics, listener)
         else:
-            self._core.subscription.subscribe(topics, listener)
+            names = list(topics)
+            for name in names:
+                _check_name(name)
+            self._core.subscription.subscribe(names, listener)
         self._core.wake()
 
     # -- positions -----------------------------------------------------------------------------
@@ -138,3 +151,19 @@ class ConsumerBase:
         self._check_open()
         if self._core.subscription.kind.name == "NONE":
             raise LocalError("nothing to poll: subscribe() or assign() first")
+
+
+def _readable(place: object) -> TopicPartition:
+    topic_partition = as_topic_partition(place)
+    _check_name(topic_partition.topic)
+    if topic_partition.partition < 0:
+        raise LocalError(f"{topic_partition}: a partition number is not negative")
+    return topic_partition
+
+
+def _check_name(topic: object) -> None:
+    if not isinstance(topic, str):
+        raise TypeError(f"a topic is named by a str, not {topic!r}")
+    problem = topic_name_problem(topic)
+    if problem is not None:
+        raise LocalError(problem)

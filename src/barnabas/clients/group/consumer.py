@@ -79,6 +79,18 @@ class Consumer(ConsumerBase):
             self._thread.call(self._core.unsubscribe())
             self._core.subscription.unsubscribe()
 
+    def assign(self, partitions: "Iterable[TopicPartition | tuple[str, int]]") -> None:
+        """Read exactly these partitions, without a group's say; an empty list is `unsubscribe()`.
+
+        Raises LocalError for a name that no topic can have, and while topics are subscribed.
+        """
+        with self._one_thread:
+            chosen = list(partitions)
+            if chosen:
+                super().assign(chosen)
+            else:
+                self.unsubscribe()
+
     # -- records -------------------------------------------------------------------------------
 
     def poll(self, timeout: float = 0.0) -> dict[TopicPartition, list[Record]]:

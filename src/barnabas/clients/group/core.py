@@ -25,9 +25,10 @@ from barnabas.clients.group.positions.keeper import PositionKeeper
 from barnabas.clients.group.positions.offset_requests import OffsetAndTimestamp
 from barnabas.clients.group.positions.subscription import SubscriptionState
 from barnabas.clients.group.settings import ConsumerSettings
-from barnabas.model.errors import BarnabasError, ClosedError, DeadlineError
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BarnabasError, BrokerError, ClosedError, DeadlineError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
-from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.model.ids import TopicPartition, Uuid, as_topic_partition
 from barnabas.records.record import Record
 from barnabas.runtime.clock import SystemClock
 
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     import pyarrow
 
 logger = logging.getLogger(__name__)
+
+UNKNOWN_TOPIC = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID})
 
 Records = dict[TopicPartition, list[Record]]
 
@@ -127,7 +130,7 @@ class ConsumerCore:
 
     def commit_soon(self) -> None:
         """Begin an automatic commit of everything that was returned, if commits are automatic."""
-        offsets = self.subscription.consumed() if self.settings.auto_commit else {}
+        offsets = self._consumed() if self.settings.auto_commit else {}
         if offsets:
             self._loop.call_soon_threadsafe(self._begin_commit, offsets)
 
@@ -165,10 +168,16 @@ class ConsumerCore:
         """Offsets to commit before a step: all before a rebalance, on revocation what goes."""
         if not self.settings.auto_commit or step.kind in (StepKind.LOST, StepKind.ASSIGN):
             return {}
-        consumed = self.subscription.consumed()
+        consumed = self._consumed()
         if step.kind is StepKind.REVOKE:
             return {place: at for place, at in consumed.items() if place in step.partitions}
         return consumed
+
+    def _consumed(self) -> dict[TopicPartition, OffsetAndMetadata]:
+        """What an automatic commit covers: positions in topics that exist."""
+        deleted = self.client.metadata.deleted
+        consumed = self.subscription.consumed()
+        return {place: at for place, at in consumed.items() if place.topic not in deleted}
 
     def parting_step(self) -> Step:
         """What happens to the partitions when this consumer leaves on its own.
@@ -266,6 +275,8 @@ class ConsumerCore:
             # During a rebalance that is to be expected.
             level = logging.DEBUG if self._joining() else logging.WARNING
             logger.log(level, "automatic commit failed: %s", error)
+            if isinstance(error, BrokerError) and error.code in UNKNOWN_TOPIC:
+                self.keeper.look_up_topics()  # A deleted topic is left out of the next one.
 
     async def commit_on_parting(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
         """The last automatic commit: no other one covers it."""
@@ -277,12 +288,14 @@ class ConsumerCore:
     async def committed(
         self, places: Collection[TopicPartition], timeout_s: float
     ) -> dict[TopicPartition, OffsetAndMetadata | None]:
-        return await self.offsets.committed(places, self._loop.time() + timeout_s)
+        named = [as_topic_partition(place) for place in places]
+        return await self.offsets.committed(named, self._loop.time() + timeout_s)
 
     async def find_offsets(
         self, timestamps: Mapping[TopicPartition, int], timeout_s: float
     ) -> dict[TopicPartition, OffsetAndTimestamp]:
-        return await self.offsets.find(timestamps, self._loop.time() + timeout_s)
+        named = {as_topic_partition(place): at for place, at in timestamps.items()}
+        return await self.offsets.find(named, self._loop.time() + timeout_s)
 
     async def partitions_for(self, topic: str, timeout_s: float) -> list[int]:
         return await self.client.partitions(topic, self._loop.time() + timeout_s)

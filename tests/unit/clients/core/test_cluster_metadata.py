@@ -108,3 +108,17 @@ def test_a_topic_that_is_forbidden_is_named():
     metadata.apply(response(1, 3, error=ErrorCode.TOPIC_AUTHORIZATION_FAILED))
     assert metadata.refusal(["another"]) is None
     assert "'orders'" in str(metadata.refusal(["another", "orders"]))
+
+
+def test_a_complete_answer_drops_topics_it_does_not_name():
+    metadata = ClusterMetadata()
+    metadata.apply(response(leader=1, epoch=3))
+    others = response(leader=1, epoch=0)
+    others.topics = []
+    metadata.apply(others)
+    assert "orders" in metadata.topics, "an answer about other topics says nothing of this one"
+    metadata.apply(others, complete=True)
+    assert "orders" not in metadata.topics
+    assert metadata.deleted == {"orders"}
+    metadata.apply(response(leader=1, epoch=0, topic_id=SECOND))
+    assert metadata.deleted == set()

@@ -156,6 +156,8 @@ class MembershipDriver:
         if self._subscription.kind is SubscriptionKind.PATTERN:
             self._client.interests = None
             await self._ask_who_matches()
+        elif self._client.interests is None:
+            self._client.interests = set()  # an earlier subscription was a pattern
         await self._client.refresh(self._subscription.topics)
         self._looked_up = generation
 

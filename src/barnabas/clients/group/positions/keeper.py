@@ -75,6 +75,10 @@ class PositionKeeper:
     async def close(self) -> None:
         await self._work.close()
 
+    def look_up_topics(self) -> None:
+        """Ask for the metadata of what is read, for it has changed."""
+        self._work.start("metadata", self._client.refresh)
+
     def out_of_range(self, state: PartitionState) -> None:
         """The leader does not have the position: reset, or tell the application."""
         offset = state.offset
@@ -112,7 +116,7 @@ class PositionKeeper:
 
     def _keep_metadata_fresh(self) -> None:
         if self._client.metadata_is_stale and self._subscription.assigned():
-            self._work.start("metadata", self._client.refresh)
+            self.look_up_topics()
 
     def _begin(self, states: list[PartitionState]) -> None:
         """Partitions just assigned: by their committed offsets, if there is a group."""
