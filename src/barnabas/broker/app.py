@@ -15,8 +15,9 @@ import random
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+from barnabas.broker.access.broker_peers import BrokerPeers
 from barnabas.broker.cluster.replication_quotas import ReplicationQuotas
-from barnabas.broker.cluster.start_gate import start_gate
+from barnabas.broker.cluster.start_gate import StartGate
 from barnabas.broker.cluster.wiring import ClusterSide
 from barnabas.broker.commands import CommandReceiver
 from barnabas.broker.config import BrokerConfig
@@ -24,7 +25,6 @@ from barnabas.broker.config_watch import ConfigWatch
 from barnabas.broker.connection_caps import ConnectionCaps
 from barnabas.broker.dispatch import Dispatcher
 from barnabas.broker.handler import Interceptor
-from barnabas.broker.handlers import HANDLERS
 from barnabas.broker.identity import Identity, establish, registered_endpoints
 from barnabas.broker.listeners import Listeners
 from barnabas.broker.open_tree import open_tree
@@ -64,7 +64,8 @@ class Broker:
         self.config = config
         self._store = store
         self._interceptor = interceptor
-        self._parts = parts = make_parts(config, clock or SystemClock(), filesystem)
+        alone = store is None and config["zookeeper.connect"] is None
+        self._parts = parts = make_parts(config, clock or SystemClock(), filesystem, alone=alone)
         self._clock = parts.clock
         self._layers = parts.layers
         self._metadata = parts.metadata
@@ -167,15 +168,19 @@ class Broker:
         )
         services.cluster = cluster.start(stack, receiver, replicas)
         await registration.register()
-        dispatcher = Dispatcher(self._access.handlers(HANDLERS), services, start_gate)
+        peers = BrokerPeers(self.config, tree, self._clock)
+        handlers = peers.restrict(self._access.handlers(self._parts.handlers))
+        gate = StartGate()
+        stack.callback(gate.close)
+        dispatcher = Dispatcher(handlers, services, gate, clock=self._clock)
         self._listeners.start(self._access.timed(dispatcher))
         await services.cluster.controller.start()
         await topics.wait_for_broker(broker_id, _FIRST_COMMANDS_MS)
-        await self._start_serving(stack, dispatcher, configs)
+        await self._start_serving(stack, dispatcher, configs, gate)
         stack.push_async_callback(cluster.leave)
 
     async def _start_serving(
-        self, stack: AsyncExitStack, dispatcher: Dispatcher, configs: ConfigWatch
+        self, stack: AsyncExitStack, dispatcher: Dispatcher, configs: ConfigWatch, gate: StartGate
     ) -> None:
         self._access.start(stack)
         configs.start()
@@ -185,6 +190,7 @@ class Broker:
         stack.push_async_callback(dispatcher.drain)
         stack.push_async_callback(self._stop_serving)
         dispatcher.intercept(self._interceptor)
+        gate.open()
 
     def _describe(self) -> BrokerNode:
         endpoints = registered_endpoints(self.config, self._listeners.endpoints)

@@ -8,9 +8,10 @@ in version 0 with UNSUPPORTED_VERSION and our range, so that the client can step
 import asyncio
 import logging
 import struct
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from barnabas.broker.error_responses import error_response, tells_error
 from barnabas.broker.handler import (
     Deferred,
     EncodedBody,
@@ -21,15 +22,20 @@ from barnabas.broker.handler import (
     Result,
     encode_reply,
 )
-from barnabas.model.errors import ProtocolError
+from barnabas.broker.loop_watch import LIMIT_NS, LoopWatch
+from barnabas.model.clock import Clock
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import LocalError, ProtocolError
 from barnabas.net.connection_ports import ConnectionClosedError
-from barnabas.net.parts import Part
+from barnabas.net.parts import Part, release_parts
 from barnabas.net.pending import Reply
 from barnabas.net.refusal import Refusal
 from barnabas.net.server_connection import ServerConnection
+from barnabas.runtime.clock import SystemClock
+from barnabas.runtime.rate_limited_log import RateLimitedLog
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.headers import RequestHeader, decode_request_header
-from barnabas.wire.message import Message
+from barnabas.wire.message import Message, WireStruct
 from barnabas.wire.registry import request_class
 
 if TYPE_CHECKING:
@@ -38,6 +44,7 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("barnabas.broker")
 _unpack_start = struct.Struct(">hhi").unpack_from
 _API_VERSIONS = int(ApiKey.API_VERSIONS)
+_HEADER_BYTES = 8
 
 
 class Dispatcher:
@@ -48,7 +55,12 @@ class Dispatcher:
         handlers: Iterable[Handler],
         services: "Services",
         interceptor: Interceptor | None = None,
+        *,
+        clock: Clock | None = None,
     ) -> None:
+        clock = clock or SystemClock()
+        self.loop_watch = LoopWatch(clock)
+        self._log = RateLimitedLog(_logger, clock)
         self._services = services
         self._interceptor = interceptor
         self._handlers = {int(handler.api): handler for handler in handlers}
@@ -56,27 +68,41 @@ class Dispatcher:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def __call__(self, connection: ServerConnection, frame: memoryview) -> Reply:
-        if len(frame) < 8:
+        watch = self.loop_watch
+        started_ns = watch.now_ns()
+        try:
+            return self._dispatch(connection, frame)
+        finally:
+            held_ns = watch.now_ns() - started_ns
+            if held_ns > LIMIT_NS and len(frame) >= _HEADER_BYTES:
+                watch.held(api_name(_unpack_start(frame)[0]), held_ns)
+
+    def _dispatch(self, connection: ServerConnection, frame: memoryview) -> Reply:
+        if len(frame) < _HEADER_BYTES:
             raise ProtocolError(f"a frame of {len(frame)} bytes has no request header")
         api_key, version, _ = _unpack_start(frame)
         handler = self._handlers.get(api_key)
         if handler is None:
-            raise ConnectionClosedError(Refusal.UNSUPPORTED, f"api key {api_key} is not served")
+            raise ConnectionClosedError(Refusal.UNSUPPORTED, f"{api_name(api_key)} is not served")
         if not handler.versions[0] <= version <= handler.versions[1]:
             return self._wrong_version(connection, handler, frame)
         header, offset = decode_request_header(frame)
         request = self._decode(header, frame, offset)
         context = RequestContext(header, connection, self._services)
+        context.on_encoding_error = self._encoding_failed
+        return self._reply(context, self._serve(context, handler, request))
+
+    def _serve(self, context: RequestContext, handler: Handler, request: Any) -> Result:
+        if handler.api != ApiKey.PRODUCE:
+            context.request = request
         try:
             if self._interceptor is None:
-                result = handler.handle(context, request)
-            else:
-                result = self._interceptor(context, request, handler.handle)
+                return handler.handle(context, request)
+            return self._interceptor(context, request, handler.handle)
         except (ConnectionClosedError, ProtocolError):
             raise
-        except Exception:  # noqa: BLE001 - one of the top-level loops
-            raise self._internal_error(header) from None
-        return self._reply(context, result)
+        except Exception as error:  # noqa: BLE001 - one of the top-level loops
+            raise self._internal_error(context.header, error) from None
 
     def intercept(self, interceptor: Interceptor | None) -> None:
         """Put another interceptor into force, or none."""
@@ -100,8 +126,7 @@ class Dispatcher:
 
     def _reply(self, context: RequestContext, result: Result) -> Reply:
         if isinstance(result, Message):  # first, for most are
-            amended = result if context.amend is None else context.amend(result)
-            return encode_reply(context.header, amended)
+            return context.encode(result)
         if isinstance(result, Deferred):
             return result
         if isinstance(result, EncodedBody):
@@ -110,7 +135,7 @@ class Dispatcher:
             return None
         return self._reply_later(context, result)
 
-    def _reply_later(self, context: RequestContext, result: Awaitable[Message]) -> Deferred:
+    def _reply_later(self, context: RequestContext, result: Awaitable[Any]) -> Deferred:
         deferred = context.defer()
         task = asyncio.get_running_loop().create_task(self._finish(context, result, deferred))
         self._tasks.add(task)
@@ -118,23 +143,64 @@ class Dispatcher:
         return deferred
 
     async def _finish(
-        self, context: RequestContext, result: Awaitable[Message], deferred: Deferred
+        self, context: RequestContext, result: Awaitable[Any], deferred: Deferred
     ) -> None:
+        name = api_name(context.header.api_key)
         try:
-            response = await result
-        except Exception:  # noqa: BLE001 - one of the top-level loops
-            refused = self._internal_error(context.header)
+            later: Any = result
+            while isinstance(later, Awaitable):  # a gate's, then its handler's
+                later = await self.loop_watch.watched(name, later)
+        except ConnectionClosedError as refused:
             context.connection.refuse(refused.reason, refused.detail)
+        except ProtocolError as error:
+            context.connection.refuse(Refusal.MALFORMED, str(error))
+        except Exception as error:  # noqa: BLE001 - one of the top-level loops
+            failed = self._internal_error(context.header, error)
+            context.connection.refuse(failed.reason, failed.detail)
         else:
-            if isinstance(response, EncodedBody):
-                deferred.complete(_with_short_header(context.header.correlation_id, response.body))
-            else:
-                deferred.respond(response)
+            self._give(context, later, deferred)
 
-    def _internal_error(self, header: RequestHeader) -> ConnectionClosedError:
-        """A defect of ours: said in full in the log, and the client is made to try again."""
-        _logger.exception("serving %s failed", _name(header))
+    def _give(self, context: RequestContext, result: Result, deferred: Deferred) -> None:
+        """Fill in the deferred reply with a result that is there now."""
+        if isinstance(result, Message):
+            deferred.respond(result)
+        elif isinstance(result, Deferred):
+            deferred.follow(result)
+        elif isinstance(result, EncodedBody):
+            deferred.complete(_with_short_header(context.header.correlation_id, result.body))
+        else:
+            deferred.complete(None)
+
+    # --- errors ----------------------------------------------------------------------------
+
+    def _internal_error(self, header: RequestHeader, error: Exception) -> ConnectionClosedError:
+        """A handler failed: the log has the cause, the client connects again and retries."""
+        if isinstance(error, MemoryError):
+            return ConnectionClosedError(Refusal.MEMORY, f"{_name(header)}: not enough memory")
+        self._log.exception(f"serving {header.api_key}", "serving %s failed", _name(header))
         return ConnectionClosedError(Refusal.INTERNAL, f"{_name(header)} failed")
+
+    def _encoding_failed(
+        self, context: RequestContext, response: Message, error: Exception
+    ) -> list[Part] | None:
+        """The frame of an error response; None once the connection is closed for want of one.
+
+        A Produce is never answered with an error here: its records are stored, and a client that
+        reads UNKNOWN_SERVER_ERROR would report them as lost. It connects again, and its retry
+        is recognized by its sequence.
+        """
+        header = context.header
+        line = "the response to %s cannot be encoded"
+        if isinstance(error, LocalError):
+            self._log.warning(f"encoding {header.api_key}", f"{line}: %s", _name(header), error)
+        else:
+            self._log.exception(f"encoding {header.api_key}", line, _name(header))
+        release_parts(_records_of(response))
+        frame = _error_frame(context)
+        if frame is None:
+            detail = f"{_name(header)}: no response could be encoded"
+            context.connection.refuse(Refusal.INTERNAL, detail)
+        return frame
 
     def _wrong_version(
         self, connection: ServerConnection, handler: Handler, frame: memoryview
@@ -149,6 +215,40 @@ class Dispatcher:
 def _with_short_header(correlation_id: int, body: bytes) -> list[Part]:
     """A frame whose response header is version 0, the correlation id alone."""
     return [struct.pack(">ii", len(body) + 4, correlation_id) + body]
+
+
+def _error_frame(context: RequestContext) -> list[Part] | None:
+    """The frame that says UNKNOWN_SERVER_ERROR, None where the version has no place for it."""
+    request, header = context.request, context.header
+    if request is None:
+        return None
+    try:
+        response = error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR)
+        if not tells_error(response, header.api_version):
+            return None
+        return encode_reply(header, response)
+    except Exception:  # noqa: BLE001 - the caller closes the connection
+        return None
+
+
+def _records_of(value: object) -> Iterator[object]:
+    """The file parts in a response, at any depth."""
+    if isinstance(value, WireStruct):
+        for spec in value.FIELDS:
+            yield from _records_of(getattr(value, spec[0]))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _records_of(item)
+    elif hasattr(value, "release"):
+        yield value
+
+
+def api_name(api_key: int) -> str:
+    """Kafka's name of an API, or its number."""
+    try:
+        return ApiKey(api_key).name
+    except ValueError:
+        return f"api key {api_key}"
 
 
 def _name(header: RequestHeader) -> str:

@@ -37,6 +37,12 @@ def free_of_charge(partitions: int) -> None:
     """For senders without a quota."""
 
 
+EncodingErrorHandler: TypeAlias = Callable[
+    ["RequestContext", Message, Exception], list[Part] | None
+]
+"""Gives the frame to send in place of a response that cannot be encoded, or None for none."""
+
+
 class NoResponse:
     """The API of this request has no response (produce with acks=0)."""
 
@@ -58,24 +64,30 @@ class EncodedBody:
 class Deferred(PendingReply):
     """A response that comes later: `respond` once."""
 
-    __slots__ = ("_amend", "_header")
+    __slots__ = ("_context",)
 
     def __init__(
         self,
-        header: RequestHeader,
+        context: "RequestContext",
         *,
         pipelined: bool = False,
         on_abandon: Callable[[], None] | None = None,
-        amend: Amendment | None = None,
     ) -> None:
         super().__init__(pipelined=pipelined, on_abandon=on_abandon)
-        self._header = header
-        self._amend = amend
+        self._context = context
 
     def respond(self, response: Message) -> None:
-        if self._amend is not None:
-            response = self._amend(response)
-        self.complete(encode_reply(self._header, response))
+        """Fill in the response; one that cannot be encoded is replaced by an error."""
+        self._on_abandon = None
+        self.complete(self._context.encode(response))
+
+    def follow(self, reply: PendingReply) -> None:
+        """Become ready when `reply` does, with its parts; abandon it when abandoned."""
+        if self.ready:
+            reply.abandon()
+            return
+        self._on_abandon = reply.abandon
+        reply.when_ready(lambda: self.complete(reply.parts))
 
 
 Result: TypeAlias = Message | Deferred | EncodedBody | NoResponse | Awaitable[Message]
@@ -115,9 +127,21 @@ class Handler:
 
 
 class RequestContext:
-    """One request, and what a handler may reach while serving it; made per request."""
+    """One request, and what a handler may reach while serving it; made per request.
 
-    __slots__ = ("amend", "charge", "connection", "header", "services")
+    `request` is the decoded request, from which an error response can be made. It is None for
+    Produce: a context that waits for acknowledgements must not keep the frame's memory.
+    """
+
+    __slots__ = (
+        "amend",
+        "charge",
+        "connection",
+        "header",
+        "on_encoding_error",
+        "request",
+        "services",
+    )
 
     def __init__(
         self, header: RequestHeader, connection: ServerConnection, services: "Services"
@@ -127,6 +151,8 @@ class RequestContext:
         self.services = services
         self.amend: Amendment | None = None
         self.charge: Charge = free_of_charge
+        self.request: Message | None = None
+        self.on_encoding_error: EncodingErrorHandler | None = None
 
     @property
     def version(self) -> int:
@@ -136,7 +162,22 @@ class RequestContext:
         self, *, pipelined: bool = False, on_abandon: Callable[[], None] | None = None
     ) -> Deferred:
         """A response to be given later."""
-        return Deferred(self.header, pipelined=pipelined, on_abandon=on_abandon, amend=self.amend)
+        return Deferred(self, pipelined=pipelined, on_abandon=on_abandon)
+
+    def encode(self, response: Message) -> list[Part] | None:
+        """The frame of a response after its amendments.
+
+        A response that cannot be encoded is handed to `on_encoding_error`, which gives the frame
+        of an error response, or closes the connection and gives None.
+        """
+        try:
+            if self.amend is not None:
+                response = self.amend(response)
+            return encode_reply(self.header, response)
+        except Exception as error:
+            if self.on_encoding_error is None:
+                raise
+            return self.on_encoding_error(self, response, error)
 
     def amend_with(self, change: Amendment) -> None:
         """Have the response changed before it is encoded; called before the handler runs."""

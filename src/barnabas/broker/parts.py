@@ -4,6 +4,7 @@ import asyncio
 import random
 from dataclasses import dataclass
 
+from barnabas.broker.access.broker_peers import served_handlers
 from barnabas.broker.access.wiring import AccessSide
 from barnabas.broker.api_versions import ApiVersionsAnswers
 from barnabas.broker.boot import doubtful_replicas
@@ -13,6 +14,7 @@ from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.coordinators.wiring import CoordinatorParts, Coordinators
 from barnabas.broker.features import features_of
 from barnabas.broker.fetch_sessions import FetchSessionCache
+from barnabas.broker.handler import Handler
 from barnabas.broker.handlers import HANDLERS
 from barnabas.broker.identity import Identity
 from barnabas.broker.log_store import LogStore
@@ -42,9 +44,13 @@ class Parts:
     metadata: MetadataCache
     storage: StorageSide
     access: AccessSide
+    handlers: tuple[Handler, ...]
+    """Of the APIs that are served over sockets."""
 
 
-def make_parts(config: BrokerConfig, clock: Clock, filesystem: FileSystem | None) -> Parts:
+def make_parts(
+    config: BrokerConfig, clock: Clock, filesystem: FileSystem | None, *, alone: bool
+) -> Parts:
     layers = ConfigLayers(config)
     return Parts(
         config,
@@ -54,6 +60,7 @@ def make_parts(config: BrokerConfig, clock: Clock, filesystem: FileSystem | None
         MetadataCache(),
         StorageSide(config, clock, layers, filesystem),
         AccessSide(config, clock),
+        served_handlers(HANDLERS, alone=alone),
     )
 
 
@@ -138,7 +145,7 @@ def _assemble(parts: Parts, identity: Identity, shared: CoordinatorParts) -> Ser
         produce_purgatory=shared.produce_purgatory,
         fetch_purgatory=Purgatory(asyncio.get_running_loop().call_later),
         fetch_sessions=_fetch_sessions(config),
-        api_versions=ApiVersionsAnswers(HANDLERS, features_of(config.values)),
+        api_versions=ApiVersionsAnswers(parts.handlers, features_of(config.values)),
         answers_own_address=config.advertised_listeners is None,
         coordinators=Coordinators(shared),
         client_entities=access.entities,

@@ -33,11 +33,12 @@ class Refusal(enum.Enum):
     FAILED_UNACKNOWLEDGED = "failed_unacknowledged"
     INTERNAL = "internal"
     NOT_STARTED = "not_started"
+    NOT_A_BROKER = "not_a_broker"
     AUTHENTICATION = "authentication"
     TLS = "tls"
 
 
-_QUIET = frozenset({Refusal.SLOW_PEER, Refusal.FAILED_UNACKNOWLEDGED, Refusal.NOT_STARTED})
+_QUIET = frozenset({Refusal.SLOW_PEER, Refusal.FAILED_UNACKNOWLEDGED})
 """Ordinary life: nothing that an operator must look at."""
 
 
@@ -55,6 +56,11 @@ class RefusalLog:
         where = f"{peer[0]}:{peer[1]}" if peer is not None else "-"
         line = "listener=%s peer=%s reason=%s detail=%s"
         log(reason.value, line, self._listener, where, reason.value, detail)
+
+    def failed(self, peer: Address) -> None:
+        """Log the exception that is being handled, which a frame of the peer has caused."""
+        line = "listener=%s peer=%s:%s a request failed"
+        self._log.exception("failed", line, self._listener, *peer)
 
 
 def bad_size(start: bytes, size: int, limit: int) -> tuple[Refusal, str]:

@@ -94,7 +94,7 @@ class ServerConnection:
                 self._receive()
         except BlockingIOError:
             pass
-        except (OSError, ConnectionClosedError, ProtocolError) as error:
+        except Exception as error:  # noqa: BLE001 - one connection fails, the others go on
             self._fail(error)
             return
         if not self.closed:
@@ -149,7 +149,7 @@ class ServerConnection:
         try:
             self._reader.reread()
             self._handle_frames()
-        except (OSError, ConnectionClosedError, ProtocolError) as error:
+        except Exception as error:  # noqa: BLE001 - one connection fails, the others go on
             self._fail(error)
             return
         self._flush()
@@ -287,6 +287,11 @@ class ServerConnection:
             self.refuse(error.reason, error.detail)
         elif isinstance(error, ProtocolError):
             self.refuse(Refusal.MALFORMED, str(error))
-        else:
+        elif isinstance(error, OSError):
             _logger.debug("peer=%s:%s lost: %s", *self.stream.peer, error)
             self.close()
+        elif isinstance(error, MemoryError):
+            self.refuse(Refusal.MEMORY, "not enough memory for a request")
+        else:
+            self._host.refusals.failed(self.stream.peer)
+            self.refuse(Refusal.INTERNAL, f"{type(error).__name__} while handling a request")

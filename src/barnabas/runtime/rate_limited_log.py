@@ -30,7 +30,19 @@ class RateLimitedLog:
     def info(self, key: str, message: str, *args: object) -> None:
         self._log(logging.INFO, key, message, args)
 
-    def _log(self, level: int, key: str, message: str, args: tuple[object, ...]) -> None:
+    def exception(self, key: str, message: str, *args: object) -> None:
+        """Log an error with the traceback of the exception that is being handled."""
+        self._log(logging.ERROR, key, message, args, exc_info=True)
+
+    def _log(
+        self,
+        level: int,
+        key: str,
+        message: str,
+        args: tuple[object, ...],
+        *,
+        exc_info: bool = False,
+    ) -> None:
         now = self._clock.monotonic_ms()
         last, held_back = self._seen.get(key, (None, 0))
         if last is not None and now - last < self._period_ms:
@@ -41,4 +53,4 @@ class RateLimitedLog:
         if key not in self._seen and len(self._seen) >= self._max_keys:
             del self._seen[next(iter(self._seen))]
         self._seen[key] = (now, 0)
-        self._logger.log(level, message, *args)
+        self._logger.log(level, message, *args, exc_info=exc_info)

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from barnabas.broker.error_responses import error_response
 from barnabas.broker.handler import RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.net.connection_ports import ConnectionClosedError
 from barnabas.net.refusal import Refusal
-from barnabas.testing.error_responses import error_response
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.metadata import MetadataResponse
 

@@ -334,3 +334,28 @@ async def test_the_start_of_a_size_does_not_keep_the_loop_busy():
     harness.listener.call_soon = rounds.append
     await harness.send(b"\x00")
     assert rounds == []
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(MemoryError(), Refusal.MEMORY), (KeyError("oops"), Refusal.INTERNAL)],
+)
+async def test_an_unexpected_exception_closes_one_connection_only(error, reason, caplog):
+    def handler(connection, data):
+        if bytes(data) == b"bad":
+            raise error
+        return [frame(bytes(data))]
+
+    escaped = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: escaped.append(context))
+    harness = Harness(handler)
+    other, server = memory_pair(1 << 22)
+    harness.listener.serve(server)
+    await harness.send(frame(b"good") + frame(b"bad"))
+    assert harness.connection.closed
+    assert harness.listener.refusals.counts[reason] == 1
+    other.send([frame(b"fine")], more=False)
+    await turns()
+    assert received(other) == frame(b"fine")
+    assert escaped == []
+    assert ("KeyError" in caplog.text) is (reason is Refusal.INTERNAL)

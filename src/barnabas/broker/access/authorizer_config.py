@@ -23,13 +23,14 @@ def make_authorizer(config: BrokerConfig) -> Authorizer | None:
     if name not in CLASS_NAMES:
         known = ", ".join(sorted(CLASS_NAMES))
         raise ConfigError(f"authorizer.class.name={name!r}: must be one of: {known}")
+    everyone = config["allow.everyone.if.no.acl.found"]
+    return Authorizer(super_users=super_users(config), allow_everyone_if_no_acl_found=everyone)
+
+
+def super_users(config: BrokerConfig) -> list[Principal]:
+    """The principals of `super.users`; ConfigError when one is malformed."""
+    texts = [text.strip() for text in config["super.users"].split(";")]
     try:
-        users = [
-            Principal.parse(text.strip())
-            for text in config["super.users"].split(";")
-            if text.strip()
-        ]
+        return [Principal.parse(text) for text in texts if text]
     except ValueError as error:
         raise ConfigError(f"super.users: {error}") from None
-    everyone = config["allow.everyone.if.no.acl.found"]
-    return Authorizer(super_users=users, allow_everyone_if_no_acl_found=everyone)

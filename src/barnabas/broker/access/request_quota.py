@@ -11,6 +11,7 @@ itself, and the rest counts towards the next.
 from collections.abc import Callable
 from typing import Any
 
+from barnabas.broker.access.broker_peers import INTER_BROKER_APIS
 from barnabas.broker.access.client_quotas import Meter
 from barnabas.broker.access.muting import Muting
 from barnabas.broker.access.throttling import Handle, tell
@@ -24,11 +25,7 @@ from barnabas.wire.api_keys import ApiKey
 # Of one broker to another, and logins, which have limits of their own.
 EXEMPT = frozenset(
     {
-        ApiKey.LEADER_AND_ISR,
-        ApiKey.STOP_REPLICA,
-        ApiKey.UPDATE_METADATA,
-        ApiKey.CONTROLLED_SHUTDOWN,
-        ApiKey.ALTER_PARTITION,
+        *INTER_BROKER_APIS,
         ApiKey.WRITE_TXN_MARKERS,
         ApiKey.SASL_HANDSHAKE,
         ApiKey.SASL_AUTHENTICATE,
@@ -50,6 +47,7 @@ class RequestQuota:
         self._now_ns = now_ns
         self._limit: Limit | None = None  # of the request that is being served
         self._counted_ns = 0  # up to where its time has been counted
+        self._timing = False
 
     def timed(self, dispatch: FrameHandler) -> FrameHandler:
         """The dispatcher, with the time measured that it takes."""
@@ -59,6 +57,7 @@ class RequestQuota:
             if not meter.active:
                 return dispatch(connection, frame)
             self._limit, self._counted_ns = None, self._now_ns()
+            self._timing = True
             try:
                 return dispatch(connection, frame)
             finally:
@@ -67,6 +66,7 @@ class RequestQuota:
         return serve
 
     def _close(self) -> None:
+        self._timing = False
         limit, self._limit = self._limit, None
         if limit is not None:
             self._count(limit)
@@ -78,12 +78,25 @@ class RequestQuota:
         def handle(ctx: RequestContext, request: Any) -> Result:
             if meter.active and not _of_a_broker(request):
                 limit = meter.limit(ctx.principal.name, ctx.header.client_id or "")
+                if limit is not None and not self._timing:
+                    return self._serve_later(ctx, request, limit, serve)
                 if limit is not None:
                     self._limit = limit
                     ctx.amend_with(lambda response: self._tell(ctx, limit, response))
             return serve(ctx, request)
 
         return handle
+
+    def _serve_later(
+        self, ctx: RequestContext, request: Any, limit: Limit, serve: Handle
+    ) -> Result:
+        """Serve a request that was held back, outside the dispatcher: its handler's time counts."""
+        started_ns = self._now_ns()
+        ctx.amend_with(lambda response: self._tell(ctx, limit, response))
+        try:
+            return serve(ctx, request)
+        finally:
+            self._meter.record(limit, (self._now_ns() - started_ns) * _PERCENT_PER_NS)
 
     def _tell(self, ctx: RequestContext, limit: Limit, response: Any) -> Any:
         # An answer that comes later was paid for when its request was.

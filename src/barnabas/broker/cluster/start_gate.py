@@ -1,34 +1,73 @@
-"""Lets only the controller in until this broker is a part of its cluster.
+"""Holds requests of clients until this broker has started.
 
-The commands that make it one come over the same listeners as everything else. Clients and other
-brokers are refused meanwhile, as if nothing listened yet: an answer from a broker that knows no
-topics would be wrong.
+The controller's commands, which make the broker a part of its cluster, come over the same
+listeners as everything else and are served at once. Any other request waits: an answer from a
+broker that knows no topics would be wrong, and a closed connection makes some clients fail.
+
+The connection of a held request is not read, so a connection holds one request at most.
 """
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
-from barnabas.broker.handler import RequestContext, Result
+from barnabas.broker.access.broker_peers import INTER_BROKER_APIS
+from barnabas.broker.handler import NO_RESPONSE, RequestContext, Result
 from barnabas.net.connection_ports import ConnectionClosedError
 from barnabas.net.refusal import Refusal
 from barnabas.wire.api_keys import ApiKey
 
-_CONTROL = frozenset(
-    {
-        ApiKey.API_VERSIONS,
-        ApiKey.LEADER_AND_ISR,
-        ApiKey.STOP_REPLICA,
-        ApiKey.UPDATE_METADATA,
-        ApiKey.CONTROLLED_SHUTDOWN,
-        ApiKey.ALTER_PARTITION,
-    }
-)
+MAX_HELD = 1000
+MAX_WAIT_S = 60.0
+_SERVED_AT_ONCE = INTER_BROKER_APIS | {ApiKey.API_VERSIONS}
+
+Handle = Callable[[RequestContext, Any], Result]
 
 
-def start_gate(
-    context: RequestContext, request: Any, handle: Callable[[RequestContext, Any], Result]
-) -> Result:
-    """An `Interceptor`, in force until the broker has started."""
-    if context.header.api_key in _CONTROL:
-        return handle(context, request)
-    raise ConnectionClosedError(Refusal.NOT_STARTED, "the broker is still starting")
+class StartGate:
+    """An `Interceptor`, in force until the broker has started; owned by the broker's loop."""
+
+    def __init__(self, *, max_held: int = MAX_HELD, max_wait_s: float = MAX_WAIT_S) -> None:
+        self._max_held = max_held
+        self._max_wait_s = max_wait_s
+        self._decided = asyncio.Event()
+        self._is_open = False
+        self.held = 0
+
+    def __call__(self, context: RequestContext, request: Any, handle: Handle) -> Result:
+        if self._is_open or context.header.api_key in _SERVED_AT_ONCE:
+            return handle(context, request)
+        if self.held >= self._max_held:
+            raise _refusal(f"{self.held} requests wait for the broker to start, no more are held")
+        self.held += 1
+        return self._hold(context, request, handle)
+
+    def open(self) -> None:
+        """The broker has started: serve the held requests."""
+        self._is_open = True
+        self._decided.set()
+
+    def close(self) -> None:
+        """The broker stops: refuse the requests that are still held."""
+        self._decided.set()
+
+    def _hold(self, context: RequestContext, request: Any, handle: Handle) -> Awaitable[Any]:
+        async def serve_later() -> Any:
+            try:
+                async with asyncio.timeout(self._max_wait_s):
+                    await self._decided.wait()
+            except TimeoutError:
+                raise _refusal(f"the broker did not start in {self._max_wait_s:g} s") from None
+            finally:
+                self.held -= 1
+            if context.connection.closed:
+                return NO_RESPONSE
+            if not self._is_open:
+                raise _refusal("the broker stops before it has started")
+            return handle(context, request)
+
+        return serve_later()
+
+
+def _refusal(why: str) -> ConnectionClosedError:
+    return ConnectionClosedError(Refusal.NOT_STARTED, why)

@@ -8,6 +8,7 @@ v9 flexible; v10 topic ids; v12 topics asked for by id; v13 a top-level error.
 from collections.abc import Awaitable
 
 from barnabas.broker.authorized_operations import ALL_ON_CLUSTER, ALL_ON_TOPIC
+from barnabas.broker.error_responses import error_response
 from barnabas.broker.handler import Handler, RequestContext, Result
 from barnabas.broker.topics import NewTopic
 from barnabas.model.control import PartitionState
@@ -26,17 +27,24 @@ from barnabas.wire.messages.metadata import (
 )
 from barnabas.zk.tree import TreeError
 
-_OFFLINE_FROM = 5
+# v10 and v11 have topic ids, but a topic must be asked for by name.
+_IDS_WITHOUT_LOOKUP = (10, 11)
 # A topic that was just created is answered with its leaders when they come this soon; clients
 # would otherwise ask again after their back-off.
 _CREATION_WAIT_MS = 2000
 
 
 def handle_metadata(ctx: RequestContext, request: MetadataRequest) -> Result:
+    if ctx.version in _IDS_WITHOUT_LOOKUP and _asks_by_id(request):
+        return error_response(request, ErrorCode.INVALID_REQUEST)
     missing = _to_create(ctx, request)
     if missing:
         return _create_and_answer(ctx, request, missing)
     return _answer(ctx, request, {})
+
+
+def _asks_by_id(request: MetadataRequest) -> bool:
+    return any(t.name is None or t.topic_id != ZERO_UUID for t in request.topics or ())
 
 
 def _answer(

@@ -1,4 +1,4 @@
-"""The response that says "no" to a request, for any API.
+"""The error response to a request, for any API.
 
 A response repeats the shape of its request: topics in topics, partitions in partitions. So the
 answer is built from the request's own arrays, with the names and numbers copied and the error code
@@ -45,6 +45,15 @@ def error_response(request: Message, code: ErrorCode) -> Message:
     return response
 
 
+def tells_error(response: WireStruct, version: int) -> bool:
+    """Whether an error code other than none is in the response as that version encodes it."""
+    fields = {name for name, _, low, high, _ in response.FIELDS if low <= version <= high}
+    if any(getattr(response, name) for name in _code_fields(response) if name in fields):
+        return True
+    nested = (name for name, _ in _arrays(type(response)) if name in fields)
+    return any(tells_error(item, version) for name in nested for item in getattr(response, name))
+
+
 def _mirror(source: Any, kind: type[Any], code: ErrorCode) -> Any:
     target = kind()
     for name, value in _identity(source, target):
@@ -72,7 +81,9 @@ def _identity(source: Any, target: Any) -> Iterator[tuple[str, Any]]:
     known = {spec[0] for spec in source.FIELDS}
     for name in names:
         if name in known:
-            yield name, getattr(source, name)
+            # A request may have null where its response must not; the default fits both.
+            if (value := getattr(source, name)) is not None:
+                yield name, value
         elif name in _PARTITION_NAMES:
             same = next((other for other in _PARTITION_NAMES if other in known), None)
             if same is not None:

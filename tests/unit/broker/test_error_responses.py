@@ -2,10 +2,10 @@
 
 import pytest
 
+from barnabas.broker.error_responses import error_response
 from barnabas.broker.handlers import HANDLERS
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import Uuid
-from barnabas.testing.error_responses import error_response
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages import delete_topics, fetch, offset_fetch, produce
 from barnabas.wire.messages.add_partitions_to_txn import (
