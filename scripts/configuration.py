@@ -43,8 +43,10 @@ INTRODUCTION = """\
 
 Keys go by Kafka's names; in Python snake_case keywords work as well (`linger_ms=5`). An unknown key
 is an error that names the nearest known one, and settings that contradict each other are refused
-when a client is made. Only a broker's dynamic settings may hold others, as in Kafka, where plugins
-read them: they are kept and shown without their values. This page is made from the code.
+when a client is made. Spaces around a value are dropped. Some names of librdkafka, and the class
+names of Java's serializers, partitioners and assignors, are accepted for their equivalents. Only a
+broker's dynamic settings may hold other keys, as in Kafka, where plugins read them: they are kept
+and shown without their values. This page is made from the code.
 """
 
 _PROBES: dict[ConfigType, list[object]] = {
@@ -91,10 +93,13 @@ def _default(key: ConfigKey) -> str:
 
 
 def _meaning(key: ConfigKey) -> str:
+    text = key.doc
+    if key.aliases:
+        text += f" Other name: {', '.join(f'`{alias.name}`' for alias in key.aliases)}."
     if not key.note:
-        return key.doc
+        return text
     note = key.note[0].upper() + key.note[1:].rstrip(".")
-    return f"{key.doc} *{note}.*"
+    return f"{text} *{note}.*"
 
 
 def constraint(key: ConfigKey) -> str:

@@ -174,3 +174,29 @@ async def test_server_that_dies_says_why(tmp_path):
     with pytest.raises(UnavailableError, match="exit code"):
         await server.start()
     await server.stop()
+
+
+async def test_requests_in_flight_are_limited(zookeeper, chroot):
+    """`zookeeper.max.in.flight.requests`: the rest wait, in order, and none is lost."""
+    tree = await connect(f"{zookeeper.connect_string}{chroot}", max_in_flight=2)
+    unanswered, most = 0, 0
+    ask = tree._client.get_children_async
+
+    def counted(*arguments):
+        nonlocal unanswered, most
+        unanswered += 1
+        most = max(most, unanswered)
+        answer = ask(*arguments)
+        answer.rawlink(lambda _: tree._loop.call_soon_threadsafe(ended))
+        return answer
+
+    def ended():
+        nonlocal unanswered
+        unanswered -= 1
+
+    tree._client.get_children_async = counted
+    try:
+        found = await asyncio.gather(*(tree.children("/") for _ in range(20)))
+    finally:
+        await tree.close()
+    assert (len(found), most) == (20, 2)

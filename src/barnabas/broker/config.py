@@ -30,7 +30,7 @@ class BrokerConfig:
     def parse(cls, given: Mapping[str, object]) -> "BrokerConfig":
         """Parse Kafka's keys; ConfigError names what is wrong."""
         common, own = split_listener_keys(given)
-        names = {BROKER_KEYS.key(name).name for name in common}
+        names = BROKER_KEYS.given(common)
         config = cls({**BROKER_KEYS.parse(common), **own}, frozenset(names | own.keys()))
         # Say now what is wrong with them.
         _ = config.listeners, config.advertised_listeners, config.inter_broker_listener

@@ -37,6 +37,7 @@ async def _connect_to_zookeeper(
         hosts,
         session_timeout_s=session_ms / 1000,
         connect_timeout_s=(session_ms if connect_ms is None else connect_ms) / 1000,
+        max_in_flight=config["zookeeper.max.in.flight.requests"],
     )
     stack.push_async_callback(tree.close)
     return tree

@@ -2,13 +2,14 @@
 
 A table of keys is declared once (`model/config_keys/`) and serves parsing, `DescribeConfigs`, the
 reference page and shell completion. Users write Kafka's dotted names; snake_case is accepted too.
-An unknown key is an error with a suggestion, never a silent default.
+An unknown key is an error with a suggestion, never a silent default. Other clients' names for a
+key or a value are accepted where there is an equivalent; text is trimmed, as Java does it.
 """
 
 import difflib
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from barnabas.model.errors import ConfigError
@@ -35,13 +36,27 @@ _BOUNDS = {
     ConfigType.LONG: (-(2**63), 2**63 - 1),
 }
 
+_JAVA_PACKAGES = ("org.apache.kafka.", "kafka.")
+
 Validator = Callable[[Any], str | None]
 """Returns what is wrong with a parsed value, or None."""
 
 
 @dataclass(frozen=True, slots=True)
+class Alias:
+    """Another name of a key. `factor` converts its unit: 1024 for a name in kilobytes."""
+
+    name: str
+    factor: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class ConfigKey:
-    """One key. `default` is a parsed value; REQUIRED keys have none."""
+    """One key. `default` is a parsed value; required keys have none.
+
+    `aliases` are other names of the key, `synonyms` other spellings of its values: Java classes by
+    the last part of their name, and the words of other clients.
+    """
 
     name: str
     type: ConfigType
@@ -51,6 +66,8 @@ class ConfigKey:
     required: bool = False
     dynamic: bool = False
     note: str = ""
+    aliases: tuple[Alias, ...] = ()
+    synonyms: Mapping[str, str] = field(default_factory=dict)
 
     def parse(self, raw: object) -> Any:
         """Turn a user's value into a typed one, or raise ConfigError naming key and cause."""
@@ -84,8 +101,13 @@ class ConfigTable:
     {'linger.ms': 10}
     """
 
-    def __init__(self, keys: Iterable[ConfigKey]) -> None:
+    def __init__(self, keys: Iterable[ConfigKey], advice: Mapping[str, str] | None = None) -> None:
+        """Make a table; `advice` tells for keys of other clients what to use instead."""
         self._keys = {key.name: key for key in keys}
+        self._aliases = {
+            alias.name: (key, alias.factor) for key in self._keys.values() for alias in key.aliases
+        }
+        self._advice = advice or {}
 
     def __iter__(self) -> Iterator[ConfigKey]:
         return iter(self._keys.values())
@@ -98,25 +120,55 @@ class ConfigTable:
 
     def key(self, name: str) -> ConfigKey:
         """The key of this dotted or snake_case name; ConfigError with a suggestion otherwise."""
-        found = self._keys.get(name) or self._keys.get(name.replace("_", "."))
-        if found is None:
-            raise ConfigError(f"unknown configuration key {name!r}{self._suggestion(name)}")
-        return found
+        return self._find(name)[0]
+
+    def knows(self, name: str) -> bool:
+        """Whether `key` finds this name, aliases included."""
+        dotted = name.replace("_", ".")
+        return bool({name, dotted} & (self._keys.keys() | self._aliases.keys()))
+
+    def given(self, names: Iterable[str]) -> set[str]:
+        """The table's own names of the keys that a user has set."""
+        return {self.key(name).name for name in names}
+
+    def translate(self, name: str, raw: object) -> tuple[str, object]:
+        """The name and value by which this table itself knows a setting.
+
+        >>> buffer = ConfigKey("buffer.bytes", ConfigType.LONG, 1, "", aliases=(Alias("kb", 1024),))
+        >>> ConfigTable([buffer]).translate("kb", "2")
+        ('buffer.bytes', 2048)
+        """
+        key, factor = self._find(name)
+        return key.name, raw if factor == 1 else _parse_integer(key, raw) * factor
 
     def parse(self, given: Mapping[str, object]) -> dict[str, Any]:
         """All keys with their values: what was given, parsed, over the defaults."""
         values = {key.name: key.default for key in self}
         seen: dict[str, str] = {}
         for name, raw in given.items():
-            key = self.key(name)
-            if key.name in seen:
-                raise ConfigError(f"{key.name} is given twice: {seen[key.name]!r} and {name!r}")
-            seen[key.name] = name
-            values[key.name] = key.parse(raw)
+            own_name, value = self.translate(name, raw)
+            if own_name in seen:
+                raise ConfigError(f"{own_name} is given twice: {seen[own_name]!r} and {name!r}")
+            seen[own_name] = name
+            values[own_name] = self._keys[own_name].parse(value)
         missing = [key.name for key in self if key.required and key.name not in seen]
         if missing:
             raise ConfigError(f"missing required configuration: {', '.join(missing)}")
         return values
+
+    def _find(self, name: str) -> tuple[ConfigKey, int]:
+        """The key of a name, and the factor that converts the value given under that name."""
+        dotted = name.replace("_", ".")
+        key = self._keys.get(name) or self._keys.get(dotted)
+        if key is not None:
+            return key, 1
+        found = self._aliases.get(name) or self._aliases.get(dotted)
+        if found is not None:
+            return found
+        advice = self._advice.get(name) or self._advice.get(dotted)
+        if advice is not None:
+            raise ConfigError(f"configuration key {name} is not supported: {advice}")
+        raise ConfigError(f"unknown configuration key {name!r}{self._suggestion(name)}")
 
     def _suggestion(self, name: str) -> str:
         close = difflib.get_close_matches(name.replace("_", "."), self._keys, n=1, cutoff=0.7)
@@ -138,6 +190,13 @@ def one_of(*allowed: object) -> Validator:
     return lambda value: None if value in allowed else f"must be one of: {names}"
 
 
+def only_objects(value: Iterable[object]) -> str | None:
+    """No item of a list is text: a class cannot be found by its Java name."""
+    if any(isinstance(item, str) for item in value):
+        return "must be Python objects or classes, not names"
+    return None
+
+
 def each_of(*allowed: str) -> Validator:
     """Every item of a list is one of these."""
     names = ", ".join(allowed)
@@ -157,11 +216,28 @@ def _parse_value(key: ConfigKey, raw: object) -> Any:
         case ConfigType.DOUBLE:
             return _parse_double(key, raw)
         case ConfigType.LIST:
-            return _parse_list(raw)
+            return [_own_value(key, item) for item in _parse_list(raw)]
         case ConfigType.CLASS:
-            return raw
+            return _own_value(key, raw)
         case _:
-            return _parse_text(key, raw)
+            return _own_value(key, _parse_text(key, raw))
+
+
+def _own_value(key: ConfigKey, raw: Any) -> Any:
+    """Trim text, and replace another client's word for a value by ours."""
+    if not isinstance(raw, str):
+        return raw
+    text = raw.strip()
+    found = key.synonyms.get(text)
+    if found is not None or not key.synonyms or not text.startswith(_JAVA_PACKAGES):
+        return text if found is None else found
+    class_name = text.replace("$", ".").rpartition(".")[2]
+    if class_name not in key.synonyms:
+        known = ", ".join(dict.fromkeys(key.synonyms.values()))
+        raise ConfigError(
+            f"{key.name}={raw!r}: this Java class has no equivalent here; there are {known}"
+        )
+    return key.synonyms[class_name]
 
 
 def _parse_bool(key: ConfigKey, raw: object) -> bool:

@@ -109,7 +109,7 @@ class BlockingConnection:
     def _connect(self) -> None:
         options, address = self._options, self.address
         try:
-            peer = socket.create_connection((address.host, address.port), options.connect_timeout_s)
+            peer = _connect_socket(address, options)
             peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if options.tls is not None:
                 peer = options.tls.wrap_socket(peer, server_hostname=address.host)
@@ -183,6 +183,25 @@ def _left(deadline_s: float) -> float:
     if left <= 0:
         raise TimeoutError
     return left
+
+
+def _connect_socket(address: Address, options: ConnectionOptions) -> socket.socket:
+    """Connect to the first address of the host that answers."""
+    if not options.sets_buffers:
+        return socket.create_connection((address.host, address.port), options.connect_timeout_s)
+    found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    problem: OSError | None = None
+    for family, _, _, _, target in found:
+        sock = options.new_socket(family)
+        sock.settimeout(options.connect_timeout_s)
+        try:
+            sock.connect(target)
+        except OSError as error:
+            sock.close()
+            problem = error
+        else:
+            return sock
+    raise problem or OSError(f"{address.host} has no address")
 
 
 def _tls_failure(address: Address, error: OSError) -> BarnabasError:

@@ -8,6 +8,7 @@ connection is `client`'s.
 import asyncio
 import socket
 import ssl
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -35,21 +36,51 @@ async def connect(connection: "ClientConnection", options: ConnectionOptions) ->
     create = partial(
         asyncio.get_running_loop().create_connection,
         lambda: connection,
-        port=address.port,
         ssl=tls,
         server_hostname=hostname,
     )
     try:
-        try:
-            await create(host=address.host)
-        except RuntimeError:
-            # While the interpreter exits no thread can be started that resolves the name.
-            found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
-            await create(host=str(found[0][4][0]))
+        if options.sets_buffers:
+            await create(sock=await _connect_socket(address, options))
+        else:
+            await _connect_by_name(create, address)
     except OSError as error:
         if tls is not None and not isinstance(error, ConnectionRefusedError):
             raise await _tls_failure(address, error) from error
         raise UnavailableError(f"cannot connect to {address}: {connect_problem(error)}") from error
+
+
+async def _connect_by_name(create: Callable[..., Awaitable[object]], address: Address) -> None:
+    try:
+        await create(host=address.host, port=address.port)
+    except RuntimeError:
+        # While the interpreter exits no thread can be started that resolves the name.
+        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+        await create(host=str(found[0][4][0]), port=address.port)
+
+
+async def _connect_socket(address: Address, options: ConnectionOptions) -> socket.socket:
+    """Connect to the first address of the host that answers, with the buffer sizes set before."""
+    loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    except RuntimeError:  # the interpreter exits, as in `_connect_by_name`
+        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    problem: OSError | None = None
+    for family, _, _, _, target in found:
+        sock = options.new_socket(family)
+        sock.setblocking(False)
+        try:
+            await loop.sock_connect(sock, target)
+        except OSError as error:
+            sock.close()
+            problem = error
+        except BaseException:
+            sock.close()
+            raise
+        else:
+            return sock
+    raise problem or OSError(f"{address.host} has no address")
 
 
 async def agree_on_versions(

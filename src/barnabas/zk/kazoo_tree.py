@@ -51,13 +51,21 @@ from barnabas.zk.tree import (
 _log = logging.getLogger(__name__)
 
 _ATTEMPTS = 5
+_MAX_IN_FLIGHT = 10
 
 
 async def connect(
-    hosts: str, *, session_timeout_s: float = 18.0, connect_timeout_s: float = 18.0
+    hosts: str,
+    *,
+    session_timeout_s: float = 18.0,
+    connect_timeout_s: float = 18.0,
+    max_in_flight: int = _MAX_IN_FLIGHT,
 ) -> "KazooTree":
-    """Open a session on `host:port,host:port/chroot`; the chroot is created if it is missing."""
-    tree = KazooTree(hosts, session_timeout_s)
+    """Open a session on `host:port,host:port/chroot`; the chroot is created if it is missing.
+
+    At most `max_in_flight` requests are unanswered at a time; more wait their turn.
+    """
+    tree = KazooTree(hosts, session_timeout_s, max_in_flight)
     try:
         await tree.open(connect_timeout_s)
     except BaseException:
@@ -72,8 +80,12 @@ class KazooTree:
     After LOST a new session is opened as soon as a server can be reached, for ever (KAFKA-5473).
     """
 
-    def __init__(self, hosts: str, session_timeout_s: float) -> None:
+    def __init__(
+        self, hosts: str, session_timeout_s: float, max_in_flight: int = _MAX_IN_FLIGHT
+    ) -> None:
         self._hosts = hosts
+        # Waiting requests go on in the order in which they came.
+        self._in_flight = asyncio.Semaphore(max_in_flight)
         self._timeout_s = session_timeout_s
         self._loop = asyncio.get_running_loop()
         self._complaints = KazooLog(logging.getLogger("barnabas.zk.kazoo"), hosts, SystemClock())
@@ -183,14 +195,17 @@ class KazooTree:
         transaction = self._client.transaction()
         for op in ops:
             add_op(transaction, op)
-        return multi_results(ops, await self._result(transaction.commit_async(), ops[0].path))
+        async with self._in_flight:
+            answer = await self._result(transaction.commit_async(), ops[0].path)
+        return multi_results(ops, answer)
 
     async def _read(self, start: Callable[[], Any], path: str) -> Any:
         """Reads are repeated when the connection fails: asking twice does no harm."""
         for _ in range(_ATTEMPTS):
             await self._until_connected()
             try:
-                return await self._result(start(), path)
+                async with self._in_flight:
+                    return await self._result(start(), path)
             except ConnectionLossError as error:
                 _log.debug("reading %s again: %s", path, error)
         raise ConnectionLossError(f"the connection to {self._hosts} keeps failing")

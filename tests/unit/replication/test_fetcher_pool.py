@@ -8,6 +8,7 @@ from support.replicas import TP, Replica, state
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import UnavailableError
+from barnabas.model.ids import TopicPartition
 from barnabas.replication.fetch_plan import FetchedPartition, FetchLimits, LeaderOffsets
 from barnabas.replication.fetcher_pool import FetcherPool
 
@@ -143,3 +144,26 @@ async def test_nothing_is_followed_once_it_is_closed(following):
     replica.partition.make_follower(state(leader=3, leader_epoch=1))
     pool.follow(replica.partition)
     assert 3 not in sources
+
+
+async def test_partitions_of_one_source_are_spread_over_its_fetchers():
+    """`num.replica.fetchers`: connections per source, and a partition stays with its own."""
+    made = []
+
+    def connect(broker_id):
+        made.append(ScriptedSource(()))
+        return made[-1]
+
+    replicas = [Replica(2) for _ in range(4)]
+    pool = FetcherPool(connect, replicas[0].clock, LIMITS, fetchers_per_source=2)
+    try:
+        for number, replica in enumerate(replicas):
+            replica.partition.topic_partition = TopicPartition("t", number)
+            replica.partition.make_follower(state())
+            pool.follow(replica.partition)
+            pool.follow(replica.partition)
+        for source in made:
+            await asyncio.wait_for(source.exhausted.wait(), 1)
+        assert [len(source.asked[-1]) for source in made] == [2, 2]
+    finally:
+        await pool.close()

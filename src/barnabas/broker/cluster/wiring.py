@@ -80,7 +80,12 @@ class ClusterSide:
         )
         self._sources = self.new_links()
         self.fetchers = FetcherPool(
-            self._connect, clock, _limits(config), self._caught_up, quotas.follower
+            self._connect,
+            clock,
+            _limits(config),
+            self._caught_up,
+            quotas.follower,
+            config["num.replica.fetchers"],
         )
         self.markers = RemoteMarkers(self.new_links())
 

@@ -19,6 +19,7 @@ from barnabas.groups.step import membership_error
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
+from barnabas.model.records import Codec
 from barnabas.replication.partition import Partition
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class GroupSettings:
     call_soon: CallSoon
     commit_timeout_ms: int
     max_batch_bytes: Callable[[], int]
+    codec: Codec = Codec.NONE
 
 
 class GroupShardDriver:
@@ -122,7 +124,9 @@ class GroupShardDriver:
         now_ms = self._settings.steady.now_ms()
         max_bytes = self._settings.max_batch_bytes() if limited else None
         try:
-            end = append_records(self._partition, outcome.records, now_ms, owner, max_bytes)
+            end = append_records(
+                self._partition, outcome.records, now_ms, owner, max_bytes, self._settings.codec
+            )
         except BrokerError as error:
             _logger.warning("%s: append failed: %s", self._partition.topic_partition, error)
             return self.shard.append_failed(outcome, error.code, now_ms)

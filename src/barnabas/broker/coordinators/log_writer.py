@@ -6,7 +6,7 @@ from typing import NamedTuple
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import NO_PRODUCER_ID
-from barnabas.model.records import NO_EPOCH
+from barnabas.model.records import NO_EPOCH, Codec
 from barnabas.records.batch import parse_header
 from barnabas.records.builder import build_batch
 from barnabas.replication.partition import ALL_IN_SYNC, Partition
@@ -29,6 +29,7 @@ def append_records(
     now_ms: int,
     owner: BatchOwner = NOBODY,
     max_bytes: int | None = None,
+    codec: Codec = Codec.NONE,
 ) -> int:
     """Append one batch as leader; returns the offset after it. BrokerError when it is not in.
 
@@ -38,6 +39,7 @@ def append_records(
     batch = build_batch(
         records,
         timestamp_ms=now_ms,
+        codec=codec,
         producer_id=owner.producer_id,
         producer_epoch=owner.producer_epoch,
         transactional=owner is not NOBODY,

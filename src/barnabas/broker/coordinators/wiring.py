@@ -27,6 +27,7 @@ from barnabas.broker.purgatory import Purgatory
 from barnabas.broker.topics import Topics
 from barnabas.model.clock import Clock
 from barnabas.model.ids import BrokerId
+from barnabas.model.records import Codec
 from barnabas.model.topic_names import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from barnabas.replication.partition import Partition
 from barnabas.replication.replica_manager import ReplicaManager
@@ -86,8 +87,9 @@ class Coordinators:
             steady=self._steady,
             schedule=loop.call_later,
             call_soon=loop.call_soon,
-            commit_timeout_ms=self._config["offset.commit.timeout.ms"],
+            commit_timeout_ms=self._config["offsets.commit.timeout.ms"],
             max_batch_bytes=lambda: parts.layers.topic_value(OFFSETS_TOPIC, "max.message.bytes"),
+            codec=Codec(self._config["offsets.topic.compression.codec"]),
         )
         view = TopicsView(parts.metadata)
         return GroupCoordinator(self._config.values, self.internal_topics, view, settings)

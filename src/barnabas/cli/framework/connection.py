@@ -91,10 +91,12 @@ class Connection:
         found: dict[str, Any] = {}
         for name, value in self.settings.items():
             try:
-                found[table.key(name).name] = value
+                own_name, own_value = table.translate(name, value)
             except ConfigError:
                 if not known_to_any_client(name):
                     raise
+            else:
+                found[own_name] = own_value
         return found
 
 
@@ -106,9 +108,8 @@ def known_to_any_client(name: str) -> bool:
     from barnabas.model.config_keys.producer import PRODUCER_KEYS
     from barnabas.model.config_keys.simple import SIMPLE_KEYS
 
-    dotted = name.replace("_", ".")
     tables = (ADMIN_KEYS, CONSUMER_KEYS, PRODUCER_KEYS, SIMPLE_KEYS, CONNECTOR_KEYS)
-    return any(dotted in table for table in tables)
+    return any(table.knows(name) for table in tables)
 
 
 def check_reachable(values: Mapping[str, Any]) -> None:

@@ -1,5 +1,6 @@
 """Reading `bootstrap.servers`: clear errors for what is not host:port."""
 
+import socket
 from collections.abc import Iterable
 
 from barnabas.model.errors import ConfigError
@@ -23,3 +24,18 @@ def parse_address(text: str) -> Address:
 def parse_addresses(texts: Iterable[str]) -> list[Address]:
     """All of them, in order, each once."""
     return list(dict.fromkeys(parse_address(text) for text in texts))
+
+
+def canonical_addresses(addresses: Iterable[Address]) -> list[Address]:
+    """Each host replaced by the canonical names of all its addresses, as Kerberos needs them."""
+    found: dict[Address, None] = {}
+    for address in addresses:
+        try:
+            infos = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+        except OSError as error:
+            raise ConfigError(
+                f"bootstrap.servers: {address.host!r} cannot be resolved: {error.strerror}"
+            ) from error
+        for *_, target in infos:
+            found[Address(socket.getfqdn(str(target[0])), address.port)] = None
+    return list(found)

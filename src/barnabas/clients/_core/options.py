@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from barnabas.clients._core.addresses import parse_addresses
+from barnabas.clients._core.addresses import canonical_addresses, parse_addresses
 from barnabas.net.connection_options import Address, ConnectionOptions
 
 
@@ -25,8 +25,11 @@ class ClientOptions:
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> "ClientOptions":
         """From the values of a table that includes `CLIENT_KEYS`."""
+        bootstrap = parse_addresses(values["bootstrap.servers"])
+        if values["client.dns.lookup"] == "resolve_canonical_bootstrap_servers_only":
+            bootstrap = canonical_addresses(bootstrap)
         return cls(
-            bootstrap=tuple(parse_addresses(values["bootstrap.servers"])),
+            bootstrap=tuple(bootstrap),
             connection=_connection(values),
             metadata_max_age_ms=values["metadata.max.age.ms"],
             retry_backoff_ms=values["retry.backoff.ms"],

@@ -60,7 +60,7 @@ class ConsumerSettings:
     def parse(cls, config: Mapping[str, object]) -> "ConsumerSettings":
         """From a user's configuration; ConfigError names what is wrong."""
         values = CONSUMER_KEYS.parse(config)
-        given = {CONSUMER_KEYS.key(name).name for name in config}
+        given = CONSUMER_KEYS.given(config)
         _check(values, given)
         return cls(
             client=ClientOptions.from_values(values),

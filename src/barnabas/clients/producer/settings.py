@@ -89,8 +89,8 @@ class ProducerSettings:
         if self.transactional_id is not None and not self.idempotent:
             raise ConfigError("transactional.id needs enable.idempotence=true")
         least = self.linger_ms + self.request_timeout_ms
-        given = "delivery.timeout.ms" in config or "delivery_timeout_ms" in config
-        if given and self.delivery_timeout_ms < least:
+        given = PRODUCER_KEYS.given(config)
+        if "delivery.timeout.ms" in given and self.delivery_timeout_ms < least:
             raise ConfigError(
                 f"delivery.timeout.ms={self.delivery_timeout_ms} must be at least "
                 f"linger.ms + request.timeout.ms = {least}"
@@ -124,8 +124,7 @@ def _level(values: Mapping[str, Any], codec: Codec, config: Mapping[str, object]
     if codec not in (Codec.GZIP, Codec.LZ4, Codec.ZSTD):
         return None
     name = f"compression.{codec.name.lower()}.level"
-    given = name in config or name.replace(".", "_") in config
-    return int(values[name]) if given else None
+    return int(values[name]) if name in PRODUCER_KEYS.given(config) else None
 
 
 def _callable(values: Mapping[str, Any], name: str) -> Serializer | None:

@@ -2,6 +2,7 @@
 
 from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, at_least
 from barnabas.model.config_keys.client import CLIENT_KEYS
+from barnabas.model.config_keys.other_names import CLIENT_ADVICE
 
 ADMIN_KEYS = ConfigTable(
     [
@@ -20,5 +21,6 @@ ADMIN_KEYS = ConfigTable(
             "Accepted for Kafka's sake: a call is tried again until its time is up.",
             at_least(0),
         ),
-    ]
+    ],
+    CLIENT_ADVICE,
 )

@@ -9,6 +9,7 @@ from barnabas.model.address_limits import address_limits_problem
 from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, at_least, between, one_of
 from barnabas.model.config_keys.groups import GROUP_KEYS
 from barnabas.model.config_keys.log import LOG_KEYS
+from barnabas.model.config_keys.other_names import BROKER_ADVICE
 from barnabas.model.config_keys.security import SECURITY_KEYS
 from barnabas.model.config_keys.transactions import TRANSACTION_KEYS
 
@@ -95,6 +96,13 @@ NETWORK_KEYS = [
     ConfigKey("num.io.threads", INT, 8, "Request threads.", at_least(1), note=_ONE_LOOP),
     ConfigKey("background.threads", INT, 10, "Background threads.", at_least(1), note=_ONE_LOOP),
     ConfigKey("request.timeout.ms", INT, 30_000, "Longest wait for another broker's answer."),
+    ConfigKey(
+        "metric.reporters",
+        LIST,
+        [],
+        "Classes that report metrics.",
+        note="Accepted for Kafka's sake, without effect: Java classes cannot be loaded",
+    ),
 ]
 
 TOPIC_DEFAULT_KEYS = [
@@ -240,5 +248,6 @@ BROKER_KEYS = ConfigTable(
         *GROUP_KEYS,
         *TRANSACTION_KEYS,
         *ZOOKEEPER_KEYS,
-    ]
+    ],
+    BROKER_ADVICE,
 )

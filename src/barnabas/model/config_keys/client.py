@@ -1,7 +1,8 @@
 """Keys that the producer, the consumers and the admin client share."""
 
-from barnabas.model.config import ConfigKey, ConfigType, at_least, each_of, one_of
-from barnabas.model.config_keys.security import PEM_NOTE, only_pem
+from barnabas.model.config import Alias, ConfigKey, ConfigType, at_least, each_of, one_of
+from barnabas.model.config_keys.other_names import SECURITY_PROTOCOL_SYNONYMS
+from barnabas.model.config_keys.security import PEM_NOTE, PEM_ONLY_NOTE, only_pem
 
 INT, LONG, STRING, LIST = ConfigType.INT, ConfigType.LONG, ConfigType.STRING, ConfigType.LIST
 BOOLEAN, PASSWORD = ConfigType.BOOLEAN, ConfigType.PASSWORD
@@ -14,12 +15,25 @@ CONNECTION_KEYS = [
         "host:port of some brokers, from which the rest of the cluster is learned.",
         lambda value: None if value else "at least one host:port is needed",
         required=True,
+        aliases=(Alias("metadata.broker.list"),),
     ),
     ConfigKey("client.id", STRING, "barnabas", "Name of this client in the broker's logs."),
     ConfigKey(
-        "metadata.max.age.ms", LONG, 300_000, "Age at which metadata is fetched anew.", at_least(0)
+        "metadata.max.age.ms",
+        LONG,
+        300_000,
+        "Age at which metadata is fetched anew.",
+        at_least(0),
+        aliases=(Alias("topic.metadata.refresh.interval.ms"),),
     ),
-    ConfigKey("request.timeout.ms", INT, 30_000, "Longest wait for one answer.", at_least(1)),
+    ConfigKey(
+        "request.timeout.ms",
+        INT,
+        30_000,
+        "Longest wait for one answer.",
+        at_least(1),
+        aliases=(Alias("socket.timeout.ms"),),
+    ),
     ConfigKey("retry.backoff.ms", LONG, 100, "First pause before a retry.", at_least(0)),
     ConfigKey("retry.backoff.max.ms", LONG, 1000, "Longest pause before a retry.", at_least(0)),
     ConfigKey("reconnect.backoff.ms", LONG, 50, "First pause before a reconnect.", at_least(0)),
@@ -37,10 +51,37 @@ CONNECTION_KEYS = [
         at_least(1),
     ),
     ConfigKey(
-        "send.buffer.bytes", INT, 131_072, "SO_SNDBUF; -1 leaves the system's.", at_least(-1)
+        "send.buffer.bytes",
+        INT,
+        -1,
+        "Size of the socket's send buffer (SO_SNDBUF). With -1 the system adapts it, which is"
+        " faster than Kafka's default of 131072.",
+        at_least(-1),
+        aliases=(Alias("socket.send.buffer.bytes"),),
     ),
     ConfigKey(
-        "receive.buffer.bytes", INT, 65_536, "SO_RCVBUF; -1 leaves the system's.", at_least(-1)
+        "receive.buffer.bytes",
+        INT,
+        -1,
+        "Size of the socket's receive buffer (SO_RCVBUF). With -1 the system adapts it, which is"
+        " faster than Kafka's defaults of 32768 and 65536.",
+        at_least(-1),
+        aliases=(Alias("socket.receive.buffer.bytes"),),
+    ),
+    ConfigKey(
+        "client.dns.lookup",
+        STRING,
+        "use_all_dns_ips",
+        "How host names are resolved: all addresses of a name are tried in turn, or each bootstrap"
+        " name is first replaced by the canonical names of its addresses.",
+        one_of("use_all_dns_ips", "resolve_canonical_bootstrap_servers_only"),
+    ),
+    ConfigKey(
+        "metric.reporters",
+        LIST,
+        [],
+        "Classes that report metrics.",
+        note="Accepted for Kafka's sake, without effect: Java classes cannot be loaded",
     ),
     ConfigKey(
         "metadata.recovery.strategy",
@@ -59,22 +100,55 @@ SECURITY_KEYS = [
         "PLAINTEXT",
         "How brokers are spoken to.",
         one_of("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"),
+        synonyms=SECURITY_PROTOCOL_SYNONYMS,
     ),
     ConfigKey("ssl.ca.location", STRING, None, "PEM file of the CA certificates to trust."),
     ConfigKey("ssl.certificate.location", STRING, None, "PEM file of this client's certificate."),
     ConfigKey("ssl.key.location", STRING, None, "PEM file of this client's private key."),
     ConfigKey("ssl.key.password", PASSWORD, None, "Password of that key."),
-    ConfigKey("ssl.truststore.type", STRING, "PEM", "Form of what is trusted.", only_pem),
+    ConfigKey(
+        "ssl.truststore.type",
+        STRING,
+        "PEM",
+        "Form of what is trusted.",
+        only_pem,
+        note=PEM_ONLY_NOTE,
+    ),
     ConfigKey("ssl.truststore.location", STRING, None, "Other name of ssl.ca.location."),
     ConfigKey("ssl.truststore.password", PASSWORD, None, "Password of it.", note=PEM_NOTE),
-    ConfigKey("ssl.truststore.certificates", STRING, None, "CA certificates to trust, as PEM."),
-    ConfigKey("ssl.keystore.type", STRING, "PEM", "Form of this client's own key.", only_pem),
+    ConfigKey(
+        "ssl.truststore.certificates",
+        STRING,
+        None,
+        "CA certificates to trust, as PEM.",
+        aliases=(Alias("ssl.ca.pem"),),
+    ),
+    ConfigKey(
+        "ssl.keystore.type",
+        STRING,
+        "PEM",
+        "Form of this client's own key.",
+        only_pem,
+        note=PEM_ONLY_NOTE,
+    ),
     ConfigKey(
         "ssl.keystore.location", STRING, None, "PEM file of the private key and its certificates."
     ),
     ConfigKey("ssl.keystore.password", PASSWORD, None, "Password of it.", note=PEM_NOTE),
-    ConfigKey("ssl.keystore.key", PASSWORD, None, "The private key itself, as PEM."),
-    ConfigKey("ssl.keystore.certificate.chain", STRING, None, "Its certificates, as PEM."),
+    ConfigKey(
+        "ssl.keystore.key",
+        PASSWORD,
+        None,
+        "The private key itself, as PEM.",
+        aliases=(Alias("ssl.key.pem"),),
+    ),
+    ConfigKey(
+        "ssl.keystore.certificate.chain",
+        STRING,
+        None,
+        "Its certificates, as PEM.",
+        aliases=(Alias("ssl.certificate.pem"),),
+    ),
     ConfigKey(
         "ssl.enabled.protocols",
         LIST,
@@ -90,7 +164,11 @@ SECURITY_KEYS = [
         one_of("https", ""),
     ),
     ConfigKey(
-        "sasl.mechanism", STRING, "GSSAPI", "SASL mechanism: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512."
+        "sasl.mechanism",
+        STRING,
+        "GSSAPI",
+        "SASL mechanism: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512.",
+        aliases=(Alias("sasl.mechanisms"),),
     ),
     ConfigKey("sasl.username", STRING, None, "User name for PLAIN and SCRAM."),
     ConfigKey("sasl.password", PASSWORD, None, "Password for PLAIN and SCRAM."),

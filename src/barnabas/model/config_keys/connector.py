@@ -8,6 +8,7 @@ import re
 
 from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, at_least, one_of
 from barnabas.model.config_keys.client import CLIENT_KEYS
+from barnabas.model.config_keys.other_names import ASSIGNORS
 
 INT, LONG, STRING = ConfigType.INT, ConfigType.LONG, ConfigType.STRING
 BOOLEAN = ConfigType.BOOLEAN
@@ -79,6 +80,7 @@ MEMBER_KEYS = [
         "range",
         "How partitions are shared among the group's streams.",
         one_of("range", "roundrobin"),
+        synonyms=ASSIGNORS,
     ),
     ConfigKey(
         "exclude.internal.topics", BOOLEAN, True, "Whether filters leave the system's topics out."
@@ -134,7 +136,12 @@ FETCH_KEYS = [
     ),
     ConfigKey("socket.timeout.ms", INT, 30_000, "Longest wait for one answer.", at_least(1)),
     ConfigKey(
-        "socket.receive.buffer.bytes", INT, 65_536, "SO_RCVBUF; -1: the system's.", at_least(-1)
+        "socket.receive.buffer.bytes",
+        INT,
+        -1,
+        "Size of the socket's receive buffer (SO_RCVBUF). With -1 the system adapts it, which is"
+        " faster than Kafka's default of 65536.",
+        at_least(-1),
     ),
     ConfigKey(
         "consumer.timeout.ms",

@@ -1,7 +1,21 @@
 """Keys of the group consumer, with Kafka's names and defaults."""
 
-from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, at_least, one_of
+from barnabas.model.config import (
+    Alias,
+    ConfigKey,
+    ConfigTable,
+    ConfigType,
+    at_least,
+    one_of,
+    only_objects,
+)
 from barnabas.model.config_keys.client import CLIENT_KEYS
+from barnabas.model.config_keys.other_names import (
+    ASSIGNORS,
+    CONSUMER_ADVICE,
+    DESERIALIZERS,
+    RESETS,
+)
 
 INT, LONG, STRING, LIST = ConfigType.INT, ConfigType.LONG, ConfigType.STRING, ConfigType.LIST
 BOOLEAN, CLASS = ConfigType.BOOLEAN, ConfigType.CLASS
@@ -9,7 +23,12 @@ BOOLEAN, CLASS = ConfigType.BOOLEAN, ConfigType.CLASS
 FETCH_KEYS = [
     ConfigKey("fetch.min.bytes", INT, 1, "Bytes a fetch waits for.", at_least(0)),
     ConfigKey(
-        "fetch.max.wait.ms", INT, 500, "How long it waits for them on the broker.", at_least(0)
+        "fetch.max.wait.ms",
+        INT,
+        500,
+        "How long it waits for them on the broker.",
+        at_least(0),
+        aliases=(Alias("fetch.wait.max.ms"),),
     ),
     ConfigKey("fetch.max.bytes", INT, 50 * 1024**2, "Bytes of one fetch response.", at_least(0)),
     ConfigKey(
@@ -18,6 +37,7 @@ FETCH_KEYS = [
         1024**2,
         "Bytes of one partition in it; the first batch comes whole all the same.",
         at_least(0),
+        aliases=(Alias("fetch.message.max.bytes"),),
     ),
     ConfigKey("max.poll.records", INT, 500, "Records one poll() returns at most.", at_least(1)),
     ConfigKey("check.crcs", BOOLEAN, True, "Whether batches are checked against their sums."),
@@ -39,9 +59,17 @@ FETCH_KEYS = [
     ConfigKey(
         "exclude.internal.topics", BOOLEAN, True, "Whether patterns leave the system's topics out."
     ),
-    ConfigKey("key.deserializer", CLASS, None, "callable(bytes) -> key."),
-    ConfigKey("value.deserializer", CLASS, None, "callable(bytes) -> value."),
-    ConfigKey("interceptor.classes", LIST, [], "Objects with on_consume(records) and on_commit()."),
+    ConfigKey("key.deserializer", CLASS, None, "callable(bytes) -> key.", synonyms=DESERIALIZERS),
+    ConfigKey(
+        "value.deserializer", CLASS, None, "callable(bytes) -> value.", synonyms=DESERIALIZERS
+    ),
+    ConfigKey(
+        "interceptor.classes",
+        LIST,
+        [],
+        "Objects with on_consume(records) and on_commit().",
+        only_objects,
+    ),
 ]
 
 OFFSET_KEYS = [
@@ -55,8 +83,15 @@ OFFSET_KEYS = [
             if value in ("earliest", "latest", "none") or value.startswith("by_duration:")
             else "must be earliest, latest, none or by_duration:<ISO 8601 duration>"
         ),
+        synonyms=RESETS,
     ),
-    ConfigKey("enable.auto.commit", BOOLEAN, True, "Whether offsets are committed by themselves."),
+    ConfigKey(
+        "enable.auto.commit",
+        BOOLEAN,
+        True,
+        "Whether offsets are committed by themselves.",
+        aliases=(Alias("auto.commit.enable"),),
+    ),
     ConfigKey(
         "auto.commit.interval.ms", INT, 5_000, "How often, while poll() is called.", at_least(0)
     ),
@@ -90,7 +125,10 @@ GROUP_MEMBER_KEYS = [
         LIST,
         ["range", "cooperative-sticky"],
         "Assignors by name: range, roundrobin, sticky, cooperative-sticky; or objects.",
+        synonyms=ASSIGNORS,
     ),
 ]
 
-CONSUMER_KEYS = ConfigTable([*CLIENT_KEYS, *FETCH_KEYS, *OFFSET_KEYS, *GROUP_MEMBER_KEYS])
+CONSUMER_KEYS = ConfigTable(
+    [*CLIENT_KEYS, *FETCH_KEYS, *OFFSET_KEYS, *GROUP_MEMBER_KEYS], CONSUMER_ADVICE
+)

@@ -1,8 +1,9 @@
 """Broker keys of the group coordinator; part of the broker's table."""
 
-from barnabas.model.config import ConfigKey, ConfigType, at_least, between, each_of, one_of
+from barnabas.model.config import Alias, ConfigKey, ConfigType, at_least, between, each_of, one_of
 
 _INT_MAX = 2**31 - 1
+_NO_GROUP_SETTINGS = "Without effect: there are no settings of single groups to be bounded"
 
 CLASSIC_GROUP_KEYS = (
     ConfigKey(
@@ -54,6 +55,7 @@ CONSUMER_GROUP_KEYS = (
         45_000,
         "Least session timeout that may be set for one consumer group.",
         at_least(1),
+        note=_NO_GROUP_SETTINGS,
     ),
     ConfigKey(
         "group.consumer.max.session.timeout.ms",
@@ -61,6 +63,7 @@ CONSUMER_GROUP_KEYS = (
         60_000,
         "Greatest session timeout that may be set for one consumer group.",
         at_least(1),
+        note=_NO_GROUP_SETTINGS,
     ),
     ConfigKey(
         "group.consumer.heartbeat.interval.ms",
@@ -76,6 +79,7 @@ CONSUMER_GROUP_KEYS = (
         5_000,
         "Least heartbeat interval that may be set for one consumer group.",
         at_least(1),
+        note=_NO_GROUP_SETTINGS,
     ),
     ConfigKey(
         "group.consumer.max.heartbeat.interval.ms",
@@ -83,6 +87,7 @@ CONSUMER_GROUP_KEYS = (
         15_000,
         "Greatest heartbeat interval that may be set for one consumer group.",
         at_least(1),
+        note=_NO_GROUP_SETTINGS,
     ),
     ConfigKey(
         "group.consumer.max.size",
@@ -129,11 +134,12 @@ OFFSET_KEYS = (
         at_least(1),
     ),
     ConfigKey(
-        "offset.commit.timeout.ms",
+        "offsets.commit.timeout.ms",
         ConfigType.INT,
         5_000,
         "How long a commit waits for replication before it is answered with a time-out.",
         at_least(1),
+        aliases=(Alias("offset.commit.timeout.ms"),),
     ),
     ConfigKey(
         "offsets.topic.num.partitions",

@@ -1,20 +1,38 @@
 """Keys of the producer, with Kafka's names and defaults."""
 
-from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, at_least, between, one_of
+from barnabas.model.config import (
+    Alias,
+    ConfigKey,
+    ConfigTable,
+    ConfigType,
+    at_least,
+    between,
+    one_of,
+    only_objects,
+)
 from barnabas.model.config_keys.client import CLIENT_KEYS
+from barnabas.model.config_keys.other_names import PARTITIONERS, PRODUCER_ADVICE, SERIALIZERS
 
 INT, LONG, STRING, LIST = ConfigType.INT, ConfigType.LONG, ConfigType.STRING, ConfigType.LIST
 BOOLEAN, CLASS, SHORT = ConfigType.BOOLEAN, ConfigType.CLASS, ConfigType.SHORT
 
 BATCHING_KEYS = [
     ConfigKey("batch.size", INT, 16_384, "Bytes at which a batch is full.", at_least(0)),
-    ConfigKey("linger.ms", LONG, 5, "How long a batch waits for more records.", at_least(0)),
+    ConfigKey(
+        "linger.ms",
+        LONG,
+        5,
+        "How long a batch waits for more records.",
+        at_least(0),
+        aliases=(Alias("queue.buffering.max.ms"),),
+    ),
     ConfigKey(
         "buffer.memory",
         LONG,
         32 * 1024**2,
         "Bytes of records held before send() blocks.",
         at_least(0),
+        aliases=(Alias("queue.buffering.max.kbytes", 1024),),
     ),
     ConfigKey(
         "max.block.ms",
@@ -24,7 +42,12 @@ BATCHING_KEYS = [
         at_least(0),
     ),
     ConfigKey(
-        "max.request.size", INT, 1_048_576, "Largest record, and request, sent.", at_least(0)
+        "max.request.size",
+        INT,
+        1_048_576,
+        "Largest record, and request, sent.",
+        at_least(0),
+        aliases=(Alias("message.max.bytes"),),
     ),
     ConfigKey(
         "compression.type",
@@ -32,6 +55,7 @@ BATCHING_KEYS = [
         "none",
         "Codec of batches.",
         one_of("none", "gzip", "snappy", "lz4", "zstd"),
+        aliases=(Alias("compression.codec"),),
     ),
     ConfigKey("compression.gzip.level", INT, -1, "Level of gzip.", between(-1, 9)),
     ConfigKey("compression.lz4.level", INT, 9, "Level of lz4.", between(1, 17)),
@@ -45,14 +69,23 @@ DELIVERY_KEYS = [
         "all",
         "Who must have a record before it counts: 0 nobody, 1 the leader, all the ISR.",
         one_of("all", "-1", "0", "1"),
+        aliases=(Alias("request.required.acks"),),
     ),
-    ConfigKey("retries", INT, 2**31 - 1, "Tries after the first.", between(0, 2**31 - 1)),
+    ConfigKey(
+        "retries",
+        INT,
+        2**31 - 1,
+        "Tries after the first.",
+        between(0, 2**31 - 1),
+        aliases=(Alias("message.send.max.retries"),),
+    ),
     ConfigKey(
         "delivery.timeout.ms",
         INT,
         120_000,
         "Time after which a record that was not acknowledged has failed.",
         at_least(0),
+        aliases=(Alias("message.timeout.ms"),),
     ),
     ConfigKey(
         "max.in.flight.requests.per.connection",
@@ -60,6 +93,7 @@ DELIVERY_KEYS = [
         5,
         "Requests sent before the first answer; at most 5 with idempotence.",
         at_least(1),
+        aliases=(Alias("max.in.flight"),),
     ),
     ConfigKey("enable.idempotence", BOOLEAN, None, "No duplicates and no reordering by retries."),
     ConfigKey("transactional.id", STRING, None, "Name that makes transactions possible."),
@@ -73,20 +107,28 @@ DELIVERY_KEYS = [
 ]
 
 PLUGIN_KEYS = [
-    ConfigKey("key.serializer", CLASS, None, "callable(key) -> bytes."),
-    ConfigKey("value.serializer", CLASS, None, "callable(value) -> bytes."),
+    ConfigKey("key.serializer", CLASS, None, "callable(key) -> bytes.", synonyms=SERIALIZERS),
+    ConfigKey("value.serializer", CLASS, None, "callable(value) -> bytes.", synonyms=SERIALIZERS),
     ConfigKey(
         "partitioner.class",
         CLASS,
         None,
         "'murmur2' (default), 'round_robin', or callable(topic, key, value, count) -> partition.",
+        aliases=(Alias("partitioner"),),
+        synonyms=PARTITIONERS,
     ),
     ConfigKey(
         "partitioner.ignore.keys", BOOLEAN, False, "Spread keyed records as if they had no key."
     ),
     ConfigKey(
-        "interceptor.classes", LIST, [], "Objects with on_send(record) and on_acknowledgement()."
+        "interceptor.classes",
+        LIST,
+        [],
+        "Objects with on_send(record) and on_acknowledgement().",
+        only_objects,
     ),
 ]
 
-PRODUCER_KEYS = ConfigTable([*CLIENT_KEYS, *BATCHING_KEYS, *DELIVERY_KEYS, *PLUGIN_KEYS])
+PRODUCER_KEYS = ConfigTable(
+    [*CLIENT_KEYS, *BATCHING_KEYS, *DELIVERY_KEYS, *PLUGIN_KEYS], PRODUCER_ADVICE
+)

@@ -12,6 +12,7 @@ INT, LONG, STRING = ConfigType.INT, ConfigType.LONG, ConfigType.STRING
 BOOLEAN, LIST, PASSWORD = ConfigType.BOOLEAN, ConfigType.LIST, ConfigType.PASSWORD
 
 SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+PEM_ONLY_NOTE = "Checked only: PEM is the one form that is read."
 PEM_NOTE = "Accepted for Kafka's sake: PEM needs none."
 
 
@@ -21,7 +22,14 @@ def only_pem(value: Any) -> str | None:
 
 
 TLS_KEYS = [
-    ConfigKey("ssl.keystore.type", STRING, "PEM", "Form of the broker's own key.", only_pem),
+    ConfigKey(
+        "ssl.keystore.type",
+        STRING,
+        "PEM",
+        "Form of the broker's own key.",
+        only_pem,
+        note=PEM_ONLY_NOTE,
+    ),
     ConfigKey(
         "ssl.keystore.location", STRING, None, "PEM file of the private key and its certificates."
     ),
@@ -29,7 +37,14 @@ TLS_KEYS = [
     ConfigKey("ssl.keystore.key", PASSWORD, None, "The private key itself, as PEM."),
     ConfigKey("ssl.keystore.certificate.chain", STRING, None, "Its certificates, as PEM."),
     ConfigKey("ssl.key.password", PASSWORD, None, "Password of the private key."),
-    ConfigKey("ssl.truststore.type", STRING, "PEM", "Form of what is trusted.", only_pem),
+    ConfigKey(
+        "ssl.truststore.type",
+        STRING,
+        "PEM",
+        "Form of what is trusted.",
+        only_pem,
+        note=PEM_ONLY_NOTE,
+    ),
     ConfigKey("ssl.truststore.location", STRING, None, "PEM file of the CA certificates to trust."),
     ConfigKey("ssl.truststore.password", PASSWORD, None, "Password of the file.", note=PEM_NOTE),
     ConfigKey("ssl.truststore.certificates", STRING, None, "CA certificates to trust, as PEM."),

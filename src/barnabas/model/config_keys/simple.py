@@ -2,6 +2,7 @@
 
 from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, at_least, one_of
 from barnabas.model.config_keys.client import CLIENT_KEYS
+from barnabas.model.config_keys.other_names import CLIENT_ADVICE
 
 SIMPLE_KEYS = ConfigTable(
     [
@@ -35,5 +36,6 @@ SIMPLE_KEYS = ConfigTable(
             "Longest time a call tries, leader changes included.",
             at_least(0),
         ),
-    ]
+    ],
+    CLIENT_ADVICE,
 )

@@ -44,7 +44,7 @@ def test_without_a_group_nothing_is_committed():
         {"group_id": "g", "group_remote_assignor": "uniform"},
         {"group_id": "g", "group_protocol": "newest"},
         {"fetch_max_wait_ms": 30_000},
-        {"auto_offset_reset": "smallest"},
+        {"auto_offset_reset": "first"},
         {"auto_offset_reset": "by_duration:soon"},
         {"isolation_level": "dirty"},
         {"value_deserializer": "utf-8"},

@@ -1,0 +1,108 @@
+"""How other clients name values and keys: Java's classes, librdkafka's properties.
+
+Keys that have an equivalent here carry it as `aliases`, and values as `synonyms`; the tables at the
+end hold keys without an equivalent, each with the advice that the error gives.
+"""
+
+SERIALIZERS = {
+    "StringSerializer": "string",
+    "ByteArraySerializer": "bytes",
+    "BytesSerializer": "bytes",
+    "ByteBufferSerializer": "bytes",
+    "IntegerSerializer": "int",
+    "LongSerializer": "long",
+    "DoubleSerializer": "double",
+    "UUIDSerializer": "uuid",
+}
+DESERIALIZERS = {name.replace("Ser", "Deser"): value for name, value in SERIALIZERS.items()}
+
+ASSIGNORS = {
+    "RangeAssignor": "range",
+    "RoundRobinAssignor": "roundrobin",
+    "StickyAssignor": "sticky",
+    "CooperativeStickyAssignor": "cooperative-sticky",
+}
+
+PARTITIONERS = {
+    "DefaultPartitioner": "murmur2",
+    "RoundRobinPartitioner": "round_robin",
+    "murmur2_random": "murmur2",
+}
+
+RESETS = {
+    "smallest": "earliest",
+    "beginning": "earliest",
+    "largest": "latest",
+    "end": "latest",
+    "error": "none",
+}
+
+SECURITY_PROTOCOL_SYNONYMS = {
+    name.lower(): name for name in ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+}
+
+_LOGGING = "use Python's logging; the loggers are below 'barnabas'"
+_NEGOTIATED = "leave it out, API versions are negotiated with each broker"
+
+CLIENT_ADVICE = {
+    "api.version.request": _NEGOTIATED,
+    "api.version.fallback.ms": _NEGOTIATED,
+    "broker.version.fallback": _NEGOTIATED,
+    "debug": _LOGGING,
+    "log_level": _LOGGING,
+    "logger": _LOGGING,
+    "log_cb": _LOGGING,
+    "statistics.interval.ms": "there are no periodic statistics",
+    "stats_cb": "there are no periodic statistics",
+    "error_cb": "errors are raised from the call that they concern, and logged",
+    "throttle_cb": "throttling by a broker's quota is applied without a callback",
+    "socket.keepalive.enable": "connections are closed after connections.max.idle.ms",
+    "socket.nagle.disable": "Nagle's algorithm is always off",
+    "broker.address.family": "all addresses of a host are tried; name an address instead of a host",
+    "enable.ssl.certificate.verification": "name the certificate to trust with ssl.ca.location",
+    "sasl.kerberos.service.name": "use sasl.mechanism PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512",
+    "zookeeper.connect": "use bootstrap.servers, or ConsumerConnector for a group in ZooKeeper",
+}
+
+PRODUCER_ADVICE = {
+    **CLIENT_ADVICE,
+    "batch.num.messages": "use batch.size, in bytes",
+    "queue.buffering.max.messages": "use buffer.memory, in bytes",
+    "compression.level": "use compression.gzip.level, compression.lz4.level or"
+    " compression.zstd.level",
+    "dr_cb": "use the future that send() returns",
+    "dr_msg_cb": "use the future that send() returns",
+    "on_delivery": "use the future that send() returns",
+    "delivery.report.only.error": "use the future that send() returns",
+    "enable.gapless.guarantee": "use enable.idempotence",
+    "sticky.partitioning.linger.ms": "use linger.ms and batch.size",
+}
+
+CONSUMER_ADVICE = {
+    **CLIENT_ADVICE,
+    "enable.auto.offset.store": "set enable.auto.commit=false and commit() what was processed",
+    "enable.partition.eof": "compare position() with end_offsets()",
+    "queued.min.messages": "use max.poll.records and fetch.max.bytes",
+    "queued.max.messages.kbytes": "use fetch.max.bytes",
+    "fetch.error.backoff.ms": "use retry.backoff.ms",
+    "rebalance_cb": "give subscribe() a listener",
+    "offset_commit_cb": "give commit_async() a callback",
+    "consume.callback.max.messages": "use max.poll.records",
+}
+
+_QUORUM = "metadata is kept in ZooKeeper (zookeeper.connect), or embedded when that is unset"
+_ALL_VERSIONS = "leave it out, all versions of the protocol and record format v2 are served"
+
+BROKER_ADVICE = {
+    "process.roles": _QUORUM,
+    "controller.quorum.voters": _QUORUM,
+    "controller.quorum.bootstrap.servers": _QUORUM,
+    "controller.listener.names": _QUORUM,
+    "metadata.log.dir": _QUORUM,
+    "inter.broker.protocol.version": _ALL_VERSIONS,
+    "log.message.format.version": _ALL_VERSIONS,
+    "quota.producer.default": "set a quota of the default client with kafka-configs",
+    "quota.consumer.default": "set a quota of the default client with kafka-configs",
+    "log.message.timestamp.difference.max.ms": "use log.message.timestamp.before.max.ms and"
+    " log.message.timestamp.after.max.ms",
+}
