@@ -1,6 +1,6 @@
-"""The cluster's brain: pure decisions in `machines`, one event loop around them.
+"""The cluster controller: pure decisions in `machines`, one event loop around them.
 
-`controller` is the object a broker runs; it stands for election (`election`), and while it reigns
-the work is that of `active`. `topic_admin` and `registration` write to the tree what every broker
-may write, controller or not.
+Every broker runs a `controller.Controller`. It takes part in controller elections (`election`);
+while it is the active controller, the classes in `active` do the work. `topic_admin` and
+`registration` hold the writes to the metadata tree that every broker may make.
 """

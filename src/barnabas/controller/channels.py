@@ -1,7 +1,7 @@
-"""How commands reach brokers: the port, and an outbox that keeps their order per broker.
+"""Sends controller commands to brokers: the transport port, and a queue per broker.
 
-Commands to one broker are sent one after another, each repeated until the broker has answered it,
-has left, or the controller has stopped reigning. Brokers do not wait for each other.
+Commands to one broker are sent one after another. Each is retried until the broker responds,
+leaves the cluster, or the controller epoch ends. A slow broker does not delay the others.
 """
 
 import asyncio
@@ -26,10 +26,10 @@ ReplyListener = Callable[[BrokerId, Command, ControlReply], None]
 
 
 class BrokerChannels(Protocol):
-    """Carries a command to a broker: a direct call to the local one, the wire to the others."""
+    """Transport of commands: a direct call for the local broker, a request for the others."""
 
     async def send(self, broker_id: BrokerId, command: Command) -> ControlReply:
-        """Deliver and await the answer; any BarnabasError or OSError means: try again."""
+        """Send a command and return the reply; BarnabasError or OSError requests a retry."""
         ...
 
 
@@ -51,7 +51,7 @@ class Outbox:
         self._queues.setdefault(broker_id, deque())
 
     def remove_broker(self, broker_id: BrokerId) -> None:
-        """Forget what waits for a broker that has left; its next incarnation is told afresh."""
+        """Drop the commands of a broker that left; when it returns it gets full metadata."""
         self._queues.pop(broker_id, None)
         sender = self._senders.pop(broker_id, None)
         if sender is not None:
@@ -67,7 +67,7 @@ class Outbox:
             self._senders[broker_id] = sender
 
     def pause(self) -> None:
-        """Hold commands back: the session is in doubt, and with it the right to command."""
+        """Stop sending: the session is suspended, so another controller may have been elected."""
         self._open.clear()
 
     def resume(self) -> None:
@@ -95,6 +95,6 @@ class Outbox:
                 return await self._channels.send(broker_id, command)
             except (BarnabasError, OSError) as error:
                 name = type(command).__name__
-                _log.warning("%s to broker %d failed, trying again: %s", name, broker_id, error)
+                _log.warning("%s to broker %d failed, will retry: %s", name, broker_id, error)
             await asyncio.sleep(backoff_s)
             backoff_s = min(backoff_s * 2, 1.0)

@@ -1,4 +1,4 @@
-"""The settings the controller goes by, out of a broker's configuration."""
+"""The controller's settings, taken from a broker's configuration."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any, Self
 
 @dataclass(frozen=True, slots=True)
 class ControllerConfig:
-    """Defaults are Kafka's."""
+    """Settings of the controller with Kafka's defaults."""
 
     auto_leader_rebalance_enable: bool = True
     leader_imbalance_check_interval_s: float = 300
@@ -18,7 +18,7 @@ class ControllerConfig:
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Self:
-        """From parsed broker configuration; keys that are missing keep their defaults."""
+        """Build from a parsed broker configuration; missing keys keep their defaults."""
         default = cls()
         return cls(
             values.get("auto.leader.rebalance.enable", default.auto_leader_rebalance_enable),

@@ -1,11 +1,11 @@
-"""The controller that every broker runs: it stands for election, reigns, and steps down.
+"""Runs controller elections for one broker, and starts and stops the active controller.
 
-One task processes one event at a time (`event_queue`). While another broker reigns, the only
-events are looks at /controller. After an election the work is `active_controller`'s.
+One task processes one event at a time (`event_queue`). While another broker is the controller, the
+only events are checks of /controller. After a won election `active_controller` does the work.
 
-Session states: SUSPENDED stops everything where it is, since another controller may already have
-been elected; LOST ends the reign at once, and with the next session the broker registers again
-and stands for election again.
+Session states: SUSPENDED pauses all events, because another controller may already have been
+elected. LOST ends the controller epoch at once; in the next session the broker registers again and
+takes part in the election again.
 """
 
 import asyncio
@@ -15,11 +15,11 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from barnabas.controller.active.active_controller import ActiveController
+from barnabas.controller.active.epoch_state import ControllerEpoch, ControllerEpochState
 from barnabas.controller.active.fenced_tree import ControllerMovedError
-from barnabas.controller.active.reign import Mandate, Reign
 from barnabas.controller.channels import BrokerChannels
 from barnabas.controller.config import ControllerConfig
-from barnabas.controller.election import Incumbent, leave_office, stand_for_election
+from barnabas.controller.election import CurrentController, resign, stand_for_election
 from barnabas.controller.event_queue import EventQueue
 from barnabas.controller.machines.election import ElectionKind
 from barnabas.model.clock import Clock
@@ -41,13 +41,13 @@ _Result = TypeVar("_Result")
 
 
 class Registration(Protocol):
-    """Puts this broker's registration into the tree."""
+    """Writes this broker's registration into the metadata tree."""
 
     async def register(self) -> int: ...
 
 
 class Controller:
-    """One per broker. All calls on the loop that called `start`."""
+    """One per broker. All methods must be called on the loop that called `start`."""
 
     def __init__(
         self,
@@ -65,8 +65,8 @@ class Controller:
         self._config = config or ControllerConfig()
         self._registration = registration
         self._events = EventQueue(self._on_error)
-        self._incumbent = Incumbent(NO_BROKER, 0)
-        self._reign: Reign | None = None
+        self._current = CurrentController(NO_BROKER, 0)
+        self._epoch_state: ControllerEpochState | None = None
         self._active: ActiveController | None = None
         self._session_was_lost = False
         self._tasks: list[asyncio.Task[None]] = []
@@ -78,25 +78,27 @@ class Controller:
 
     @property
     def controller_id(self) -> BrokerId:
-        """The broker that was the controller when last looked, or NO_BROKER."""
-        return self._incumbent.broker_id
+        """The controller at the last check, or NO_BROKER."""
+        return self._current.broker_id
 
     @property
     def controller_epoch(self) -> int:
-        """The epoch of this broker's reign, or the last one seen."""
-        return self._reign.mandate.epoch if self._reign else self._incumbent.epoch
+        """The epoch in which this broker is the controller, otherwise the last epoch seen."""
+        return (
+            self._epoch_state.controller_epoch.epoch if self._epoch_state else self._current.epoch
+        )
 
     async def start(self) -> None:
-        """Stand for election once, and from now on whenever there is no controller."""
+        """Take part in an election now, and later whenever there is no controller."""
         self._tree.add_session_listener(self._on_session)
         loop = asyncio.get_running_loop()
         self._tasks.append(loop.create_task(self._events.run()))
         if self._config.auto_leader_rebalance_enable:
-            self._tasks.append(loop.create_task(self._rebalance_from_time_to_time()))
-        await self._events.call(self._look)
+            self._tasks.append(loop.create_task(self._schedule_leader_rebalance()))
+        await self._events.call(self._check_controller)
 
     async def stop(self) -> None:
-        """Stop without giving up the session: closing that lets the next controller in."""
+        """Stop without closing the session; closing it deletes /controller and lets others win."""
         for task in self._tasks:
             task.cancel()
         for task in self._tasks:
@@ -107,134 +109,142 @@ class Controller:
 
     # Election
 
-    async def _look(self) -> None:
-        """See who reigns; stand for election when nobody does."""
+    async def _check_controller(self) -> None:
+        """Read /controller; take part in an election if the node does not exist."""
         await self._register_again()
         outcome = await stand_for_election(
             self._tree, self._broker_id, self._clock.now_ms(), self._on_controller_node
         )
-        if isinstance(outcome, Mandate):
+        if isinstance(outcome, ControllerEpoch):
             await self._take_over(outcome)
             return
-        self._incumbent = outcome
+        self._current = outcome
         if outcome.session_id != self._tree.session_id:
             self._step_down()
-        elif self._reign is None:
-            # Our election succeeded without our knowing. The epoch that was current then is not
-            # known for certain, so the office is left and taken again.
-            await leave_office(self._tree)
+        elif self._epoch_state is None:
+            # This session owns /controller, but the response to the election was lost. The
+            # version of the epoch node is not known, so the broker resigns and is elected again.
+            await resign(self._tree)
 
     async def _register_again(self) -> None:
-        """A new session has no registration; without one a broker must not be elected."""
+        """Register in a new session: a broker without a registration must not be elected."""
         if self._session_was_lost and self._registration is not None:
             await self._registration.register()
         self._session_was_lost = False
 
-    async def _take_over(self, mandate: Mandate) -> None:
+    async def _take_over(self, controller_epoch: ControllerEpoch) -> None:
         self._step_down()
-        _log.info("broker %d is the controller, epoch %d", mandate.broker_id, mandate.epoch)
-        self._incumbent = Incumbent(mandate.broker_id, mandate.epoch, self._tree.session_id)
-        self._reign = Reign(mandate, self._tree, self._channels, self._config, self._events)
-        await self._begin(self._reign)
+        _log.info(
+            "broker %d is the controller, epoch %d",
+            controller_epoch.broker_id,
+            controller_epoch.epoch,
+        )
+        self._current = CurrentController(
+            controller_epoch.broker_id, controller_epoch.epoch, self._tree.session_id
+        )
+        self._epoch_state = ControllerEpochState(
+            controller_epoch, self._tree, self._channels, self._config, self._events
+        )
+        await self._begin(self._epoch_state)
 
-    async def _begin(self, reign: Reign) -> None:
-        active = ActiveController(reign)
+    async def _begin(self, epoch_state: ControllerEpochState) -> None:
+        active = ActiveController(epoch_state)
         await active.begin()
-        if self._reign is reign:
+        if self._epoch_state is epoch_state:
             self._active = active
 
     def _step_down(self) -> None:
-        if self._reign is not None:
+        if self._epoch_state is not None:
             _log.info("broker %d is no longer the controller", self._broker_id)
-            self._reign.end()
-        self._reign = self._active = None
+            self._epoch_state.end()
+        self._epoch_state = self._active = None
 
     def _on_controller_node(self, event: WatchEvent) -> None:
-        self._events.put("controller", self._look)
+        self._events.put("controller", self._check_controller)
 
     # Sessions and failures
 
     def _on_session(self, state: SessionState) -> None:
         if state is SessionState.SUSPENDED:
             self._events.pause()
-            if self._reign is not None:
-                self._reign.outbox.pause()
+            if self._epoch_state is not None:
+                self._epoch_state.outbox.pause()
         elif state is SessionState.CONNECTED:
             self._on_connected()
         else:
             self._session_was_lost = True
-            self._incumbent = Incumbent(NO_BROKER, self._incumbent.epoch)
+            self._current = CurrentController(NO_BROKER, self._current.epoch)
             self._step_down()
 
     def _on_connected(self) -> None:
         if self._session_was_lost:
-            self._events.put("controller", self._look)
-        if self._reign is not None:
-            self._reign.outbox.resume()
+            self._events.put("controller", self._check_controller)
+        if self._epoch_state is not None:
+            self._epoch_state.outbox.resume()
         self._events.resume()
 
     def _on_error(self, error: Exception) -> None:
         match error:
             case BrokerError():
-                _log.debug("a request was refused: %s", error)
+                _log.debug("controller rejected a request: %s", error)
             case ControllerMovedError():
                 _log.warning("broker %d: %s", self._broker_id, error)
                 self._step_down()
-                self._events.put("controller", self._look)
+                self._events.put("controller", self._check_controller)
             case SessionLostError():
                 _log.info("broker %d: %s", self._broker_id, error)
                 self._step_down()
             case ConnectionLossError():
-                # Whether the write happened is unknown, so the picture may be wrong: read again.
-                _log.warning("broker %d starts over: %s", self._broker_id, error)
+                # The outcome of the write is unknown, so the context may be wrong: load it again.
+                _log.warning("controller %d reloads its state: %s", self._broker_id, error)
                 self._events.put_first(self._start_over)
             case _:
-                _log.error("broker %d starts over", self._broker_id, exc_info=error)
+                _log.error("controller %d reloads its state", self._broker_id, exc_info=error)
                 self._events.put_first(self._start_over)
 
     async def _start_over(self) -> None:
         await asyncio.sleep(self._config.retry_backoff_s)
-        reign = self._reign
-        if reign is None:
-            await self._look()
+        epoch_state = self._epoch_state
+        if epoch_state is None:
+            await self._check_controller()
             return
         self._active = None
-        reign.start_over()
-        await self._begin(reign)
+        epoch_state.start_over()
+        await self._begin(epoch_state)
 
     # Requests: NOT_CONTROLLER when this broker is not the controller
 
     async def alter_partition(
         self, broker_id: BrokerId, broker_epoch: int, changes: Sequence[AlterPartitionChange]
     ) -> dict[TopicPartition, AlterPartitionReply]:
-        """In-sync sets that a leader proposes."""
+        """Apply ISR changes that a partition leader proposes (AlterPartition)."""
         return await self._request(lambda c: c.isr.alter(broker_id, broker_epoch, changes))
 
     async def controlled_shutdown(
         self, broker_id: BrokerId, broker_epoch: int
     ) -> list[TopicPartition]:
-        """Move leaders off a broker; returns those it still leads."""
+        """Move leadership away from a broker; returns the partitions it still leads."""
         return await self._request(lambda c: c.shutdown.shut_down(broker_id, broker_epoch))
 
     async def elect_leaders(
         self, kind: ElectionKind, partitions: Collection[TopicPartition] | None = None
     ) -> dict[TopicPartition, ErrorCode]:
-        """Preferred or unclean elections; None means all partitions that need one."""
+        """Run preferred or unclean elections; None selects every partition that needs one."""
         return await self._request(lambda c: c.preferred.elect(kind, partitions))
 
     async def alter_reassignments(
         self, targets: Mapping[TopicPartition, Replicas | None]
     ) -> dict[TopicPartition, ErrorCode]:
-        """Start moves of partitions, or cancel them with None."""
+        """Start reassignments; a target of None cancels one."""
         return await self._request(lambda c: c.reassignments.alter(targets))
 
     async def list_reassignments(
         self, partitions: Collection[TopicPartition] | None = None
     ) -> dict[TopicPartition, ReplicaAssignment]:
-        """The moves under way."""
+        """Returns the reassignments in progress."""
 
         async def ask(active: ActiveController) -> dict[TopicPartition, ReplicaAssignment]:
-            return active.reassignments.under_way(partitions)
+            return active.reassignments.in_progress(partitions)
 
         return await self._request(ask)
 
@@ -251,7 +261,7 @@ class Controller:
             raise BrokerError(ErrorCode.NOT_CONTROLLER)
         return await self._events.call(run)
 
-    async def _rebalance_from_time_to_time(self) -> None:
+    async def _schedule_leader_rebalance(self) -> None:
         while True:
             await asyncio.sleep(self._config.leader_imbalance_check_interval_s)
             self._events.put("leader balance", self._rebalance_leaders)

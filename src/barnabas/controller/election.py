@@ -1,14 +1,15 @@
-"""The election of a controller: one multi that takes the office and raises the epoch.
+"""Controller election: one multi creates /controller and increments /controller_epoch.
 
-Whoever creates the ephemeral node /controller reigns until its session ends. The same multi sets
-/controller_epoch from the version that was read, so of two brokers that saw no controller one fails
-as a whole, and the epoch's version becomes the fence for everything the winner writes.
+The broker that creates the ephemeral node /controller is the controller until its session ends.
+The same multi sets /controller_epoch conditionally on the version that was read. If two brokers
+saw no controller, the multi of one of them fails as a whole. The new version of the epoch node
+fences every later write of the winner.
 """
 
 import contextlib
 from typing import NamedTuple
 
-from barnabas.controller.active.reign import Mandate
+from barnabas.controller.active.epoch_state import ControllerEpoch
 from barnabas.model.ids import BrokerId
 from barnabas.zk import paths
 from barnabas.zk.tree import (
@@ -25,8 +26,8 @@ from barnabas.zk.tree import (
 from barnabas.zk.znodes import ControllerNode, decode_epoch, encode_epoch
 
 
-class Incumbent(NamedTuple):
-    """Who holds the office: broker, epoch, and the session that owns the node."""
+class CurrentController(NamedTuple):
+    """The current controller: broker, epoch, and the session that owns /controller."""
 
     broker_id: BrokerId
     epoch: int
@@ -35,22 +36,22 @@ class Incumbent(NamedTuple):
 
 async def stand_for_election(
     tree: MetadataTree, broker_id: BrokerId, now_ms: int, watch: Watch
-) -> Mandate | Incumbent:
-    """Take the office if it is free; a watch is left on it in either case.
+) -> ControllerEpoch | CurrentController:
+    """Become the controller if there is none; sets a watch on /controller in either case.
 
-    A node of ours from an earlier session is another's: it goes when that session does, and the
-    watch tells (KAFKA-1387).
+    A node that this broker created in an earlier session counts as another controller. ZooKeeper
+    deletes it when that session expires, and the watch fires (KAFKA-1387).
     """
     while True:
-        incumbent = await _incumbent(tree, watch)
-        if incumbent is not None:
-            return incumbent
-        mandate = await _try_office(tree, broker_id, now_ms)
-        if mandate is not None:
-            return mandate
+        current = await _current(tree, watch)
+        if current is not None:
+            return current
+        controller_epoch = await _try_election(tree, broker_id, now_ms)
+        if controller_epoch is not None:
+            return controller_epoch
 
 
-async def _incumbent(tree: MetadataTree, watch: Watch) -> Incumbent | None:
+async def _current(tree: MetadataTree, watch: Watch) -> CurrentController | None:
     if await tree.exists(paths.CONTROLLER, watch) is None:
         return None
     try:
@@ -58,10 +59,12 @@ async def _incumbent(tree: MetadataTree, watch: Watch) -> Incumbent | None:
     except NoNodeError:
         return None
     epoch, _ = await _read_epoch(tree)
-    return Incumbent(ControllerNode.decode(data).broker_id, epoch, stat.ephemeral_owner)
+    return CurrentController(ControllerNode.decode(data).broker_id, epoch, stat.ephemeral_owner)
 
 
-async def _try_office(tree: MetadataTree, broker_id: BrokerId, now_ms: int) -> Mandate | None:
+async def _try_election(
+    tree: MetadataTree, broker_id: BrokerId, now_ms: int
+) -> ControllerEpoch | None:
     epoch, version = await _read_epoch(tree)
     node = ControllerNode(broker_id, now_ms)
     ops: list[Op] = [
@@ -73,7 +76,7 @@ async def _try_office(tree: MetadataTree, broker_id: BrokerId, now_ms: int) -> M
     except MultiError:
         return None
     assert isinstance(stat, Stat)
-    return Mandate(broker_id, epoch + 1, stat.version)
+    return ControllerEpoch(broker_id, epoch + 1, stat.version)
 
 
 async def _read_epoch(tree: MetadataTree) -> tuple[int, int]:
@@ -89,10 +92,10 @@ async def _read_epoch(tree: MetadataTree) -> tuple[int, int]:
             continue
 
 
-async def leave_office(tree: MetadataTree) -> None:
-    """Remove /controller, which this session owns, so that the next election can be held.
+async def resign(tree: MetadataTree) -> None:
+    """Delete /controller, which this session owns, so that the next election can start.
 
-    If the session is over by now the tree refuses, so this cannot remove a successor's node.
+    If the session has expired the tree rejects the call, so it cannot delete a successor's node.
     """
     with contextlib.suppress(NoNodeError):
         await tree.delete(paths.CONTROLLER)

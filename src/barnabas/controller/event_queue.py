@@ -1,8 +1,8 @@
-"""The controller's one queue: everything it does happens in one task, one event after another.
+"""The controller's event queue: one task processes all events, one after another.
 
-Watches, replies and requests put events here; none of them touches the controller's state
-itself. An event may carry a key, and while one of that key waits another is not added: a hundred
-changes of /brokers/topics need one look at it.
+Watches, replies and requests only add events; none of them changes the controller's state itself.
+An event may have a key. While an event with that key is queued, another one is not added: a
+hundred changes of /brokers/topics need one read of its children.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ Event = Callable[[], Awaitable[None]]
 
 
 class EventQueue:
-    """Events in order of arrival. `on_error` gets what an event raised and decides what follows."""
+    """Runs events in order of arrival; `on_error` receives exceptions and decides what to do."""
 
     def __init__(self, on_error: Callable[[Exception], None]) -> None:
         self._on_error = on_error
@@ -34,15 +34,15 @@ class EventQueue:
         self._wake.set()
 
     def put_first(self, run: Event) -> None:
-        """Before everything that waits: what must be repaired before anything else is done."""
+        """Queue `run` before all other events; used to recover state after an error."""
         self._events.appendleft((None, run))
         self._wake.set()
 
     async def call(self, run: Callable[[], Awaitable[_Result]]) -> _Result:
-        """Put a request and wait for its result or error."""
+        """Queue a request and wait for its result; raises the request's exception."""
         result: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
 
-        async def answer() -> None:
+        async def complete() -> None:
             if result.cancelled():
                 return
             try:
@@ -54,7 +54,7 @@ class EventQueue:
             if not result.done():
                 result.set_result(value)
 
-        self.put(None, answer)
+        self.put(None, complete)
         return await result
 
     def pause(self) -> None:
@@ -65,7 +65,7 @@ class EventQueue:
         self._allowed.set()
 
     async def run(self) -> None:
-        """Process events for ever; cancel the task to stop."""
+        """Process events until the task is cancelled."""
         while True:
             await self._allowed.wait()
             if not self._events:
@@ -79,6 +79,6 @@ class EventQueue:
                 await event()
             except Exception as error:  # noqa: BLE001 - the controller's top-level loop
                 self._on_error(error)
-            # An event need not have waited for anything; others on the loop must get their turn,
-            # among them whoever is about to call `pause`.
+            # An event may finish without yielding to the loop. Other callbacks must run between
+            # two events, for example the session listener that calls `pause`.
             await asyncio.sleep(0)

@@ -1,7 +1,7 @@
-"""What a broker writes into the tree about itself: roots, cluster id, broker id, registration.
+"""Writes a broker's own nodes: persistent roots, cluster id, broker id, registration.
 
-The registration is an ephemeral node; its creation number is the broker epoch, which tells this
-incarnation from earlier ones (KIP-380).
+The registration is an ephemeral node. Its creation transaction id (czxid) is the broker epoch,
+which distinguishes this incarnation of the broker from earlier ones (KIP-380).
 """
 
 import secrets
@@ -24,7 +24,7 @@ from barnabas.zk.znodes import BrokerNode, ClusterIdNode
 
 
 async def ensure_roots(tree: MetadataTree) -> None:
-    """Create the persistent roots that are missing, in one step."""
+    """Create the missing persistent root nodes in one multi."""
     wanted = dict.fromkeys(step for root in paths.PERSISTENT_ROOTS for step in ancestors_of(root))
     while missing := [path for path in wanted if await tree.exists(path) is None]:
         try:
@@ -35,7 +35,7 @@ async def ensure_roots(tree: MetadataTree) -> None:
 
 
 async def cluster_id(tree: MetadataTree) -> str:
-    """The cluster's id; the first broker that asks chooses it."""
+    """Returns the cluster id; the first broker of a cluster creates a random one."""
     while True:
         try:
             data, _ = await tree.get(paths.CLUSTER_ID)
@@ -51,17 +51,17 @@ async def cluster_id(tree: MetadataTree) -> str:
 
 
 async def generate_broker_id(tree: MetadataTree, *, reserved_max: int = 1000) -> BrokerId:
-    """A broker id that nobody has: the version of a node that every caller writes to."""
+    """Returns an unused broker id: the version of a node that every caller increments."""
     await tree.ensure_path(paths.BROKER_SEQUENCE_ID)
     stat = await tree.set(paths.BROKER_SEQUENCE_ID, b"")
     return BrokerId(reserved_max + stat.version)
 
 
 class BrokerRegistration:
-    """Keeps one broker registered, over one session after another.
+    """Registers one broker, again in each new session.
 
-    `describe` gives the node's contents when they are needed: addresses are known only once the
-    listeners are bound.
+    `describe` returns the contents of the node. It is called at registration because the
+    addresses are known only after the listeners are bound.
     """
 
     def __init__(
@@ -81,14 +81,15 @@ class BrokerRegistration:
 
     @property
     def broker_epoch(self) -> int:
-        """Of the last registration; -1 before the first."""
+        """The epoch of the last registration; -1 before the first one."""
         return self._broker_epoch
 
     async def register(self) -> int:
         """Register in the current session and return the broker epoch.
 
-        A node that another session holds gets some time to go away, since it may be our own from
-        before a restart; after that the id counts as taken.
+        If another session owns the node, waits up to `wait_s` for it to expire, because it may be
+        the session of this broker before a restart. After that
+        it raises DUPLICATE_BROKER_REGISTRATION.
         """
         data = self._describe().encode()
         try:

@@ -1,7 +1,7 @@
-"""Writes that create, grow, delete and configure topics: what any broker may write to the tree.
+"""Writes that create, extend, delete and configure topics; any broker may make them.
 
-Nothing here elects or tells anybody: the active controller sees the nodes appear and acts, and
-brokers see configuration changes through /config/changes.
+No leader is elected here and no broker is notified directly: the active controller watches the
+nodes and acts on them, and brokers read configuration changes from /config/changes.
 """
 
 import secrets
@@ -29,11 +29,11 @@ from barnabas.zk.znodes import TopicNode
 
 _ATTEMPTS = 10
 _RESERVED_IDS = frozenset({ZERO_UUID, Uuid(bytes(15) + b"\x01")})
-"""Absent, and the id of the metadata log of KRaft clusters."""
+"""The zero id means "no id"; the other is the metadata topic of KRaft clusters."""
 
 
 def new_topic_id() -> Uuid:
-    """A random id that is none of the reserved ones and, as Kafka's, does not begin with '-'."""
+    """Returns a random id that is not reserved and, as in Kafka, does not start with '-'."""
     while True:
         topic_id = Uuid(secrets.token_bytes(16))
         if topic_id not in _RESERVED_IDS and not str(topic_id).startswith("-"):
@@ -41,7 +41,7 @@ def new_topic_id() -> Uuid:
 
 
 class TopicAdmin:
-    """Topic writes on one session. Errors are BrokerErrors with Kafka's codes."""
+    """Topic writes in one session. Raises BrokerError with Kafka's error codes."""
 
     def __init__(self, tree: MetadataTree) -> None:
         self._tree = tree
@@ -69,10 +69,12 @@ class TopicAdmin:
                 _raise_unless_raced(name, error)
             else:
                 return topic_id
-        raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"the settings of {name} keep changing")
+        raise BrokerError(
+            ErrorCode.REQUEST_TIMED_OUT, f"the configuration of topic {name} keeps changing"
+        )
 
     async def delete_topic(self, name: str) -> None:
-        """Ask for a topic's deletion; asking again is harmless."""
+        """Request the deletion of a topic; repeating the request has no effect."""
         if await self._tree.exists(paths.topic(name)) is None:
             raise _unknown(name)
         try:
@@ -81,7 +83,7 @@ class TopicAdmin:
             return
 
     async def add_partitions(self, name: str, added: Mapping[int, Replicas]) -> None:
-        """Add partitions; their numbers must follow those that exist."""
+        """Add partitions; their numbers must continue the existing ones without a gap."""
         for _ in range(_ATTEMPTS):
             data, version = await self._topic(name)
             node = TopicNode.decode(data)
@@ -95,24 +97,24 @@ class TopicAdmin:
             except NoNodeError as error:
                 raise _unknown(name) from error
             except NodeTooLargeError as error:
-                text = f"{len(grown.partitions)} partitions do not fit into one topic"
+                text = f"{len(grown.partitions)} partitions exceed the size limit of a topic node"
                 raise BrokerError(ErrorCode.INVALID_PARTITIONS, text) from error
             return
         raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"topic {name} keeps changing")
 
     async def read_config(self, kind: str, name: str) -> dict[str, str]:
-        """An entity's own settings; empty when it has none."""
+        """Returns the configuration of an entity; empty if it has none."""
         return await self._read_config(paths.config(kind, name))
 
     async def change_config(self, kind: str, name: str, values: Mapping[str, str]) -> None:
-        """Replace an entity's settings and notify all brokers, in one step.
+        """Replace the configuration of an entity and notify all brokers, in one multi.
 
         `kind` is `topics`, `brokers`, `clients`, `users` or `ips`.
         """
         await self.change_entity(paths.config_entity(kind, name), values)
 
     async def change_entity(self, entity_path: str, values: Mapping[str, str]) -> None:
-        """The same for an entity given by its path, such as `users/alice/clients/etl`."""
+        """Like `change_config`, for an entity path such as `users/alice/clients/etl`."""
         path = f"/config/{entity_path}"
         for _ in range(_ATTEMPTS):
             ops = [
@@ -133,7 +135,7 @@ class TopicAdmin:
         raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"{entity_path} keeps changing")
 
     async def partitions_of(self, name: str) -> Mapping[int, ReplicaAssignment]:
-        """The assignment as the tree has it now."""
+        """Returns the assignment stored in the metadata tree."""
         data, _ = await self._topic(name)
         return TopicNode.decode(data).partitions
 
@@ -162,9 +164,9 @@ class TopicAdmin:
 
 
 def _raise_unless_raced(name: str, error: MultiError) -> None:
-    """Explain why a topic could not be created, unless only its settings appeared meanwhile."""
+    """Raise the reason why a topic was not created; return if only its configuration node raced."""
     if isinstance(error.cause, NodeTooLargeError):
-        text = f"the partitions of {name} do not fit into one topic"
+        text = f"the partitions of topic {name} exceed the size limit of a topic node"
         raise BrokerError(ErrorCode.INVALID_PARTITIONS, text) from error
     if isinstance(error.operation, CreateOp) and error.operation.path == paths.topic(name):
         if isinstance(error.cause, NodeExistsError):
@@ -202,9 +204,9 @@ def _check_added(name: str, node: TopicNode, added: Mapping[int, Replicas]) -> N
         _check_replicas(TopicPartition(name, partition), replicas)
 
 
-def _check_replicas(partition: TopicPartition, replicas: Replicas) -> None:
+def _check_replicas(topic_partition: TopicPartition, replicas: Replicas) -> None:
     if not replicas or len(set(replicas)) != len(replicas) or min(replicas) < 0:
-        text = f"{partition}: replicas must be distinct broker ids, not {list(replicas)}"
+        text = f"{topic_partition}: replicas must be distinct broker ids, not {list(replicas)}"
         raise BrokerError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, text)
 
 

@@ -102,7 +102,7 @@ async def test_topic_without_an_id_gets_one(cluster):
     assert (await cluster.topic("t")).topic_id != ZERO_UUID
 
 
-async def test_only_one_of_several_reigns(cluster):
+async def test_only_one_of_several_brokers_is_controller(cluster):
     await cluster.start(1, 2, 3)
     assert cluster.active.broker_id == 1
     assert cluster.nodes[2].controller.controller_id == 1
@@ -194,7 +194,7 @@ async def test_killed_controller_is_replaced_in_a_higher_epoch(cluster):
     await cluster.wait_for_leader("u", 3)
 
 
-async def test_deposed_controller_cannot_write(cluster):
+async def test_fenced_controller_cannot_write(cluster):
     await cluster.start(1, 2)
     old = FencedTree(cluster.nodes[1].tree, (await epoch_version(cluster)))
     await old.multi([CreateOp("/before")])
@@ -213,12 +213,12 @@ async def test_controller_whose_epoch_was_passed_steps_down_at_its_next_write(cl
     await cluster.start(1)
     await cluster.tree.multi([SetOp(paths.CONTROLLER_EPOCH, b"41")])
     await cluster.admin.create_topic("t", {0: (1,)})
-    # It gives up its reign, leaves the office, and is elected again in a later epoch.
+    # It ends its epoch, resigns, and is elected again in a later epoch.
     await cluster.wait_for_leader("t", 1)
     assert cluster.nodes[1].controller.controller_epoch == 42
 
 
-async def test_lost_session_ends_the_reign_and_registers_again(cluster):
+async def test_lost_session_ends_the_epoch_and_registers_again(cluster):
     await cluster.start(1)
     await cluster.admin.create_topic("t", {0: (1,)})
     await cluster.wait_for_leader("t", 1)
@@ -281,7 +281,7 @@ async def test_deletion_goes_on_under_the_next_controller(cluster):
     await cluster.wait(lambda: gone(cluster, "t"))
 
 
-async def test_topic_created_while_nobody_reigned_is_found(cluster):
+async def test_topic_created_without_a_controller_is_found(cluster):
     await cluster.start()
     await cluster.admin.create_topic("t", {0: (1,)})
     await cluster.add(1)
@@ -373,7 +373,7 @@ async def test_changed_address_reaches_all_brokers(cluster):
     await cluster.wait(told)
 
 
-async def test_requests_queued_when_the_reign_ends_are_refused(cluster):
+async def test_requests_queued_when_the_epoch_ends_are_rejected(cluster):
     await cluster.start(1, 2)
     node = cluster.nodes[1]
     node.tree.suspend()

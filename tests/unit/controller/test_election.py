@@ -3,12 +3,12 @@
 import pytest
 
 from barnabas.controller.machines.election import (
-    Ballot,
     Elected,
+    ElectionInput,
     ElectionKind,
     LeaderAndIsr,
     elect,
-    elect_after_absence,
+    elect_after_restart,
     first_leadership,
 )
 from barnabas.model.control import LeaderRecoveryState
@@ -16,31 +16,37 @@ from barnabas.model.control import LeaderRecoveryState
 RECOVERING = LeaderRecoveryState.RECOVERING
 
 
-def ballot(replicas, isr, online, going=(), unclean=False):
-    return Ballot(replicas, isr, frozenset(online), frozenset(going), unclean)
+def election_input(replicas, isr, online, going=(), unclean=False):
+    return ElectionInput(replicas, isr, frozenset(online), frozenset(going), unclean)
 
 
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
         pytest.param(
-            ballot((1, 2, 3), (1, 2, 3), {2, 3}), Elected(2, (2, 3)), id="first alive in order"
+            election_input((1, 2, 3), (1, 2, 3), {2, 3}),
+            Elected(2, (2, 3)),
+            id="first alive in order",
         ),
         pytest.param(
-            ballot((1, 2, 3), (3, 1), {1, 2, 3}), Elected(1, (3, 1)), id="assignment order counts"
+            election_input((1, 2, 3), (3, 1), {1, 2, 3}),
+            Elected(1, (3, 1)),
+            id="assignment order counts",
         ),
         pytest.param(
-            ballot((1, 2, 3), (3,), {2, 3}), Elected(3, (3,)), id="out-of-sync is passed over"
+            election_input((1, 2, 3), (3,), {2, 3}),
+            Elected(3, (3,)),
+            id="out-of-sync is passed over",
         ),
-        pytest.param(ballot((1, 2), (1,), {2}), None, id="nobody in sync is alive"),
-        pytest.param(ballot((1, 2), (1, 2), set()), None, id="nobody is alive"),
+        pytest.param(election_input((1, 2), (1,), {2}), None, id="nobody in sync is alive"),
+        pytest.param(election_input((1, 2), (1, 2), set()), None, id="nobody is alive"),
         pytest.param(
-            ballot((1, 2, 3), (1,), {3, 2}, unclean=True),
+            election_input((1, 2, 3), (1,), {3, 2}, unclean=True),
             Elected(2, (2,), unclean=True),
             id="unclean if allowed",
         ),
         pytest.param(
-            ballot((1, 2), (2,), {1, 2}, unclean=True),
+            election_input((1, 2), (2,), {1, 2}, unclean=True),
             Elected(2, (2,)),
             id="clean is preferred to unclean",
         ),
@@ -51,24 +57,24 @@ def test_offline(given, expected):
 
 
 def test_unclean_by_request_needs_no_setting():
-    given = ballot((1, 2), (1,), {2})
+    given = election_input((1, 2), (1,), {2})
     assert elect(ElectionKind.UNCLEAN, given) == Elected(2, (2,), unclean=True)
 
 
 def test_unclean_by_request_turns_at_last_to_those_that_declined():
-    declined = Ballot((1, 2), (1,), frozenset(), declining=frozenset({1, 2}))
+    declined = ElectionInput((1, 2), (1,), frozenset(), declining=frozenset({1, 2}))
     assert elect(ElectionKind.UNCLEAN, declined) == Elected(1, (1,), unclean=True)
     assert elect(ElectionKind.OFFLINE, declined) is None
-    other_is_up = Ballot((1, 2), (1,), frozenset({2}), declining=frozenset({1}))
+    other_is_up = ElectionInput((1, 2), (1,), frozenset({2}), declining=frozenset({1}))
     assert elect(ElectionKind.UNCLEAN, other_is_up) == Elected(2, (2,), unclean=True)
 
 
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        (ballot((1, 2), (2, 1), {1, 2}), Elected(1, (2, 1))),
-        (ballot((1, 2), (2,), {1, 2}), None),
-        (ballot((1, 2), (1, 2), {2}), None),
+        (election_input((1, 2), (2, 1), {1, 2}), Elected(1, (2, 1))),
+        (election_input((1, 2), (2,), {1, 2}), None),
+        (election_input((1, 2), (1, 2), {2}), None),
     ],
     ids=["in sync and alive", "not in sync", "dead"],
 )
@@ -79,10 +85,10 @@ def test_preferred(given, expected):
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        (ballot((1, 2, 3), (1, 2, 3), {1, 2, 3}, {1}), Elected(2, (2, 3))),
-        (ballot((1, 2, 3), (1, 2, 3), {1, 2, 3}, {1, 2}), Elected(3, (3,))),
-        (ballot((1, 2), (1,), {1, 2}, {1}), None),
-        (ballot((1, 2), (1, 2), {1}, {1}), None),
+        (election_input((1, 2, 3), (1, 2, 3), {1, 2, 3}, {1}), Elected(2, (2, 3))),
+        (election_input((1, 2, 3), (1, 2, 3), {1, 2, 3}, {1, 2}), Elected(3, (3,))),
+        (election_input((1, 2), (1,), {1, 2}, {1}), None),
+        (election_input((1, 2), (1, 2), {1}, {1}), None),
     ],
     ids=["next one", "two go", "the other is not in sync", "the other is dead"],
 )
@@ -93,9 +99,9 @@ def test_controlled_shutdown(given, expected):
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        (ballot((4, 5), (1, 5, 4), {1, 4, 5}), Elected(4, (1, 5, 4))),
-        (ballot((4, 5), (1, 5), {1, 4, 5}), Elected(5, (1, 5))),
-        (ballot((4, 5), (1,), {1, 4, 5}), None),
+        (election_input((4, 5), (1, 5, 4), {1, 4, 5}), Elected(4, (1, 5, 4))),
+        (election_input((4, 5), (1, 5), {1, 4, 5}), Elected(5, (1, 5))),
+        (election_input((4, 5), (1,), {1, 4, 5}), None),
     ],
     ids=["first target", "first target in sync", "no target in sync"],
 )
@@ -140,5 +146,5 @@ def test_last_member_stays_in_the_set():
     ],
 )
 def test_after_an_unseen_absence(isr, online, returned, expected):
-    ballot = Ballot((1, 2, 3), isr, frozenset(online))
-    assert elect_after_absence(ballot, 1, frozenset(returned)) == expected
+    election_input = ElectionInput((1, 2, 3), isr, frozenset(online))
+    assert elect_after_restart(election_input, 1, frozenset(returned)) == expected

@@ -4,25 +4,25 @@ import itertools
 
 import pytest
 
-from barnabas.controller.machines.election import LeaderAndIsr
-from barnabas.controller.machines.imbalance import Drift, leader_drift
-from barnabas.controller.machines.isr_change import Electorate, judge
-from barnabas.controller.machines.reassignment import (
+from barnabas.controller.machines.assignment import (
     abandoned,
     is_complete,
     reassign,
     target_problem,
 )
+from barnabas.controller.machines.election import LeaderAndIsr, LeaderImbalance, leader_imbalances
+from barnabas.controller.machines.isr_change import EligibleBrokers, validate_isr_change
 from barnabas.controller.machines.states import (
     PARTITION_MOVES,
     REPLICA_MOVES,
-    IllegalMoveError,
+    DeletionStep,
+    IllegalTransitionError,
     PartitionStatus,
     ReplicaStatus,
     check_partition_move,
     check_replica_move,
+    next_deletion_step,
 )
-from barnabas.controller.machines.topic_deletion import DeletionStep, next_step
 from barnabas.model.control import AlterPartitionChange, LeaderRecoveryState
 from barnabas.model.ids import ZERO_UUID, TopicPartition
 from barnabas.model.replica_assignment import ReplicaAssignment
@@ -41,7 +41,7 @@ def test_only_listed_moves_are_allowed(moves, check):
         if old in moves[new]:
             check("it", old, new)
         else:
-            with pytest.raises(IllegalMoveError):
+            with pytest.raises(IllegalTransitionError):
                 check("it", old, new)
 
 
@@ -100,17 +100,17 @@ def test_target_problems(target, bad):
     ],
 )
 def test_next_step_of_a_deletion(statuses, eligible, step):
-    assert next_step(statuses, eligible=eligible) is step
+    assert next_deletion_step(statuses, eligible=eligible) is step
 
 
 def test_drift_is_counted_per_preferred_broker():
-    drift = leader_drift({T0: (1, 1), T1: (1, 2), T2: (2, 2)})
-    assert drift == {1: Drift((T1,), 2), 2: Drift((), 1)}
-    assert (drift[1].percentage, drift[2].percentage) == (50.0, 0.0)
+    imbalance = leader_imbalances({T0: (1, 1), T1: (1, 2), T2: (2, 2)})
+    assert imbalance == {1: LeaderImbalance((T1,), 2), 2: LeaderImbalance((), 1)}
+    assert (imbalance[1].percentage, imbalance[2].percentage) == (50.0, 0.0)
 
 
 CURRENT = LeaderAndIsr(1, 5, (1, 2), 10)
-ELECTORATE = Electorate({1: 100, 2: 200, 3: 300, 4: 400}, frozenset({4}))
+ELIGIBLE = EligibleBrokers({1: 100, 2: 200, 3: 300, 4: 400}, frozenset({4}))
 
 
 def proposal(isr, *, leader_epoch=5, partition_epoch=10, epochs=(), recovering=False):
@@ -146,16 +146,16 @@ def proposal(isr, *, leader_epoch=5, partition_epoch=10, epochs=(), recovering=F
     ],
 )
 def test_in_sync_proposals(sender, change, error):
-    verdict = judge(sender, change, CURRENT, ELECTORATE)
+    verdict = validate_isr_change(sender, change, CURRENT, ELIGIBLE)
     assert verdict.error.name == error
     assert (verdict.accepted is not None) == (error == "NONE")
 
 
 def test_accepted_proposal_keeps_leader_and_epoch():
-    accepted = judge(1, proposal((1, 2, 3)), CURRENT, ELECTORATE).accepted
+    accepted = validate_isr_change(1, proposal((1, 2, 3)), CURRENT, ELIGIBLE).accepted
     assert accepted == LeaderAndIsr(1, 5, (1, 2, 3), 10)
 
 
 def test_repeated_proposal_is_already_in_force():
-    verdict = judge(1, proposal((1, 2), partition_epoch=9), CURRENT, ELECTORATE)
+    verdict = validate_isr_change(1, proposal((1, 2), partition_epoch=9), CURRENT, ELIGIBLE)
     assert (verdict.error.name, verdict.accepted) == ("NONE", None)

@@ -1,5 +1,5 @@
-"""The reigning controller: what it holds (`reign`, `context`) and its parts, one per concern.
+"""The active controller: its state (`epoch_state`, `context`) and one class per concern.
 
-Nothing here outlives a reign. `controller.controller` creates an `ActiveController` when an
-election is won and drops it when the reign ends.
+All objects belong to one controller epoch. `controller.controller` creates an `ActiveController`
+after a won election and drops it when the epoch ends.
 """

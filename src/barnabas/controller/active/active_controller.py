@@ -1,20 +1,20 @@
-"""The reigning controller: its parts put together, and the order in which a reign begins.
+"""Composes the parts of the active controller and defines how a controller epoch starts.
 
-On taking over: watch first, then read (so that nothing that happens in between is missed), then
-tell all brokers who is alive and who leads, and only then change anything. Every step can be
-repeated, which is also how an ambiguous write is recovered from.
+On failover the controller first sets watches, then reads the tree (so that no change in between is
+missed), then sends live brokers and leaders to all brokers, and only then changes anything. Every
+step can be repeated; this is also the recovery from a write with an unknown outcome.
 """
 
 import logging
 
 from barnabas.controller.active.broker_changes import BrokerChanges
 from barnabas.controller.active.controlled_shutdown import ControlledShutdown
+from barnabas.controller.active.epoch_state import ControllerEpochState
 from barnabas.controller.active.isr_changes import IsrChanges
 from barnabas.controller.active.leaderships import Leaderships
 from barnabas.controller.active.log_dir_failures import LogDirFailures
 from barnabas.controller.active.preferred_leaders import PreferredLeaders
 from barnabas.controller.active.reassignments import Reassignments
-from barnabas.controller.active.reign import Reign
 from barnabas.controller.active.topic_changes import TopicChanges
 from barnabas.controller.active.topic_deletion import TopicDeletion
 from barnabas.controller.channels import Command
@@ -27,37 +27,37 @@ _log = logging.getLogger(__name__)
 
 
 class ActiveController:
-    """The parts of a controller during one reign."""
+    """The parts of the controller during one controller epoch."""
 
-    def __init__(self, reign: Reign) -> None:
-        self._reign = reign
-        self.leaderships = Leaderships(reign)
-        self.deletion = TopicDeletion(reign)
-        self.brokers = BrokerChanges(reign, self.leaderships, self.deletion)
-        self.topics = TopicChanges(reign, self.leaderships)
-        self.preferred = PreferredLeaders(reign, self.leaderships)
-        self.reassignments = Reassignments(reign, self.leaderships)
-        self.isr = IsrChanges(reign, self.reassignments.on_isr_changed)
-        self.shutdown = ControlledShutdown(reign, self.leaderships)
-        self.log_dirs = LogDirFailures(reign, self.brokers)
-        reign.listen_to_replies(self._on_reply)
+    def __init__(self, epoch_state: ControllerEpochState) -> None:
+        self._epoch_state = epoch_state
+        self.leaderships = Leaderships(epoch_state)
+        self.deletion = TopicDeletion(epoch_state)
+        self.brokers = BrokerChanges(epoch_state, self.leaderships, self.deletion)
+        self.topics = TopicChanges(epoch_state, self.leaderships)
+        self.preferred = PreferredLeaders(epoch_state, self.leaderships)
+        self.reassignments = Reassignments(epoch_state, self.leaderships)
+        self.isr = IsrChanges(epoch_state, self.reassignments.on_isr_changed)
+        self.shutdown = ControlledShutdown(epoch_state, self.leaderships)
+        self.log_dirs = LogDirFailures(epoch_state, self.brokers)
+        epoch_state.listen_to_replies(self._on_reply)
 
     async def begin(self) -> None:
-        """Take over, or, with an existing reign, start again from what the tree says."""
-        reign = self._reign
+        """Load the cluster state from the tree and start; also used to reload within an epoch."""
+        epoch_state = self._epoch_state
         await self.brokers.load()
         await self.topics.load()
-        context = reign.context
-        context.leadership.update(await reign.states.read(context.partitions()))
-        reign.batch.full_metadata(context.brokers)
-        reign.flush()
+        context = epoch_state.context
+        context.leadership.update(await epoch_state.states.read(context.partitions()))
+        epoch_state.batch.full_metadata(context.brokers)
+        epoch_state.flush()
         self._start_states()
-        await self.leaderships.begin_anew(self._returned_unseen())
+        await self.leaderships.start_new_epochs(self._restarted_members())
         await self.brokers.replicas_came_online(context.replicas_on(context.brokers))
-        await self._resume_what_was_asked_for()
+        await self._resume_pending_requests()
 
-    async def _resume_what_was_asked_for(self) -> None:
-        """What waits in the tree; each of these also leaves the watch for the next request."""
+    async def _resume_pending_requests(self) -> None:
+        """Process requests stored in the tree; each call also sets the watch for the next one."""
         await self.isr.on_notifications()
         await self.log_dirs.on_notifications()
         await self.reassignments.resume()
@@ -66,10 +66,10 @@ class ActiveController:
         await self.preferred.on_request_node()
 
     def end(self) -> None:
-        self._reign.end()
+        self._epoch_state.end()
 
     def _start_states(self) -> None:
-        context = self._reign.context
+        context = self._epoch_state.context
         for tp in context.partitions():
             led = context.has_online_leader(tp)
             known = PartitionStatus.ONLINE if led else PartitionStatus.OFFLINE
@@ -80,14 +80,15 @@ class ActiveController:
                 found = ReplicaStatus.ONLINE if online else ReplicaStatus.OFFLINE
                 context.start_replica((tp, broker_id), found)
 
-    def _returned_unseen(self) -> dict[TopicPartition, set[BrokerId]]:
-        """Members whose registration is younger than the state that calls them in sync.
+    def _restarted_members(self) -> dict[TopicPartition, set[BrokerId]]:
+        """Returns ISR members that registered after their partition state was last written.
 
-        They restarted while nobody reigned, perhaps without the end of their logs. Leading again
-        in the same epoch, such a broker could put other records where its followers have those it
-        lost, and no epoch would tell them apart. A lone replica has nobody to disagree with.
+        They restarted while there was no controller and may have lost the end of their log. If
+        such a broker led again in the same leader epoch, it could write other records at offsets
+        that its followers already have, and the epoch would not reveal the difference. Partitions
+        with a single replica are left out because there is no follower to diverge from.
         """
-        context, changed_at = self._reign.context, self._reign.states.changed_at
+        context, changed_at = self._epoch_state.context, self._epoch_state.states.changed_at
         returned: dict[TopicPartition, set[BrokerId]] = {}
         for tp, leadership in context.leadership.items():
             if len(context.assignment(tp).replicas) == 1 or context.is_being_deleted(tp):
@@ -101,7 +102,7 @@ class ActiveController:
     def _on_reply(self, broker_id: BrokerId, command: Command, reply: ControlReply) -> None:
         if reply.error is not ErrorCode.NONE:
             name = type(command).__name__
-            _log.warning("broker %d refused a %s: %s", broker_id, name, reply.error.name)
+            _log.warning("broker %d rejected %s: %s", broker_id, name, reply.error.name)
         if isinstance(command, StopReplicaCommand):
             self.deletion.on_replies(broker_id, command, reply)
         elif isinstance(command, LeaderAndIsrCommand):

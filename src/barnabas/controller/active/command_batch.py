@@ -1,8 +1,8 @@
-"""Collects what one step of the controller has to tell brokers into few commands.
+"""Collects the commands of one controller step, so that each broker gets few requests.
 
 Each broker gets at most one LeaderAndIsr, one UpdateMetadata and one StopReplica per batch, in
-that order: a broker must know its own role before clients are sent to it, and may delete only
-after nobody is sent to it any more.
+that order. A broker must know its role before metadata directs clients to it, and may delete a
+replica only after metadata no longer directs clients to it.
 """
 
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ _States = dict[TopicPartition, PartitionState]
 
 
 class CommandBatch:
-    """States are taken from the context when they are added, not when the batch is sent."""
+    """Copies partition states from the context when they are added, not when they are sent."""
 
     def __init__(self, context: ControllerContext, controller_id: BrokerId) -> None:
         self._context = context
@@ -35,38 +35,40 @@ class CommandBatch:
         self._stop: dict[BrokerId, dict[TopicPartition, StopReplicaPartition]] = {}
 
     def leader_and_isr(
-        self, brokers: Iterable[BrokerId], partition: TopicPartition, *, is_new: bool = False
+        self, brokers: Iterable[BrokerId], topic_partition: TopicPartition, *, is_new: bool = False
     ) -> None:
-        """Tell replicas their role, and everybody who leads now."""
-        state = self._context.partition_state(partition, is_new=is_new)
+        """Send a partition's roles to `brokers` and its new metadata to all brokers."""
+        state = self._context.partition_state(topic_partition, is_new=is_new)
         for broker_id in brokers:
-            self._leader_and_isr.setdefault(broker_id, {})[partition] = state
-        self.update_metadata([partition])
+            self._leader_and_isr.setdefault(broker_id, {})[topic_partition] = state
+        self.update_metadata([topic_partition])
 
     def update_metadata(
         self, partitions: Iterable[TopicPartition], brokers: Iterable[BrokerId] | None = None
     ) -> None:
-        """Tell brokers (all, unless named) about partitions and, in any case, live brokers."""
+        """Send partition metadata and the live brokers to `brokers` (default: all brokers)."""
         states = {tp: self._context.partition_state(tp) for tp in partitions}
         for broker_id in self._context.brokers if brokers is None else brokers:
             self._metadata.setdefault(broker_id, {}).update(states)
 
     def full_metadata(self, brokers: Iterable[BrokerId]) -> None:
-        """Tell brokers everything; what they know beyond that they are to forget."""
-        told = list(brokers)
-        self.update_metadata(self._context.partitions(), told)
-        self._full.update(told)
+        """Send the complete metadata; receivers drop every partition that it does not contain."""
+        receivers = list(brokers)
+        self.update_metadata(self._context.partitions(), receivers)
+        self._full.update(receivers)
 
-    def stop_replica(self, broker_id: BrokerId, partition: TopicPartition, *, delete: bool) -> None:
-        leadership = self._context.leadership.get(partition)
-        deleted = delete and self._context.is_being_deleted(partition)
+    def stop_replica(
+        self, broker_id: BrokerId, topic_partition: TopicPartition, *, delete: bool
+    ) -> None:
+        leadership = self._context.leadership.get(topic_partition)
+        deleted = delete and self._context.is_being_deleted(topic_partition)
         known = leadership is not None and not deleted
         epoch = leadership.leader_epoch if leadership and known else EPOCH_DURING_DELETE
-        entry = StopReplicaPartition(partition, epoch, delete)
-        self._stop.setdefault(broker_id, {})[partition] = entry
+        entry = StopReplicaPartition(topic_partition, epoch, delete)
+        self._stop.setdefault(broker_id, {})[topic_partition] = entry
 
     def build(self) -> dict[BrokerId, list[Command]]:
-        """The commands by live broker, in the order they are to be sent."""
+        """Returns the commands for each live broker, in sending order."""
         live = tuple(self._context.brokers.values())
         built: dict[BrokerId, list[Command]] = {}
         for broker in live:

@@ -1,12 +1,13 @@
-"""The controller's picture of the cluster: brokers, topics, leadership, states.
+"""The controller's in-memory state of the cluster: brokers, topics, leadership, states.
 
-Filled from the tree when a controller takes over and kept up to date by it. It belongs to one
-reign: a controller that is deposed throws it away. Only the controller's loop touches it.
+The controller loads it from the metadata tree at the start of its epoch and updates it with every
+write. It belongs to one controller epoch and is dropped when the epoch ends. Only the controller's
+event loop uses it.
 """
 
 from collections.abc import Iterable, Iterator
 
-from barnabas.controller.machines.election import Ballot, ElectionKind, LeaderAndIsr
+from barnabas.controller.machines.election import ElectionInput, ElectionKind, LeaderAndIsr
 from barnabas.controller.machines.states import (
     PartitionStatus,
     ReplicaStatus,
@@ -27,13 +28,13 @@ Replica = tuple[TopicPartition, BrokerId]
 
 
 class ControllerContext:
-    """What is known, and questions that can be answered from it."""
+    """Cluster state and the queries that need only this state."""
 
     def __init__(self, epoch: int) -> None:
         self.epoch = epoch
         self.brokers: dict[BrokerId, LiveBroker] = {}
         self.shutting_down: set[BrokerId] = set()
-        self.failed_replicas: set[Replica] = set()  # on live brokers, on disks that failed
+        self.failed_replicas: set[Replica] = set()  # on live brokers whose disk failed
         self.assignments: dict[str, dict[int, ReplicaAssignment]] = {}
         self.topic_ids: dict[str, Uuid] = {}
         self.topic_versions: dict[str, int] = {}  # of the topic nodes, for conditional writes
@@ -116,8 +117,8 @@ class ControllerContext:
             for broker_id in self.assignment(topic_partition).replicas
         ]
 
-    def trust_again(self, replica: Replica) -> None:
-        """A replica that declined, or whose disk failed, is to be tried once more."""
+    def retry_failed_replica(self, replica: Replica) -> None:
+        """Mark a replica as online again after it declined leadership or its disk failed."""
         if replica in self.failed_replicas:
             self.failed_replicas.remove(replica)
             self.move_replica(replica, ReplicaStatus.ONLINE)
@@ -126,14 +127,14 @@ class ControllerContext:
         leadership = self.leadership.get(topic_partition)
         return leadership is not None and self.is_online(topic_partition, leadership.leader)
 
-    def ballot(
+    def election_input(
         self, topic_partition: TopicPartition, kind: ElectionKind, *, unclean_allowed: bool
-    ) -> Ballot:
-        """What an election of this partition looks at."""
+    ) -> ElectionInput:
+        """Returns the facts on which an election of this partition depends."""
         assignment = self.assignment(topic_partition)
         moving = kind is ElectionKind.REASSIGN
         online = self.online_replicas(topic_partition)
-        return Ballot(
+        return ElectionInput(
             assignment.target if moving else assignment.replicas,
             self.leadership[topic_partition].isr,
             online,
@@ -152,7 +153,7 @@ class ControllerContext:
         self._partition_status[topic_partition] = status
 
     def start_partition(self, topic_partition: TopicPartition, status: PartitionStatus) -> None:
-        """The status a partition is found in when the reign begins."""
+        """Set the initial status of a partition at the start of an epoch."""
         self._partition_status[topic_partition] = status
 
     def replica_status(self, replica: Replica) -> ReplicaStatus:
@@ -166,16 +167,16 @@ class ControllerContext:
         self._replica_status[replica] = status
 
     def forget_replica(self, replica: Replica) -> None:
-        """A replica that is no longer assigned."""
+        """Remove a replica that is no longer assigned."""
         self._replica_status.pop(replica, None)
         self.failed_replicas.discard(replica)
 
-    # What brokers are told
+    # Contents of commands
 
     def partition_state(
         self, topic_partition: TopicPartition, *, is_new: bool = False
     ) -> PartitionState:
-        """A partition as commands carry it."""
+        """Returns the state of a partition in the form that commands carry."""
         assignment = self.assignment(topic_partition)
         found = self.leadership.get(topic_partition, LeaderAndIsr(NO_LEADER, -1, ()))
         deleted = self.is_being_deleted(topic_partition)

@@ -1,8 +1,8 @@
-"""Writes that only the reigning controller can make.
+"""Fenced writes: writes to the metadata tree that only the active controller can make.
 
-Every write is a multi that first checks the version of /controller_epoch as it was when this
-controller was elected. A deposed controller that does not know it yet is refused by the tree
-itself (KAFKA-6082), and `ControllerMovedError` ends its reign.
+Every write is a multi that first checks that /controller_epoch still has the version of this
+controller's election. If another controller was elected, the tree rejects the write (KAFKA-6082)
+and `ControllerMovedError` ends this controller's epoch.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -26,23 +26,23 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 _MAX_OPS = 500
 _MAX_BYTES = 500_000
-"""A multi is one packet to ZooKeeper and must stay below its limit of 1 MiB."""
+"""A multi is one ZooKeeper packet, which must stay below 1 MiB."""
 _OP_OVERHEAD = 64
 
 
 class ControllerMovedError(BarnabasError):
-    """Another controller has been elected since; whatever this one was doing is void."""
+    """Another controller has been elected; the operation was not carried out."""
 
 
 class FencedTree:
-    """The tree as one elected controller may write it."""
+    """The metadata tree with every write fenced by one controller epoch."""
 
     def __init__(self, tree: MetadataTree, epoch_version: int) -> None:
         self._tree = tree
         self._fence = CheckOp(paths.CONTROLLER_EPOCH, epoch_version)
 
     async def multi(self, ops: Sequence[Op]) -> list[OpResult]:
-        """All or nothing; MultiError counts operations without the fence."""
+        """Apply all operations or none; indexes in MultiError do not count the fence."""
         try:
             return (await self._tree.multi([self._fence, *ops]))[1:]
         except MultiError as error:
@@ -53,9 +53,9 @@ class FencedTree:
     async def write_each(
         self, writes: Mapping[_Key, Sequence[Op]]
     ) -> dict[_Key, list[OpResult] | TreeError]:
-        """Many small atomic writes in as few multis as fit; each succeeds or fails by itself.
+        """Apply many small atomic writes in few multis; each write succeeds or fails by itself.
 
-        They go together until one is refused; then that one is set aside and the rest goes again.
+        Writes are combined. If one of them fails, it is removed and the others are sent again.
         """
         outcome: dict[_Key, list[OpResult] | TreeError] = {}
         for batch in _batches(writes):
@@ -63,16 +63,16 @@ class FencedTree:
                 try:
                     results = await self.multi([op for _, ops in batch for op in ops])
                 except MultiError as error:
-                    refused = _owner_of(batch, error.index)
-                    outcome[batch[refused][0]] = error.cause
-                    del batch[refused]
+                    failed = _owner_of(batch, error.index)
+                    outcome[batch[failed][0]] = error.cause
+                    del batch[failed]
                 else:
                     _distribute(batch, results, outcome)
                     break
         return outcome
 
     async def delete_all(self, ops: Sequence[Op]) -> None:
-        """A long list of operations in order, in several multis; those already done are skipped."""
+        """Apply a long list of operations in several multis; skip nodes that are already gone."""
         outcome = await self.write_each({index: [op] for index, op in enumerate(ops)})
         for result in outcome.values():
             if isinstance(result, TreeError) and not isinstance(result, NodeError):

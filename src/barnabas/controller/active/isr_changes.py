@@ -1,12 +1,14 @@
-"""Changes of in-sync sets that leaders ask for (AlterPartition) or, as older leaders do, have
-written themselves and announced below /isr_change_notification.
+"""Processes ISR changes of partition leaders.
+
+Current brokers send AlterPartition (KIP-497). Older brokers write the partition state themselves
+and announce the change below /isr_change_notification.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
-from barnabas.controller.active.reign import Reign
+from barnabas.controller.active.epoch_state import ControllerEpochState
 from barnabas.controller.machines.election import LeaderAndIsr
-from barnabas.controller.machines.isr_change import Electorate, judge
+from barnabas.controller.machines.isr_change import EligibleBrokers, validate_isr_change
 from barnabas.model.control import AlterPartitionChange, AlterPartitionReply
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -20,22 +22,22 @@ _Replies = dict[TopicPartition, AlterPartitionReply]
 
 
 class IsrChanges:
-    """The part of the controller that owns in-sync sets. `on_changed` runs after each change."""
+    """Validates and writes ISR changes; calls `on_changed` after each change."""
 
-    def __init__(self, reign: Reign, on_changed: ChangeListener) -> None:
-        self._reign = reign
+    def __init__(self, epoch_state: ControllerEpochState, on_changed: ChangeListener) -> None:
+        self._epoch_state = epoch_state
         self._on_changed = on_changed
 
     async def alter(
         self, broker_id: BrokerId, broker_epoch: int, changes: Sequence[AlterPartitionChange]
     ) -> _Replies:
-        """Judge and write a leader's proposals; BrokerError when the sender itself is stale."""
-        check_broker_epoch(self._reign, broker_id, broker_epoch)
+        """Validate and write a leader's proposals; raises BrokerError for a stale sender."""
+        check_broker_epoch(self._epoch_state, broker_id, broker_epoch)
         replies: _Replies = {}
         accepted: dict[TopicPartition, LeaderAndIsr] = {}
         for change in changes:
             tp = change.topic_partition
-            error, new = self._judge(broker_id, change)
+            error, new = self._validate(broker_id, change)
             if new is not None:
                 accepted[tp] = new
             else:
@@ -44,9 +46,9 @@ class IsrChanges:
         return replies
 
     async def on_notifications(self) -> None:
-        """Read again what other leaders say they have changed."""
-        watch = self._reign.watch("isr notifications", self.on_notifications)
-        tree, context = self._reign.tree, self._reign.context
+        """Read the partition states that older leaders announced as changed."""
+        watch = self._epoch_state.watch("isr notifications", self.on_notifications)
+        tree, context = self._epoch_state.tree, self._epoch_state.context
         names = await tree.children(paths.ISR_CHANGES, watch)
         changed: set[TopicPartition] = set()
         for name in names:
@@ -56,27 +58,29 @@ class IsrChanges:
                 continue
             changed.update(PartitionListNode.decode(data).partitions)
         known = [tp for tp in changed if context.knows(tp)]
-        context.leadership.update(await self._reign.states.read(known))
+        context.leadership.update(await self._epoch_state.states.read(known))
         await self._announce(known)
-        await self._reign.fenced.delete_all([DeleteOp(f"{paths.ISR_CHANGES}/{n}") for n in names])
+        await self._epoch_state.fenced.delete_all(
+            [DeleteOp(f"{paths.ISR_CHANGES}/{n}") for n in names]
+        )
 
-    def _judge(
+    def _validate(
         self, sender: BrokerId, change: AlterPartitionChange
     ) -> tuple[ErrorCode, LeaderAndIsr | None]:
-        context = self._reign.context
+        context = self._epoch_state.context
         tp = change.topic_partition
         if not context.knows(tp) or tp not in context.leadership or context.is_being_deleted(tp):
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None
         if change.topic_id not in (ZERO_UUID, context.topic_ids[tp.topic]):
             return ErrorCode.UNKNOWN_TOPIC_ID, None
         epochs = {b: broker.broker_epoch for b, broker in context.brokers.items()}
-        electorate = Electorate(epochs, frozenset(context.shutting_down))
-        return judge(sender, change, context.leadership[tp], electorate)
+        eligible = EligibleBrokers(epochs, frozenset(context.shutting_down))
+        return validate_isr_change(sender, change, context.leadership[tp], eligible)
 
     async def _write(self, accepted: dict[TopicPartition, LeaderAndIsr]) -> _Replies:
         if not accepted:
             return {}
-        states, context = self._reign.states, self._reign.context
+        states, context = self._epoch_state.states, self._epoch_state.context
         written = await states.update(accepted)
         context.leadership.update(written.done)
         if written.refused:
@@ -89,14 +93,14 @@ class IsrChanges:
 
     async def _announce(self, changed: Collection[TopicPartition]) -> None:
         if changed:
-            self._reign.batch.update_metadata(changed)
-            self._reign.flush()
+            self._epoch_state.batch.update_metadata(changed)
+            self._epoch_state.flush()
             await self._on_changed(changed)
 
-    def _reply(self, tp: TopicPartition, error: ErrorCode) -> AlterPartitionReply:
+    def _reply(self, topic_partition: TopicPartition, error: ErrorCode) -> AlterPartitionReply:
         if error is not ErrorCode.NONE:
             return AlterPartitionReply(error)
-        now = self._reign.context.leadership[tp]
+        now = self._epoch_state.context.leadership[topic_partition]
         return AlterPartitionReply(
             ErrorCode.NONE,
             now.leader,
@@ -107,11 +111,13 @@ class IsrChanges:
         )
 
 
-def check_broker_epoch(reign: Reign, broker_id: BrokerId, broker_epoch: int) -> None:
-    """Refuse a request from an incarnation of a broker that is not the registered one."""
-    broker = reign.context.brokers.get(broker_id)
+def check_broker_epoch(
+    epoch_state: ControllerEpochState, broker_id: BrokerId, broker_epoch: int
+) -> None:
+    """Raise BrokerError if the request comes from an earlier incarnation of the broker."""
+    broker = epoch_state.context.brokers.get(broker_id)
     if broker is None:
         raise BrokerError(ErrorCode.BROKER_NOT_AVAILABLE, f"broker {broker_id} is not registered")
     if broker_epoch != broker.broker_epoch:
-        text = f"epoch {broker_epoch} of broker {broker_id} is not {broker.broker_epoch}"
+        text = f"broker {broker_id} has epoch {broker.broker_epoch}, not {broker_epoch}"
         raise BrokerError(ErrorCode.STALE_BROKER_EPOCH, text)

@@ -1,22 +1,22 @@
-"""Carries out elections and changes of the in-sync set: decide, write, remember, tell brokers.
+"""Runs elections and ISR changes: decide, write to the tree, update the context, add commands.
 
-Decisions are `machines.election`'s. A write that was refused because the state had another version
-than the controller knew is decided again from what the tree says, a few times at most (KAFKA-2729
-was an endless loop on a stale version).
+`machines.election` makes the decisions. If the tree rejects a write because the partition state
+has another version, the state is read and decided again, a limited number of times (KAFKA-2729 was
+an endless loop on a stale version).
 """
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
 
 from barnabas.controller.active.context import Replica
-from barnabas.controller.active.reign import Reign
+from barnabas.controller.active.epoch_state import ControllerEpochState
 from barnabas.controller.machines.election import (
-    Ballot,
     Elected,
+    ElectionInput,
     ElectionKind,
     LeaderAndIsr,
     elect,
-    elect_after_absence,
+    elect_after_restart,
     elect_reassigned,
     first_leadership,
 )
@@ -36,14 +36,14 @@ _Errors = dict[TopicPartition, ErrorCode]
 
 
 class Leaderships:
-    """Commands are left in the reign's batch; the caller flushes."""
+    """Changes leadership. Commands are added to the epoch's batch; the caller flushes it."""
 
-    def __init__(self, reign: Reign) -> None:
-        self._reign = reign
+    def __init__(self, epoch_state: ControllerEpochState) -> None:
+        self._epoch_state = epoch_state
 
     async def bring_online(self) -> None:
-        """Give every partition that lacks a leader one, as far as possible."""
-        context = self._reign.context
+        """Elect a leader for every partition without one, where a candidate exists."""
+        context = self._epoch_state.context
         wanted = [tp for tp in context.partitions() if not context.is_being_deleted(tp)]
         by_status: dict[PartitionStatus, list[TopicPartition]] = {}
         for tp in wanted:
@@ -52,26 +52,26 @@ class Leaderships:
         await self.elect(by_status.get(PartitionStatus.OFFLINE, ()), ElectionKind.OFFLINE)
 
     async def initialize(self, partitions: Collection[TopicPartition]) -> None:
-        """The first leadership of new partitions; those without an online replica stay new."""
-        context = self._reign.context
+        """Create the first leadership of new partitions that have an online replica."""
+        context = self._epoch_state.context
         first: _Decisions = {}
         for tp in partitions:
             replicas = context.assignment(tp).replicas
             leadership = first_leadership(replicas, context.online_replicas(tp))
             if leadership is None:
-                _log.warning("%s has no live replica and gets no leader for now", tp)
+                _log.warning("partition %s has no live replica, so it has no leader", tp)
             else:
                 first[tp] = leadership
         if not first:
             return
-        written = await self._reign.states.create(first)
+        written = await self._epoch_state.states.create(first)
         self._went_online(written.done, is_new=True)
         if written.refused:
-            await self._take_over(await self._reign.states.read(written.refused))
+            await self._take_over(await self._epoch_state.states.read(written.refused))
 
     async def _take_over(self, found: _Decisions) -> None:
-        """States that an earlier controller created before it was replaced."""
-        context = self._reign.context
+        """Adopt partition states that an earlier controller created."""
+        context = self._epoch_state.context
         led = {tp: found[tp] for tp in found if context.is_online(tp, found[tp].leader)}
         self._went_online(led, is_new=True)
         leaderless = [tp for tp in found if tp not in led]
@@ -87,66 +87,70 @@ class Leaderships:
         unclean = await self._topics_that_allow_unclean(partitions, kind)
         errors: _Errors = {}
 
-        def decide(tp: TopicPartition, current: LeaderAndIsr) -> LeaderAndIsr | None:
-            ballot = self._reign.context.ballot(tp, kind, unclean_allowed=tp.topic in unclean)
-            outcome = elect(kind, ballot)
+        def decide(topic_partition: TopicPartition, current: LeaderAndIsr) -> LeaderAndIsr | None:
+            election_input = self._epoch_state.context.election_input(
+                topic_partition, kind, unclean_allowed=topic_partition.topic in unclean
+            )
+            outcome = elect(kind, election_input)
             if outcome is None:
-                errors[tp] = _no_leader(kind)
+                errors[topic_partition] = _no_leader(kind)
                 return None
-            errors.pop(tp, None)
+            errors.pop(topic_partition, None)
             return current.elected(outcome)
 
         done, conflicts = await self._change(partitions, decide)
         for tp, elected in done.items():
-            self._reign.context.trust_again((tp, elected.leader))
+            self._epoch_state.context.retry_failed_replica((tp, elected.leader))
         self._went_online(done)
         for tp in conflicts:
             errors[tp] = ErrorCode.INVALID_UPDATE_VERSION
         self._log_failures(errors, kind)
         return errors
 
-    async def begin_anew(self, returned: Mapping[TopicPartition, Set[BrokerId]]) -> None:
-        """New epochs for partitions whose named members restarted unseen."""
-        context = self._reign.context
+    async def start_new_epochs(self, returned: Mapping[TopicPartition, Set[BrokerId]]) -> None:
+        """Start new leader epochs for partitions whose members restarted without a controller."""
+        context = self._epoch_state.context
 
-        def decide(tp: TopicPartition, current: LeaderAndIsr) -> LeaderAndIsr | None:
-            ballot = context.ballot(tp, ElectionKind.OFFLINE, unclean_allowed=False)
-            outcome = elect_after_absence(ballot, current.leader, returned[tp])
+        def decide(topic_partition: TopicPartition, current: LeaderAndIsr) -> LeaderAndIsr | None:
+            election_input = context.election_input(
+                topic_partition, ElectionKind.OFFLINE, unclean_allowed=False
+            )
+            outcome = elect_after_restart(election_input, current.leader, returned[topic_partition])
             return None if outcome is None else current.elected(outcome)
 
         done, _ = await self._change(list(returned), decide)
         self._went_online(done)
 
     async def remove_from_isr(self, replicas: Iterable[Replica]) -> None:
-        """Replicas went away: take them out of leadership and in-sync sets, move to OFFLINE."""
+        """Set replicas to OFFLINE and remove them from leadership and ISRs."""
         by_broker: dict[BrokerId, list[TopicPartition]] = {}
         for tp, broker_id in replicas:
             by_broker.setdefault(broker_id, []).append(tp)
-            self._reign.context.move_replica((tp, broker_id), ReplicaStatus.OFFLINE)
+            self._epoch_state.context.move_replica((tp, broker_id), ReplicaStatus.OFFLINE)
         for broker_id, partitions in by_broker.items():
             await self._remove_broker(broker_id, partitions)
 
-    async def confine(self, partition: TopicPartition, keep: Replicas) -> bool:
-        """Leadership within these replicas only, in a new epoch; False when none can lead."""
-        online = self._reign.context.online_replicas(partition)
+    async def restrict_leadership(self, topic_partition: TopicPartition, keep: Replicas) -> bool:
+        """Restrict leadership to `keep` in a new leader epoch; returns False if none can lead."""
+        online = self._epoch_state.context.online_replicas(topic_partition)
 
-        def decide(tp: TopicPartition, current: LeaderAndIsr) -> LeaderAndIsr | None:
+        def decide(topic_partition: TopicPartition, current: LeaderAndIsr) -> LeaderAndIsr | None:
             isr = tuple(r for r in current.isr if r in keep)
             if current.leader in online and current.leader in keep:
                 return current.elected(Elected(current.leader, isr))
-            outcome = elect_reassigned(Ballot(keep, isr, online))
+            outcome = elect_reassigned(ElectionInput(keep, isr, online))
             return None if outcome is None else current.elected(outcome)
 
-        done, _ = await self._change([partition], decide)
+        done, _ = await self._change([topic_partition], decide)
         for tp in done:
-            self._reign.context.move_partition(tp, PartitionStatus.ONLINE)
+            self._epoch_state.context.move_partition(tp, PartitionStatus.ONLINE)
         return bool(done)
 
     async def _remove_broker(self, broker_id: BrokerId, partitions: list[TopicPartition]) -> None:
-        context = self._reign.context
+        context = self._epoch_state.context
 
-        def decide(tp: TopicPartition, current: LeaderAndIsr) -> LeaderAndIsr | None:
-            if broker_id not in current.isr or context.is_being_deleted(tp):
+        def decide(topic_partition: TopicPartition, current: LeaderAndIsr) -> LeaderAndIsr | None:
+            if broker_id not in current.isr or context.is_being_deleted(topic_partition):
                 return None
             changed = current.without(broker_id)
             same = changed.isr == current.isr and changed.leader == current.leader
@@ -155,15 +159,15 @@ class Leaderships:
         done, _ = await self._change(partitions, decide)
         for tp in done:
             others = context.online_replicas(tp) - {broker_id}
-            self._reign.batch.leader_and_isr(others, tp)
+            self._epoch_state.batch.leader_and_isr(others, tp)
 
     async def _change(
         self,
         partitions: Collection[TopicPartition],
         decide: Callable[[TopicPartition, LeaderAndIsr], LeaderAndIsr | None],
     ) -> tuple[_Decisions, list[TopicPartition]]:
-        """Write decisions conditionally, again from what the tree says where it refuses."""
-        context, states = self._reign.context, self._reign.states
+        """Write decisions conditionally; decide again from the tree's state after a conflict."""
+        context, states = self._epoch_state.context, self._epoch_state.states
         pending = [tp for tp in partitions if tp in context.leadership]
         done: _Decisions = {}
         for _ in range(_ATTEMPTS):
@@ -181,7 +185,7 @@ class Leaderships:
     def _went_online(
         self, leaderships: Mapping[TopicPartition, LeaderAndIsr], *, is_new: bool = False
     ) -> None:
-        context, batch = self._reign.context, self._reign.batch
+        context, batch = self._epoch_state.context, self._epoch_state.batch
         for tp, leadership in leaderships.items():
             context.leadership[tp] = leadership
             context.move_partition(tp, PartitionStatus.ONLINE)
@@ -190,10 +194,10 @@ class Leaderships:
     async def _topics_that_allow_unclean(
         self, partitions: Collection[TopicPartition], kind: ElectionKind
     ) -> set[str]:
-        """Looked up only for topics that have no in-sync replica left to elect."""
+        """Returns topics that allow unclean elections, among those without an online ISR member."""
         if kind is not ElectionKind.OFFLINE:
             return set()
-        context = self._reign.context
+        context = self._epoch_state.context
         stuck = {
             tp.topic
             for tp in partitions
@@ -203,9 +207,9 @@ class Leaderships:
         return {topic for topic in stuck if await self._allows_unclean(topic)}
 
     async def _allows_unclean(self, topic: str) -> bool:
-        default = self._reign.config.unclean_leader_election_enable
+        default = self._epoch_state.config.unclean_leader_election_enable
         try:
-            data, _ = await self._reign.tree.get(paths.config("topics", topic))
+            data, _ = await self._epoch_state.tree.get(paths.config("topics", topic))
         except NoNodeError:
             return default
         value = ConfigNode.decode(data).values.get("unclean.leader.election.enable")

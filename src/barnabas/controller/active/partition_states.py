@@ -1,7 +1,7 @@
-"""Partition state nodes: reading them, creating them, changing them conditionally.
+"""Reads, creates and conditionally updates partition state nodes.
 
-Every change is a compare-and-set on the node's version, which is the partition epoch, inside a
-multi that checks the controller epoch.
+Every update is a compare-and-set on the version of the node, which is the partition epoch, in a
+multi that also checks the controller epoch.
 """
 
 import asyncio
@@ -28,28 +28,28 @@ from barnabas.zk.znodes import PartitionStateNode
 _READS_AT_ONCE = 256
 
 
-class Written(NamedTuple):
-    """What a batch of conditional writes came to."""
+class ConditionalWrites(NamedTuple):
+    """The result of a batch of conditional writes."""
 
     done: dict[TopicPartition, LeaderAndIsr]
     refused: list[TopicPartition]
-    """Somebody else changed these, or removed them, in between."""
+    """Partition states that another writer changed or deleted before this write."""
 
 
 class PartitionStates:
-    """The state nodes as one reigning controller reads and writes them."""
+    """Access of the active controller to the partition state nodes."""
 
     def __init__(self, tree: MetadataTree, fenced: FencedTree, controller_epoch: int) -> None:
         self._tree = tree
         self._fenced = fenced
         self._controller_epoch = controller_epoch
         self.changed_at: dict[TopicPartition, int] = {}
-        """The transaction that last wrote a state, for those that were read."""
+        """Id of the transaction (mzxid) that last wrote each state, as of the last read."""
 
     async def read(
         self, partitions: Iterable[TopicPartition]
     ) -> dict[TopicPartition, LeaderAndIsr]:
-        """The states that exist; many at a time, a round trip for each would take minutes."""
+        """Returns the existing states. Reads run concurrently: serial reads would take minutes."""
         wanted = list(partitions)
         found: dict[TopicPartition, LeaderAndIsr] = {}
         for start in range(0, len(wanted), _READS_AT_ONCE):
@@ -58,8 +58,8 @@ class PartitionStates:
             found |= {tp: state for tp, state in zip(chunk, states, strict=True) if state}
         return found
 
-    async def create(self, states: Mapping[TopicPartition, LeaderAndIsr]) -> Written:
-        """Create state nodes with the nodes above them; states that exist are refused."""
+    async def create(self, states: Mapping[TopicPartition, LeaderAndIsr]) -> ConditionalWrites:
+        """Create state nodes and their parents; existing states are returned as conflicts."""
         writes: dict[Hashable, Sequence[Op]] = {}
         for tp, state in states.items():
             writes.setdefault(tp.topic, [CreateOp(paths.topic_partitions(tp.topic))])
@@ -67,15 +67,15 @@ class PartitionStates:
         outcome = await self._fenced.write_each(writes)
         refused = [tp for tp in states if isinstance(outcome[tp], TreeError)]
         if refused:
-            # The parent may be there without the state: not every writer creates both at once.
+            # The parent may exist without the state: older writers create them separately.
             alone = {tp: [self._create_op(tp, states[tp])] for tp in refused}
             second = await self._fenced.write_each(alone)
             refused = [tp for tp in refused if isinstance(second[tp], TreeError)]
         done = {tp: state for tp, state in states.items() if tp not in refused}
-        return Written(done, refused)
+        return ConditionalWrites(done, refused)
 
-    async def update(self, states: Mapping[TopicPartition, LeaderAndIsr]) -> Written:
-        """Write states over the versions they carry; done ones come back with the new version."""
+    async def update(self, states: Mapping[TopicPartition, LeaderAndIsr]) -> ConditionalWrites:
+        """Update states whose version is unchanged; returns them with their new version."""
         writes = {
             tp: [SetOp(paths.partition_state(tp), self._encode(state), state.partition_epoch)]
             for tp, state in states.items()
@@ -92,7 +92,7 @@ class PartitionStates:
                 stat = result[0]
                 assert isinstance(stat, Stat)
                 done[tp] = replace(states[tp], partition_epoch=stat.version)
-        return Written(done, refused)
+        return ConditionalWrites(done, refused)
 
     def _create_op(self, topic_partition: TopicPartition, state: LeaderAndIsr) -> CreateOp:
         return CreateOp(paths.partition_state(topic_partition), self._encode(state))

@@ -1,16 +1,16 @@
-"""Moves partitions to other brokers, step by step (KIP-455).
+"""Reassigns partitions to other brokers, step by step (KIP-455).
 
-What is under way is recorded in the topic nodes (`adding`, `removing`), so a new controller
-carries on. A move advances when it is asked for, whenever an in-sync set changes, and when a reign
-begins.
+Reassignments in progress are stored in the topic nodes (`adding`, `removing`), so a new controller
+continues them. A reassignment advances when it is requested, when the ISR of its partition
+changes, and at the start of a controller epoch.
 """
 
 import logging
 from collections.abc import Collection, Mapping
 
+from barnabas.controller.active.epoch_state import ControllerEpochState
 from barnabas.controller.active.leaderships import Leaderships
-from barnabas.controller.active.reign import Reign
-from barnabas.controller.machines.reassignment import (
+from barnabas.controller.machines.assignment import (
     abandoned,
     is_complete,
     reassign,
@@ -28,34 +28,34 @@ _log = logging.getLogger(__name__)
 
 
 class Reassignments:
-    """The part of the controller that changes assignments."""
+    """Starts, continues, cancels and lists reassignments."""
 
-    def __init__(self, reign: Reign, leaderships: Leaderships) -> None:
-        self._reign = reign
+    def __init__(self, epoch_state: ControllerEpochState, leaderships: Leaderships) -> None:
+        self._epoch_state = epoch_state
         self._leaderships = leaderships
 
     async def alter(
         self, targets: Mapping[TopicPartition, Replicas | None]
     ) -> dict[TopicPartition, ErrorCode]:
-        """Start, replace or (None) cancel moves; a code for each partition."""
+        """Start, replace or (None) cancel reassignments; returns an error code per partition."""
         return {tp: await self._alter_one(tp, target) for tp, target in targets.items()}
 
-    def under_way(
+    def in_progress(
         self, partitions: Collection[TopicPartition] | None = None
     ) -> dict[TopicPartition, ReplicaAssignment]:
-        context = self._reign.context
+        context = self._epoch_state.context
         moving = {tp: context.assignment(tp) for tp in context.reassigning()}
         return {tp: a for tp, a in moving.items() if partitions is None or tp in partitions}
 
     async def resume(self) -> None:
-        """Carry on with what an earlier controller has begun."""
-        context = self._reign.context
+        """Continue the reassignments that an earlier controller started."""
+        context = self._epoch_state.context
         for tp in context.reassigning():
             if tp in context.leadership:
                 await self._advance(tp, ())
 
     async def on_isr_changed(self, partitions: Collection[TopicPartition]) -> None:
-        context = self._reign.context
+        context = self._epoch_state.context
         for tp in partitions:
             if context.assignment(tp).is_reassigning and is_complete(
                 context.assignment(tp), context.leadership[tp].isr
@@ -63,9 +63,9 @@ class Reassignments:
                 await self._advance(tp, ())
 
     async def on_request_node(self) -> None:
-        """/admin/reassign_partitions: how older tools ask."""
-        watch = self._reign.watch("reassignment request", self.on_request_node)
-        tree, path = self._reign.tree, paths.REASSIGN_PARTITIONS
+        """Process /admin/reassign_partitions, which older tools write."""
+        watch = self._epoch_state.watch("reassignment request", self.on_request_node)
+        tree, path = self._epoch_state.tree, paths.REASSIGN_PARTITIONS
         if await tree.exists(path, watch) is None:
             return
         try:
@@ -75,16 +75,18 @@ class Reassignments:
         codes = await self.alter(dict(ReassignPartitionsNode.decode(data).partitions))
         refused = {str(tp): c.name for tp, c in codes.items() if c is not ErrorCode.NONE}
         if refused:
-            _log.warning("reassignments that were asked for in the tree are refused: %s", refused)
-        await self._reign.fenced.delete_all([DeleteOp(path, stat.version)])
+            _log.warning("rejected reassignments in %s: %s", path, refused)
+        await self._epoch_state.fenced.delete_all([DeleteOp(path, stat.version)])
 
-    async def _alter_one(self, tp: TopicPartition, target: Replicas | None) -> ErrorCode:
-        context = self._reign.context
-        if not context.knows(tp) or context.is_being_deleted(tp):
+    async def _alter_one(
+        self, topic_partition: TopicPartition, target: Replicas | None
+    ) -> ErrorCode:
+        context = self._epoch_state.context
+        if not context.knows(topic_partition) or context.is_being_deleted(topic_partition):
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        if tp not in context.leadership:
+        if topic_partition not in context.leadership:
             return ErrorCode.LEADER_NOT_AVAILABLE
-        current = context.assignment(tp)
+        current = context.assignment(topic_partition)
         if target is None:
             if not current.is_reassigning:
                 return ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
@@ -93,73 +95,79 @@ class Reassignments:
         if problem is not None:
             return problem[0]
         following = reassign(current, target)
-        if not set(following.replicas) & set(context.leadership[tp].isr):
-            return ErrorCode.INVALID_REPLICA_ASSIGNMENT  # nobody in sync would be left
-        context.assignments[tp.topic][tp.partition] = following
-        await self._write_topic(tp.topic)
-        await self._advance(tp, abandoned(current, following))
+        if not set(following.replicas) & set(context.leadership[topic_partition].isr):
+            return ErrorCode.INVALID_REPLICA_ASSIGNMENT  # the ISR would become empty
+        context.assignments[topic_partition.topic][topic_partition.partition] = following
+        await self._write_topic(topic_partition.topic)
+        await self._advance(topic_partition, abandoned(current, following))
         return ErrorCode.NONE
 
-    async def _advance(self, tp: TopicPartition, dropped: Replicas) -> None:
-        """Finish the move if all targets are in sync, otherwise tell everybody to work on it."""
-        context = self._reign.context
-        assignment = context.assignment(tp)
-        newcomers = self._admit_newcomers(tp, assignment)
-        finished = is_complete(assignment, context.leadership[tp].isr)
+    async def _advance(self, topic_partition: TopicPartition, dropped: Replicas) -> None:
+        """Finish the reassignment if all targets are in sync; otherwise send the new roles."""
+        context = self._epoch_state.context
+        assignment = context.assignment(topic_partition)
+        added_replicas = self._admit_added_replicas(topic_partition, assignment)
+        finished = is_complete(assignment, context.leadership[topic_partition].isr)
         keep = assignment.target if finished else assignment.replicas
-        if not await self._leaderships.confine(tp, keep):
+        if not await self._leaderships.restrict_leadership(topic_partition, keep):
             return
         if finished:
             dropped += assignment.removing
-            context.assignments[tp.topic][tp.partition] = ReplicaAssignment(keep)
-        self._tell(tp, newcomers, dropped)
+            context.assignments[topic_partition.topic][topic_partition.partition] = (
+                ReplicaAssignment(keep)
+            )
+        self._tell(topic_partition, added_replicas, dropped)
         if finished and assignment.is_reassigning:
-            await self._write_topic(tp.topic)
-            _log.info("%s is now on brokers %s", tp, list(keep))
+            await self._write_topic(topic_partition.topic)
+            _log.info("%s reassigned to brokers %s", topic_partition, list(keep))
 
-    def _admit_newcomers(self, tp: TopicPartition, assignment: ReplicaAssignment) -> set[BrokerId]:
-        context = self._reign.context
-        online = context.online_replicas(tp)
-        newcomers = {
+    def _admit_added_replicas(
+        self, topic_partition: TopicPartition, assignment: ReplicaAssignment
+    ) -> set[BrokerId]:
+        context = self._epoch_state.context
+        online = context.online_replicas(topic_partition)
+        added_replicas = {
             broker_id
             for broker_id in assignment.replicas
-            if context.replica_status((tp, broker_id)) is ReplicaStatus.NON_EXISTENT
+            if context.replica_status((topic_partition, broker_id)) is ReplicaStatus.NON_EXISTENT
         }
-        for broker_id in newcomers:
+        for broker_id in added_replicas:
             status = ReplicaStatus.ONLINE if broker_id in online else ReplicaStatus.OFFLINE
-            context.move_replica((tp, broker_id), ReplicaStatus.NEW)
-            context.move_replica((tp, broker_id), status)
-        return newcomers
+            context.move_replica((topic_partition, broker_id), ReplicaStatus.NEW)
+            context.move_replica((topic_partition, broker_id), status)
+        return added_replicas
 
-    def _tell(self, tp: TopicPartition, newcomers: set[BrokerId], dropped: Replicas) -> None:
-        context, batch = self._reign.context, self._reign.batch
-        online = context.online_replicas(tp)
-        batch.leader_and_isr(online - newcomers, tp)
-        batch.leader_and_isr(online & newcomers, tp, is_new=True)
+    def _tell(
+        self, topic_partition: TopicPartition, added_replicas: set[BrokerId], dropped: Replicas
+    ) -> None:
+        context, batch = self._epoch_state.context, self._epoch_state.batch
+        online = context.online_replicas(topic_partition)
+        batch.leader_and_isr(online - added_replicas, topic_partition)
+        batch.leader_and_isr(online & added_replicas, topic_partition, is_new=True)
         for broker_id in dropped:
-            batch.stop_replica(broker_id, tp, delete=True)
-            context.forget_replica((tp, broker_id))
-        self._reign.flush()
+            batch.stop_replica(broker_id, topic_partition, delete=True)
+            context.forget_replica((topic_partition, broker_id))
+        self._epoch_state.flush()
 
     async def _write_topic(self, topic: str) -> None:
-        """The assignments into the topic node, beside partitions that were added meanwhile.
+        """Write the assignments to the topic node; keep partitions that were added concurrently.
 
-        Those are not in the context yet: the watch on the node brings them in their turn.
+        Added partitions are not in the context yet; the watch on the node loads them later.
         """
-        context = self._reign.context
+        context = self._epoch_state.context
         path = paths.topic(topic)
         added: dict[int, ReplicaAssignment] = {}
         while True:
             partitions = {**added, **context.assignments[topic]}
             data = TopicNode(context.topic_ids[topic], partitions).encode()
             try:
-                (stat,) = await self._reign.fenced.multi(
+                (stat,) = await self._epoch_state.fenced.multi(
                     [SetOp(path, data, context.topic_versions[topic])]
                 )
             except MultiError as error:
                 if not isinstance(error.cause, BadVersionError):
                     raise error.cause from error
-                found, stat = await self._reign.tree.get(path)
+                found, stat = await self._epoch_state.tree.get(path)
                 added = dict(TopicNode.decode(found).partitions)
                 context.topic_versions[topic] = stat.version
             else:

@@ -1,15 +1,15 @@
-"""Topics that appear, grow or vanish in the tree.
+"""Reacts to topics that are created, extended or removed in the metadata tree.
 
-Watches the children of /brokers/topics and the data of each topic node. Somebody else writes them
-(`topic_admin`, any broker or tool); here partitions get states and leaders.
+Watches the children of /brokers/topics and the data of each topic node. Brokers and tools write
+these nodes (`topic_admin`); this class creates partition states and elects the first leaders.
 """
 
 import asyncio
 import logging
 from collections.abc import Collection, Iterable
 
+from barnabas.controller.active.epoch_state import ControllerEpochState
 from barnabas.controller.active.leaderships import Leaderships
-from barnabas.controller.active.reign import Reign
 from barnabas.controller.machines.states import PartitionStatus, ReplicaStatus
 from barnabas.controller.topic_admin import new_topic_id
 from barnabas.model.ids import ZERO_UUID, TopicPartition
@@ -23,18 +23,18 @@ _READS_AT_ONCE = 256
 
 
 class TopicChanges:
-    """The part of the controller that follows the topic nodes."""
+    """Watches the topic nodes and creates new partitions."""
 
-    def __init__(self, reign: Reign, leaderships: Leaderships) -> None:
-        self._reign = reign
+    def __init__(self, epoch_state: ControllerEpochState, leaderships: Leaderships) -> None:
+        self._epoch_state = epoch_state
         self._leaderships = leaderships
 
     async def load(self) -> None:
-        """All topics into the context, when a reign begins."""
+        """Load all topics into the context at the start of an epoch."""
         await self._load_topics(await self._children())
 
     async def on_children_changed(self) -> None:
-        context = self._reign.context
+        context = self._epoch_state.context
         current = set(await self._children())
         for gone in context.assignments.keys() - current:
             context.forget_topic(gone)
@@ -42,8 +42,8 @@ class TopicChanges:
         await self._create_partitions(tp for topic in added for tp in context.partitions_of(topic))
 
     async def on_topic_changed(self, topic: str) -> None:
-        """Partitions were added, or it was our own write of a reassignment."""
-        context = self._reign.context
+        """Create added partitions; does nothing after the controller's own reassignment write."""
+        context = self._epoch_state.context
         if topic not in context.assignments:
             return
         found = await self._read(topic)
@@ -57,14 +57,14 @@ class TopicChanges:
         await self._create_partitions(TopicPartition(topic, p) for p in sorted(added))
 
     async def _children(self) -> list[str]:
-        watch = self._reign.watch("topics", self.on_children_changed)
-        return await self._reign.tree.children(paths.BROKER_TOPICS, watch)
+        watch = self._epoch_state.watch("topics", self.on_children_changed)
+        return await self._epoch_state.tree.children(paths.BROKER_TOPICS, watch)
 
     async def _create_partitions(self, partitions: Iterable[TopicPartition]) -> None:
         created = list(partitions)
         if not created:
             return
-        context = self._reign.context
+        context = self._epoch_state.context
         for tp in created:
             context.move_partition(tp, PartitionStatus.NEW)
             for broker_id in context.assignment(tp).replicas:
@@ -75,7 +75,7 @@ class TopicChanges:
             for broker_id in context.assignment(tp).replicas:
                 status = ReplicaStatus.ONLINE if broker_id in online else ReplicaStatus.OFFLINE
                 context.move_replica((tp, broker_id), status)
-        self._reign.flush()
+        self._epoch_state.flush()
 
     async def _load_topics(self, topics: Collection[str]) -> list[str]:
         names = list(topics)
@@ -96,19 +96,19 @@ class TopicChanges:
             node = TopicNode(new_topic_id(), node.partitions)
             operation = SetOp(paths.topic(topic), node.encode(), version)
             try:
-                await self._reign.fenced.multi([operation])
+                await self._epoch_state.fenced.multi([operation])
             except MultiError as error:
                 _log.warning("topic %s changed while it was given an id: %s", topic, error)
             version += 1
-        self._reign.context.put_topic(topic, node.topic_id, dict(node.partitions), version)
+        self._epoch_state.context.put_topic(topic, node.topic_id, dict(node.partitions), version)
 
     async def _read(self, topic: str) -> tuple[TopicNode, Stat] | None:
         async def changed() -> None:
             await self.on_topic_changed(topic)
 
-        watch = self._reign.watch(f"topic {topic}", changed)
+        watch = self._epoch_state.watch(f"topic {topic}", changed)
         try:
-            data, stat = await self._reign.tree.get(paths.topic(topic), watch)
+            data, stat = await self._epoch_state.tree.get(paths.topic(topic), watch)
         except NoNodeError:
             return None
         return TopicNode.decode(data), stat

@@ -1,18 +1,23 @@
 """Deletes topics that are marked below /admin/delete_topics.
 
-First everybody is told to forget the topic, then every replica to delete its log; when all have,
-the topic's nodes, its settings and the mark go. The mark stays until the end, so that the next
-controller carries on where this one stopped. A topic with a replica on a dead broker waits for
-that broker. A reassignment of the topic ends with it: all old and new replicas delete their logs.
+The controller first removes the topic from all brokers' metadata, then tells every replica to
+delete its log. When all logs are deleted it removes the topic's nodes, its configuration and the
+mark. The mark is removed last, so that the next controller continues an unfinished deletion. A
+topic with a replica on an offline broker waits for that broker. Deleting a topic also ends its
+reassignment: all old and new replicas delete their logs.
 """
 
 import logging
 from collections.abc import Iterable
 
 from barnabas.controller.active.context import Replica
-from barnabas.controller.active.reign import Reign
-from barnabas.controller.machines.states import PartitionStatus, ReplicaStatus
-from barnabas.controller.machines.topic_deletion import DeletionStep, next_step
+from barnabas.controller.active.epoch_state import ControllerEpochState
+from barnabas.controller.machines.states import (
+    DeletionStep,
+    PartitionStatus,
+    ReplicaStatus,
+    next_deletion_step,
+)
 from barnabas.model.control import ControlReply, StopReplicaCommand
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId
@@ -22,21 +27,21 @@ from barnabas.zk.tree import DeleteOp, NoNodeError, Op
 _log = logging.getLogger(__name__)
 
 _ONE_STEP = 400
-"""A topic of up to this many nodes goes in a single multi."""
+"""A topic with up to this many nodes is deleted in a single multi."""
 
 
 class TopicDeletion:
-    """The part of the controller that deletes topics."""
+    """Deletes topics step by step; the steps are decided by `machines.states`."""
 
-    def __init__(self, reign: Reign) -> None:
-        self._reign = reign
+    def __init__(self, epoch_state: ControllerEpochState) -> None:
+        self._epoch_state = epoch_state
 
     async def on_marks_changed(self) -> None:
-        """Someone asked for a deletion."""
-        watch = self._reign.watch("topic deletion", self.on_marks_changed)
-        marked = await self._reign.tree.children(paths.DELETE_TOPICS, watch)
-        context = self._reign.context
-        if not self._reign.config.delete_topic_enable:
+        """Read the deletion marks and start the deletions they request."""
+        watch = self._epoch_state.watch("topic deletion", self.on_marks_changed)
+        marked = await self._epoch_state.tree.children(paths.DELETE_TOPICS, watch)
+        context = self._epoch_state.context
+        if not self._epoch_state.config.delete_topic_enable:
             await self._remove_marks(marked)
             return
         await self._remove_marks(topic for topic in marked if topic not in context.assignments)
@@ -44,17 +49,17 @@ class TopicDeletion:
         await self.resume()
 
     async def resume(self, unblocked: Iterable[str] = ()) -> None:
-        """Take the next step for every topic that is to go."""
-        context = self._reign.context
+        """Take the next step for every topic that is being deleted."""
+        context = self._epoch_state.context
         context.blocked_deletions.difference_update(unblocked)
         for topic in sorted(context.topics_to_delete):
             statuses = [context.replica_status(r) for r in context.replicas_of(topic)]
-            step = next_step(statuses, eligible=topic not in context.blocked_deletions)
+            step = next_deletion_step(statuses, eligible=topic not in context.blocked_deletions)
             if step is DeletionStep.FINISH:
                 await self._finish(topic)
             elif step is DeletionStep.START:
                 self._start(topic)
-        self._reign.flush()
+        self._epoch_state.flush()
 
     def on_replies(
         self, broker_id: BrokerId, command: StopReplicaCommand, reply: ControlReply
@@ -70,11 +75,11 @@ class TopicDeletion:
                 self._settle((tp, broker_id), ErrorCode(error))
             await self.resume()
 
-        self._reign.submit(f"deleted by {broker_id} {id(reply)}", settle)
+        self._epoch_state.submit(f"deleted by {broker_id} {id(reply)}", settle)
 
     def brokers_died(self, replicas: Iterable[Replica]) -> None:
         """Deletions that wait for a dead broker must wait for its return."""
-        context = self._reign.context
+        context = self._epoch_state.context
         for replica in replicas:
             topic = replica[0].topic
             if topic not in context.topics_to_delete:
@@ -84,7 +89,7 @@ class TopicDeletion:
                 context.move_replica(replica, ReplicaStatus.DELETION_INELIGIBLE)
 
     def _settle(self, replica: Replica, error: ErrorCode) -> None:
-        context = self._reign.context
+        context = self._epoch_state.context
         if context.replica_status(replica) is not ReplicaStatus.DELETION_STARTED:
             return
         if error is ErrorCode.NONE:
@@ -95,7 +100,7 @@ class TopicDeletion:
         context.blocked_deletions.add(replica[0].topic)
 
     def _start(self, topic: str) -> None:
-        context, batch = self._reign.context, self._reign.batch
+        context, batch = self._epoch_state.context, self._epoch_state.batch
         _log.info("deleting topic %s", topic)
         batch.update_metadata(context.partitions_of(topic))
         for tp in context.partitions_of(topic):
@@ -115,21 +120,21 @@ class TopicDeletion:
                 context.blocked_deletions.add(topic)
 
     async def _finish(self, topic: str) -> None:
-        """Remove the nodes, leaves first; topic, settings and mark go in one step, last."""
+        """Delete the nodes, leaves first; the last multi deletes topic, configuration and mark."""
         below = await self._nodes_below(topic)
         last = [paths.topic(topic), paths.config("topics", topic), paths.delete_topic(topic)]
-        present = [path for path in last if await self._reign.tree.exists(path) is not None]
+        present = [path for path in last if await self._epoch_state.tree.exists(path) is not None]
         ops: list[Op] = [DeleteOp(path) for path in below + present]
         if len(ops) > _ONE_STEP:
-            await self._reign.fenced.delete_all(ops[: len(below)])
+            await self._epoch_state.fenced.delete_all(ops[: len(below)])
             ops = ops[len(below) :]
-        await self._reign.fenced.multi(ops)
-        self._reign.context.forget_topic(topic)
+        await self._epoch_state.fenced.multi(ops)
+        self._epoch_state.context.forget_topic(topic)
         _log.info("deleted topic %s", topic)
 
     async def _nodes_below(self, topic: str) -> list[str]:
         root = paths.topic_partitions(topic)
-        tree = self._reign.tree
+        tree = self._epoch_state.tree
         try:
             partitions = await tree.children(root)
         except NoNodeError:
@@ -144,4 +149,4 @@ class TopicDeletion:
     async def _remove_marks(self, topics: Iterable[str]) -> None:
         ops = [DeleteOp(paths.delete_topic(topic)) for topic in topics]
         if ops:
-            await self._reign.fenced.delete_all(ops)
+            await self._epoch_state.fenced.delete_all(ops)

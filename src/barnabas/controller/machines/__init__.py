@@ -1,1 +1,1 @@
-"""The controller's decisions as pure functions: no tree, no socket, no clock, no dice."""
+"""The controller's decisions as pure functions without IO, clock or random numbers."""

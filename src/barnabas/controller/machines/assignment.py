@@ -1,4 +1,6 @@
-"""Which brokers get the replicas of a new topic: Kafka's placement, with the dice passed in.
+"""Replica placement of new partitions, and the steps of a reassignment. Pure functions.
+
+Placement is Kafka's; the caller passes the random start.
 
 Goals, in order: no broker holds a partition twice; leaders and replicas spread evenly over the
 brokers; where brokers have racks, each partition spreads over as many racks as it has replicas.
@@ -6,18 +8,23 @@ brokers; where brokers have racks, each partition spreads over as many racks as 
 First replicas go round the brokers from a start index. Further replicas follow their first one at
 a distance that grows by one each time the first replicas have gone round, so that the followers of
 one broker's leaders are spread as well. With racks, brokers are put in an order that alternates
-racks, and a broker is passed over while its rack (or itself) has a replica and another has none.
+racks, and a broker is skipped while its rack (or itself) has a replica and another rack has none.
+
+A reassignment (KIP-455) from O (origin) to T (target) goes through the union T + (O - T): the
+added replicas fetch until all of T is in sync, then leadership moves into T and the other replicas
+are removed. A new reassignment may replace one in progress; replicas that only the replaced one
+added are removed at once.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import zip_longest
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import BrokerId
-from barnabas.model.replica_assignment import Replicas
+from barnabas.model.replica_assignment import ReplicaAssignment, Replicas
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +37,7 @@ class BrokerRack:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where placement starts: broker of the first partition, first distance, first partition."""
+    """Start of the placement: index of the first broker, first distance, first partition."""
 
     index: int = 0
     shift: int = 0
@@ -40,9 +47,9 @@ class Start:
 def place_replicas(
     brokers: Sequence[BrokerRack], partitions: int, replication_factor: int, start: Start
 ) -> dict[int, Replicas]:
-    """Replicas of `partitions` new partitions, numbered from `start.partition`.
+    """Returns the replicas of `partitions` new partitions, numbered from `start.partition`.
 
-    Racks count only when every broker has one.
+    Racks are used only if every broker has one.
     """
     _check(len(brokers), partitions, replication_factor)
     racks = {b.broker_id: b.rack for b in brokers if b.rack is not None}
@@ -67,9 +74,9 @@ def place_added_partitions(
     existing: Mapping[int, Replicas],
     total: int,
 ) -> dict[int, Replicas]:
-    """Replicas of the partitions that bring a topic to `total`.
+    """Returns the replicas of the partitions that extend a topic to `total` partitions.
 
-    Placement goes on from the broker of partition 0, with that partition's number of replicas.
+    Placement continues from the first broker of partition 0, with its replication factor.
     """
     first = existing[0]
     ordered = sorted(b.broker_id for b in brokers)
@@ -79,7 +86,7 @@ def place_added_partitions(
 
 
 def alternate_racks(racks: Mapping[BrokerId, str]) -> list[BrokerId]:
-    """Brokers with neighbours on different racks as far as possible.
+    """Returns the brokers in an order in which neighbours are on different racks if possible.
 
     >>> alternate_racks({BrokerId(0): "a", BrokerId(1): "a", BrokerId(2): "b"})
     [0, 2, 1]
@@ -92,7 +99,7 @@ def alternate_racks(racks: Mapping[BrokerId, str]) -> list[BrokerId]:
 
 
 def _rounds(first: int, number: int, brokers: int) -> int:
-    """How often the first replicas have gone round between two partition numbers, inclusive."""
+    """Returns how many times the first replicas went round the brokers between two partitions."""
     before = max(first - 1, 0) // brokers
     return number // brokers - before
 
@@ -119,7 +126,7 @@ def _across_racks(
 
 
 def _follower(first: int, shift: int, step: int, brokers: int) -> int:
-    """Index of a further replica; the distance 1 to brokers-1 keeps it off the first one."""
+    """Returns the index of a follower; distance 1 to brokers-1 avoids the first replica."""
     return (first + 1 + (shift + step) % (brokers - 1)) % brokers
 
 
@@ -135,3 +142,40 @@ def _check(brokers: int, partitions: int, replication_factor: int) -> None:
             ErrorCode.INVALID_REPLICATION_FACTOR,
             f"replication factor {replication_factor} with {brokers} available brokers",
         )
+
+
+def reassign(current: ReplicaAssignment, target: Replicas) -> ReplicaAssignment:
+    """Returns the assignment that starts a move from the origin of `current` to `target`."""
+    origin = current.origin
+    union = target + tuple(r for r in origin if r not in target)
+    return ReplicaAssignment(
+        union,
+        adding=tuple(r for r in union if r not in origin),
+        removing=tuple(r for r in union if r not in target),
+    )
+
+
+def abandoned(current: ReplicaAssignment, following: ReplicaAssignment) -> Replicas:
+    """Returns replicas that a replaced reassignment added and `following` does not contain."""
+    return tuple(r for r in current.replicas if r not in following.replicas)
+
+
+def is_complete(assignment: ReplicaAssignment, isr: Replicas) -> bool:
+    """Returns whether every target replica is in the ISR."""
+    return set(assignment.target) <= set(isr)
+
+
+def target_problem(
+    current: ReplicaAssignment, target: Replicas, live: Set[BrokerId]
+) -> tuple[ErrorCode, str] | None:
+    """Returns why a target is invalid, or None. Added brokers must be alive."""
+    if not target:
+        return ErrorCode.INVALID_REPLICA_ASSIGNMENT, "the list of replicas is empty"
+    if len(set(target)) != len(target):
+        return ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"replicas named twice in {list(target)}"
+    if min(target) < 0:
+        return ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"negative broker id in {list(target)}"
+    dead = [r for r in target if r not in current.replicas and r not in live]
+    if dead:
+        return ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"brokers {dead} are not alive"
+    return None

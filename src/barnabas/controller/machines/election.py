@@ -1,38 +1,40 @@
-"""Who leads a partition: Kafka's elections as pure functions.
+"""Leader elections of one partition and the leader imbalance of brokers, as pure functions.
 
-Each strategy looks at one partition (`Ballot`) and returns the winner with the in-sync set that
-goes with it, or None when nobody may lead. Candidates are always taken in assignment order, so
-that every controller decides the same way from the same facts.
+Each election strategy takes the facts about one partition (`ElectionInput`) and returns the leader
+with its ISR, or None if no replica may lead. Candidates are taken in assignment order, so that
+every controller decides the same way from the same facts.
 
-Two invariants hold for all of them: a clean winner is a member of the in-sync set, and the
-in-sync set never becomes empty (its last member stays recorded although dead, so that it alone
-can come back as a clean leader).
+Two invariants hold for all strategies: a leader of a clean election is a member of the ISR, and
+the ISR never becomes empty. Its last member stays recorded although it is offline, so that only
+this replica can become leader again without data loss.
 """
 
 import enum
-from collections.abc import Set
+from collections import defaultdict
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from barnabas.model.control import NO_LEADER, LeaderRecoveryState
-from barnabas.model.ids import BrokerId
+from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.model.replica_assignment import Replicas
 
 FIRST_LEADER_EPOCH = 0
 
 
 class ElectionKind(enum.Enum):
-    """Why a leader is chosen."""
+    """The reason for an election."""
 
-    OFFLINE = "the leader is gone"
-    UNCLEAN = "an operator allows an out-of-sync leader"
-    PREFERRED = "the first replica shall lead"
-    CONTROLLED_SHUTDOWN = "the leader is about to stop"
-    REASSIGN = "the replicas have been moved"
+    OFFLINE = "the leader is offline"
+    UNCLEAN = "an operator accepts an out-of-sync leader"
+    PREFERRED = "the first replica becomes leader"
+    CONTROLLED_SHUTDOWN = "the leader shuts down"
+    REASSIGN = "the partition was reassigned"
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderAndIsr:
-    """Leadership of one partition, with the version (`partition_epoch`) of its node."""
+    """Leadership of one partition; `partition_epoch` is the version of its state node."""
 
     leader: BrokerId
     leader_epoch: int
@@ -41,20 +43,20 @@ class LeaderAndIsr:
     recovery: LeaderRecoveryState = LeaderRecoveryState.RECOVERED
 
     def next_epoch(self) -> "LeaderAndIsr":
-        """The same leadership in a new epoch: the controller changed something around it."""
+        """Returns the same leadership in a new leader epoch."""
         return replace(self, leader_epoch=self.leader_epoch + 1)
 
     def elected(self, outcome: "Elected") -> "LeaderAndIsr":
-        """This leadership after an election."""
+        """Returns the leadership after an election."""
         recovery = LeaderRecoveryState.RECOVERING if outcome.unclean else self.recovery
         return LeaderAndIsr(
             outcome.leader, self.leader_epoch + 1, outcome.isr, self.partition_epoch, recovery
         )
 
     def without(self, replica: BrokerId) -> "LeaderAndIsr":
-        """This leadership after a replica left: it is out of the in-sync set and leads no more.
+        """Returns the leadership without a replica that went offline.
 
-        The last member stays in the set.
+        The last member stays in the ISR.
         """
         isr = self.isr if len(self.isr) == 1 else tuple(r for r in self.isr if r != replica)
         leader = NO_LEADER if self.leader == replica else self.leader
@@ -71,11 +73,11 @@ class Elected:
 
 
 @dataclass(frozen=True, slots=True)
-class Ballot:
-    """What an election looks at.
+class ElectionInput:
+    """The facts about one partition that decide an election.
 
-    `online` are the replicas on live brokers that serve them; `declining` those on live brokers
-    that do not, because a disk failed or the end of the log may be lost.
+    `online` are the replicas that live brokers serve. `declining` are replicas on live brokers
+    that do not serve them, because a disk failed or the end of the log may be lost.
     """
 
     replicas: Replicas
@@ -86,83 +88,112 @@ class Ballot:
     declining: Set[BrokerId] = frozenset()
 
 
-def elect(kind: ElectionKind, ballot: Ballot) -> Elected | None:
-    """Run one election; None when no replica may lead."""
+def elect(kind: ElectionKind, election_input: ElectionInput) -> Elected | None:
+    """Run one election; returns None if no replica may lead."""
     match kind:
         case ElectionKind.OFFLINE:
-            return elect_offline(ballot)
+            return elect_offline(election_input)
         case ElectionKind.UNCLEAN:
-            return elect_unclean(ballot)
+            return elect_unclean(election_input)
         case ElectionKind.PREFERRED:
-            return elect_preferred(ballot)
+            return elect_preferred(election_input)
         case ElectionKind.CONTROLLED_SHUTDOWN:
-            return elect_for_shutdown(ballot)
+            return elect_for_shutdown(election_input)
         case ElectionKind.REASSIGN:
-            return elect_reassigned(ballot)
+            return elect_reassigned(election_input)
 
 
-def elect_offline(ballot: Ballot) -> Elected | None:
-    """The first online in-sync replica; when there is none, and that is allowed, any online one."""
-    leader = _first(ballot.replicas, ballot.online & set(ballot.isr))
+def elect_offline(election_input: ElectionInput) -> Elected | None:
+    """Elect the first online ISR member; if there is none and it is allowed, any online replica."""
+    leader = _first(election_input.replicas, election_input.online & set(election_input.isr))
     if leader is not None:
-        return Elected(leader, tuple(r for r in ballot.isr if r in ballot.online))
-    leader = _first(ballot.replicas, ballot.online) if ballot.unclean_allowed else None
+        return Elected(leader, tuple(r for r in election_input.isr if r in election_input.online))
+    leader = (
+        _first(election_input.replicas, election_input.online)
+        if election_input.unclean_allowed
+        else None
+    )
     return Elected(leader, (leader,), unclean=True) if leader is not None else None
 
 
-def elect_unclean(ballot: Ballot) -> Elected | None:
-    """An operator accepts loss: an out-of-sync replica, or at last one that declined to lead.
+def elect_unclean(election_input: ElectionInput) -> Elected | None:
+    """Elect a leader although records may be lost.
 
-    That one is told that the election was unclean even if it is in sync, which is what lets it
-    lead with whatever it has (KIP-966).
+    Candidates are out-of-sync replicas and, as the last choice, a replica that declined to lead.
+    That replica receives an unclean election even if it is in the ISR, which makes it lead with
+    the records it has (KIP-966).
     """
-    outcome = elect_offline(replace(ballot, unclean_allowed=True))
+    outcome = elect_offline(replace(election_input, unclean_allowed=True))
     if outcome is not None:
         return outcome
-    leader = _first(ballot.replicas, ballot.declining)
+    leader = _first(election_input.replicas, election_input.declining)
     return Elected(leader, (leader,), unclean=True) if leader is not None else None
 
 
-def elect_preferred(ballot: Ballot) -> Elected | None:
-    """The first replica of the assignment, if it is online and in sync."""
-    preferred = ballot.replicas[0]
-    if preferred not in ballot.online or preferred not in ballot.isr:
+def elect_preferred(election_input: ElectionInput) -> Elected | None:
+    """Elect the first replica of the assignment if it is online and in the ISR."""
+    preferred = election_input.replicas[0]
+    if preferred not in election_input.online or preferred not in election_input.isr:
         return None
-    return Elected(preferred, ballot.isr)
+    return Elected(preferred, election_input.isr)
 
 
-def elect_for_shutdown(ballot: Ballot) -> Elected | None:
-    """The first online in-sync replica on a broker that stays; those that go leave the set."""
-    staying = tuple(r for r in ballot.isr if r not in ballot.shutting_down)
-    leader = _first(ballot.replicas, ballot.online & set(staying))
+def elect_for_shutdown(election_input: ElectionInput) -> Elected | None:
+    """Elect the first online ISR member whose broker is not shutting down."""
+    staying = tuple(r for r in election_input.isr if r not in election_input.shutting_down)
+    leader = _first(election_input.replicas, election_input.online & set(staying))
     return Elected(leader, staying) if leader is not None else None
 
 
-def elect_reassigned(ballot: Ballot) -> Elected | None:
-    """The first of the target replicas (given as `replicas`) that is online and in sync."""
-    leader = _first(ballot.replicas, ballot.online & set(ballot.isr))
-    return Elected(leader, ballot.isr) if leader is not None else None
+def elect_reassigned(election_input: ElectionInput) -> Elected | None:
+    """Elect the first target replica (given as `replicas`) that is online and in the ISR."""
+    leader = _first(election_input.replicas, election_input.online & set(election_input.isr))
+    return Elected(leader, election_input.isr) if leader is not None else None
 
 
-def elect_after_absence(
-    ballot: Ballot, leader: BrokerId, returned: Set[BrokerId]
+def elect_after_restart(
+    election_input: ElectionInput, leader: BrokerId, returned: Set[BrokerId]
 ) -> Elected | None:
-    """A new epoch for a partition with members that restarted while no controller saw it.
+    """Start a new leader epoch after ISR members restarted while there was no controller.
 
-    Those that stayed keep the partition, those that returned catch up and join again. When nobody
-    stayed, all that are online keep their place: there is nobody better.
+    Members that did not restart stay in the ISR; restarted members catch up and join again. If all
+    members restarted, those that are online stay in the ISR because there is no better candidate.
     """
-    online = tuple(r for r in ballot.isr if r in ballot.online)
+    online = tuple(r for r in election_input.isr if r in election_input.online)
     isr = tuple(r for r in online if r not in returned) or online
-    winner = leader if leader in isr else _first(ballot.replicas, frozenset(isr))
+    winner = leader if leader in isr else _first(election_input.replicas, frozenset(isr))
     return Elected(winner, isr) if winner is not None else None
 
 
 def first_leadership(replicas: Replicas, online: Set[BrokerId]) -> LeaderAndIsr | None:
-    """Leadership of a new partition: all online replicas are in sync, the first one leads."""
+    """Returns the leadership of a new partition: all online replicas in sync, the first leads."""
     isr = tuple(r for r in replicas if r in online)
     return LeaderAndIsr(isr[0], FIRST_LEADER_EPOCH, isr) if isr else None
 
 
 def _first(replicas: Replicas, eligible: Set[BrokerId]) -> BrokerId | None:
     return next((r for r in replicas if r in eligible), None)
+
+
+class LeaderImbalance(NamedTuple):
+    """Partitions that prefer one broker: those led by another broker, and their total."""
+
+    away: tuple[TopicPartition, ...]
+    preferred: int
+
+    @property
+    def percentage(self) -> float:
+        return 100 * len(self.away) / self.preferred if self.preferred else 0.0
+
+
+def leader_imbalances(
+    leaders: Mapping[TopicPartition, tuple[BrokerId, BrokerId]],
+) -> dict[BrokerId, LeaderImbalance]:
+    """Returns the imbalance of each broker from (preferred, current) leaders of partitions."""
+    away: dict[BrokerId, list[TopicPartition]] = defaultdict(list)
+    count: dict[BrokerId, int] = defaultdict(int)
+    for topic_partition, (preferred, leader) in leaders.items():
+        count[preferred] += 1
+        if leader != preferred:
+            away[preferred].append(topic_partition)
+    return {broker: LeaderImbalance(tuple(away[broker]), total) for broker, total in count.items()}

@@ -1,7 +1,7 @@
-"""Whether a leader's proposal for its in-sync set may be accepted (AlterPartition, KIP-497).
+"""Validates the ISR that a partition leader proposes (AlterPartition, KIP-497).
 
-The order of the checks matters: a leader that is behind must learn that it is behind before it is
-told anything else, and a proposal that is already in force is a repetition, not a conflict.
+The order of the checks matters: a leader with an old epoch must get the epoch error before any
+other, and a proposal that equals the current ISR is a repeated request, not a conflict.
 """
 
 from collections.abc import Mapping
@@ -14,36 +14,36 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId
 
 
-class Verdict(NamedTuple):
-    """Refused with an error, accepted with the leadership to write, or already in force."""
+class IsrChangeResult(NamedTuple):
+    """An error; or the leadership to write; or neither if the proposal equals the current state."""
 
     error: ErrorCode
     accepted: LeaderAndIsr | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Electorate:
-    """The brokers that may be in sync: live and not shutting down, with their epochs."""
+class EligibleBrokers:
+    """Brokers that may join an ISR: live brokers with their epochs, and those shutting down."""
 
     broker_epochs: Mapping[BrokerId, int]
     shutting_down: frozenset[BrokerId] = frozenset()
 
 
-def judge(
-    sender: BrokerId, change: AlterPartitionChange, current: LeaderAndIsr, electorate: Electorate
-) -> Verdict:
-    """Decide on one proposal of `sender`."""
+def validate_isr_change(
+    sender: BrokerId, change: AlterPartitionChange, current: LeaderAndIsr, eligible: EligibleBrokers
+) -> IsrChangeResult:
+    """Validate one proposal of the broker `sender`."""
     error = _staleness(sender, change, current)
     if error is not ErrorCode.NONE:
-        return Verdict(error)
+        return IsrChangeResult(error)
     if change.new_isr == current.isr and change.recovery is current.recovery:
-        return Verdict(ErrorCode.NONE)
+        return IsrChangeResult(ErrorCode.NONE)
     if change.partition_epoch < current.partition_epoch:
-        return Verdict(ErrorCode.INVALID_UPDATE_VERSION)
+        return IsrChangeResult(ErrorCode.INVALID_UPDATE_VERSION)
     if not _is_sound(sender, change, current):
-        return Verdict(ErrorCode.INVALID_REQUEST)
-    if not _are_eligible(change, current, electorate):
-        return Verdict(ErrorCode.INELIGIBLE_REPLICA)
+        return IsrChangeResult(ErrorCode.INVALID_REQUEST)
+    if not _are_eligible(change, current, eligible):
+        return IsrChangeResult(ErrorCode.INELIGIBLE_REPLICA)
     accepted = LeaderAndIsr(
         current.leader,
         current.leader_epoch,
@@ -51,20 +51,22 @@ def judge(
         current.partition_epoch,
         change.recovery,
     )
-    return Verdict(ErrorCode.NONE, accepted)
+    return IsrChangeResult(ErrorCode.NONE, accepted)
 
 
 def _staleness(sender: BrokerId, change: AlterPartitionChange, current: LeaderAndIsr) -> ErrorCode:
     ahead = change.leader_epoch > current.leader_epoch
     if ahead or change.partition_epoch > current.partition_epoch:
-        return ErrorCode.NOT_CONTROLLER  # it knows more than we do: another controller reigns
+        return (
+            ErrorCode.NOT_CONTROLLER
+        )  # the sender has a newer state: another controller is active
     if change.leader_epoch < current.leader_epoch:
         return ErrorCode.FENCED_LEADER_EPOCH
     return ErrorCode.NONE if sender == current.leader else ErrorCode.INVALID_REQUEST
 
 
 def _is_sound(sender: BrokerId, change: AlterPartitionChange, current: LeaderAndIsr) -> bool:
-    """The leader is in its own set, nobody twice, and recovery only ends, alone (KIP-704)."""
+    """Check the members, and that recovery (KIP-704) does not start and has no follower in sync."""
     if sender not in change.new_isr or len(set(change.new_isr)) != len(change.new_isr):
         return False
     if change.recovery is LeaderRecoveryState.RECOVERING:
@@ -73,16 +75,14 @@ def _is_sound(sender: BrokerId, change: AlterPartitionChange, current: LeaderAnd
 
 
 def _are_eligible(
-    change: AlterPartitionChange, current: LeaderAndIsr, electorate: Electorate
+    change: AlterPartitionChange, current: LeaderAndIsr, eligible: EligibleBrokers
 ) -> bool:
-    """Newcomers must be live and staying, and everybody the incarnation the leader means."""
+    """Check that added brokers are live, not shutting down, and have the expected broker epoch."""
     for index, broker_id in enumerate(change.new_isr):
-        epoch = electorate.broker_epochs.get(broker_id)
-        if broker_id not in current.isr and (
-            epoch is None or broker_id in electorate.shutting_down
-        ):
+        epoch = eligible.broker_epochs.get(broker_id)
+        if broker_id not in current.isr and (epoch is None or broker_id in eligible.shutting_down):
             return False
-        meant = change.broker_epochs[index] if change.broker_epochs else NO_BROKER_EPOCH
-        if epoch is not None and meant not in (NO_BROKER_EPOCH, epoch):
+        expected = change.broker_epochs[index] if change.broker_epochs else NO_BROKER_EPOCH
+        if epoch is not None and expected not in (NO_BROKER_EPOCH, epoch):
             return False
     return True

@@ -1,17 +1,20 @@
-"""The life of a partition and of a replica as the controller sees it, as tables.
+"""State machines of partitions, replicas and topic deletion, as tables and pure functions.
 
-A transition that a table does not allow is a bug of the controller, never of a peer.
+A transition that is missing in a table is a bug in the controller; no peer can cause it.
 """
 
 import enum
+from collections.abc import Collection
 from typing import TypeVar
 
 
 class PartitionStatus(enum.Enum):
-    """- NON_EXISTENT: not there, or deleted.
-    - NEW: has replicas, no leadership yet.
+    """States of a partition.
+
+    - NON_EXISTENT: never created, or deleted.
+    - NEW: has assigned replicas but no leader yet.
     - ONLINE: has a leader.
-    - OFFLINE: had a leader, which is gone.
+    - OFFLINE: had a leader, which is offline now.
     """
 
     NON_EXISTENT = "non-existent"
@@ -21,13 +24,15 @@ class PartitionStatus(enum.Enum):
 
 
 class ReplicaStatus(enum.Enum):
-    """- NEW: told to follow, has not been in use yet.
-    - ONLINE: its broker is up.
-    - OFFLINE: its broker or its disk is gone, or it is to stop.
-    - DELETION_STARTED: told to delete its log.
-    - DELETION_SUCCESSFUL: has deleted it.
-    - DELETION_INELIGIBLE: could not be told, or failed: the deletion waits for it.
-    - NON_EXISTENT: not there.
+    """States of a replica.
+
+    - NEW: created, not online yet.
+    - ONLINE: its broker is alive and its disk works.
+    - OFFLINE: its broker or disk failed, or the replica was stopped.
+    - DELETION_STARTED: the broker was told to delete the log.
+    - DELETION_SUCCESSFUL: the broker deleted the log.
+    - DELETION_INELIGIBLE: the broker is offline or the deletion failed; the topic's deletion waits.
+    - NON_EXISTENT: not assigned, or removed.
     """
 
     NON_EXISTENT = "non-existent"
@@ -46,7 +51,7 @@ PARTITION_MOVES: dict[PartitionStatus, frozenset[PartitionStatus]] = {
     _P.OFFLINE: frozenset({_P.NEW, _P.ONLINE, _P.OFFLINE}),
     _P.NON_EXISTENT: frozenset({_P.OFFLINE}),
 }
-"""For each status, those it can be entered from."""
+"""For each status, the statuses from which it can be entered."""
 
 _R = ReplicaStatus
 REPLICA_MOVES: dict[ReplicaStatus, frozenset[ReplicaStatus]] = {
@@ -62,8 +67,8 @@ REPLICA_MOVES: dict[ReplicaStatus, frozenset[ReplicaStatus]] = {
 _Status = TypeVar("_Status", PartitionStatus, ReplicaStatus)
 
 
-class IllegalMoveError(AssertionError):
-    """The controller tried a transition that its tables do not have."""
+class IllegalTransitionError(AssertionError):
+    """The controller attempted a transition that the tables do not allow."""
 
 
 def check_partition_move(subject: object, old: PartitionStatus, new: PartitionStatus) -> None:
@@ -78,4 +83,30 @@ def _check(
     subject: object, old: _Status, new: _Status, moves: dict[_Status, frozenset[_Status]]
 ) -> None:
     if old not in moves[new]:
-        raise IllegalMoveError(f"{subject} cannot go from {old.value} to {new.value}")
+        raise IllegalTransitionError(f"{subject} cannot go from {old.value} to {new.value}")
+
+
+class DeletionStep(enum.Enum):
+    """The next step of a topic's deletion.
+
+    - FINISH: all logs are deleted; remove the topic from the metadata tree.
+    - WAIT: replicas are deleting, or an offline broker blocks the deletion.
+    - START: tell all replicas to delete their logs (again).
+    """
+
+    FINISH = "finish"
+    WAIT = "wait"
+    START = "start"
+
+
+def next_deletion_step(replicas: Collection[ReplicaStatus], *, eligible: bool) -> DeletionStep:
+    """Returns the step for one topic; `eligible` is False while an offline broker blocks it.
+
+    A topic is removed when every replica has deleted its log. When a blocking broker returns, the
+    deletion of the whole topic starts again.
+    """
+    if all(status is ReplicaStatus.DELETION_SUCCESSFUL for status in replicas):
+        return DeletionStep.FINISH
+    if ReplicaStatus.DELETION_STARTED in replicas or not eligible:
+        return DeletionStep.WAIT
+    return DeletionStep.START

@@ -1,8 +1,7 @@
-"""What one elected controller holds while it reigns, and throws away when it does not.
+"""State and services of one controller epoch, shared by all parts of the active controller.
 
-The parts of the controller (`leaderships`, `broker_changes`, …) all work on one `Reign`: they
-change its context, write through its fenced tree and collect commands in its batch. `flush` sends
-them.
+The parts (`leaderships`, `broker_changes`, …) change its context, write through its fenced tree
+and add commands to its batch. `flush` sends the batch.
 """
 
 from collections.abc import Awaitable, Callable
@@ -20,52 +19,52 @@ from barnabas.zk.tree import MetadataTree, Watch, WatchEvent
 
 
 class EventSink(Protocol):
-    """Where watches and replies put work for the controller's loop."""
+    """Accepts work for the controller's event loop from watches and replies."""
 
     def put(self, key: str, run: Callable[[], Awaitable[None]]) -> None:
-        """Queue `run`; nothing is added while work of the same key waits."""
+        """Queue `run` unless work with the same key is already queued."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Mandate:
-    """A won election: who, the epoch, and the version of /controller_epoch that fences it."""
+class ControllerEpoch:
+    """A won election: broker, epoch, and the version of /controller_epoch that fences writes."""
 
     broker_id: BrokerId
     epoch: int
     epoch_version: int
 
 
-class Reign:
-    """Owned by the controller's loop; valid until `end`."""
+class ControllerEpochState:
+    """Owned by the controller's event loop; valid until `end` is called."""
 
     def __init__(
         self,
-        mandate: Mandate,
+        controller_epoch: ControllerEpoch,
         tree: MetadataTree,
         channels: BrokerChannels,
         config: ControllerConfig,
         events: EventSink,
     ) -> None:
-        self.mandate = mandate
+        self.controller_epoch = controller_epoch
         self.tree = tree
         self.config = config
-        self.fenced = FencedTree(tree, mandate.epoch_version)
-        self.states = PartitionStates(tree, self.fenced, mandate.epoch)
+        self.fenced = FencedTree(tree, controller_epoch.epoch_version)
+        self.states = PartitionStates(tree, self.fenced, controller_epoch.epoch)
         self._channels = channels
         self._events = events
         self._ended = False
         self._reply_listener: ReplyListener = lambda broker, command, reply: None
         self.outbox = self._new_outbox()
-        self.context = ControllerContext(mandate.epoch)
-        self.batch = CommandBatch(self.context, mandate.broker_id)
+        self.context = ControllerContext(controller_epoch.epoch)
+        self.batch = CommandBatch(self.context, controller_epoch.broker_id)
 
     def start_over(self) -> None:
-        """Forget the picture, to load it again after a write with an unknown outcome."""
+        """Reset the context so that it can be reloaded after a write with an unknown outcome."""
         self.outbox.close()
         self.outbox = self._new_outbox()
-        self.context = ControllerContext(self.mandate.epoch)
-        self.batch = CommandBatch(self.context, self.mandate.broker_id)
+        self.context = ControllerContext(self.controller_epoch.epoch)
+        self.batch = CommandBatch(self.context, self.controller_epoch.broker_id)
 
     def end(self) -> None:
         self._ended = True
@@ -75,18 +74,18 @@ class Reign:
         self._reply_listener = listener
 
     def submit(self, key: str, run: Callable[[], Awaitable[None]]) -> None:
-        """Queue work of this reign; it is dropped if the reign is over by its turn."""
+        """Queue work of this epoch; the work is dropped if the epoch has ended before it runs."""
 
         async def unless_ended() -> None:
             if not self._ended:
                 await run()
 
         if not self._ended:
-            # Work of an earlier reign may still wait under the same key; it will do nothing.
-            self._events.put(f"{key} in {self.mandate.epoch}", unless_ended)
+            # The key contains the epoch: queued work of an earlier epoch must not suppress this.
+            self._events.put(f"{key} in {self.controller_epoch.epoch}", unless_ended)
 
     def watch(self, key: str, run: Callable[[], Awaitable[None]]) -> Watch:
-        """A watch that queues `run`."""
+        """Returns a watch callback that queues `run`."""
 
         def fired(event: WatchEvent) -> None:
             self.submit(key, run)
@@ -94,9 +93,9 @@ class Reign:
         return fired
 
     def flush(self) -> None:
-        """Send what the batch has collected."""
+        """Send the collected commands."""
         commands = self.batch.build()
-        self.batch = CommandBatch(self.context, self.mandate.broker_id)
+        self.batch = CommandBatch(self.context, self.controller_epoch.broker_id)
         for broker_id, for_broker in commands.items():
             self.outbox.send(broker_id, for_broker)
 

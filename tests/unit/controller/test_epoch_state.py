@@ -1,11 +1,11 @@
-"""Work of a reign, queued among the work of others."""
+"""Work of a epoch_state, queued among the work of others."""
 
 import asyncio
 
 import pytest
 from support.controller_cluster import QUIET, FakeChannels
 
-from barnabas.controller.active.reign import Mandate, Reign
+from barnabas.controller.active.epoch_state import ControllerEpoch, ControllerEpochState
 from barnabas.controller.event_queue import EventQueue
 from barnabas.runtime.clock import SystemClock
 from barnabas.zk.sqlite_tree import EmbeddedStore
@@ -19,14 +19,16 @@ async def events():
     task.cancel()
 
 
-def reign_of(epoch, events):
+def epoch_state_of(epoch, events):
     tree = EmbeddedStore(SystemClock()).session()
-    return Reign(Mandate(1, epoch, epoch), tree, FakeChannels(), QUIET, events)
+    return ControllerEpochState(
+        ControllerEpoch(1, epoch, epoch), tree, FakeChannels(), QUIET, events
+    )
 
 
-async def test_work_of_an_ended_reign_is_dropped_and_does_not_hide_the_next_ones(events):
+async def test_work_of_an_ended_epoch_is_dropped_and_does_not_suppress_the_next_epochs_work(events):
     done = []
-    old, new = reign_of(1, events), reign_of(2, events)
+    old, new = epoch_state_of(1, events), epoch_state_of(2, events)
 
     def work(name):
         async def run():
