@@ -8,8 +8,10 @@ import subprocess
 import sys
 
 import pytest
+from support.broker_app import until
 from support.requests import batch, create_topic, fetch, fetch_request, metadata, produce
 
+from barnabas.broker.topics import NewTopic
 from barnabas.model.errors import ConfigError
 from barnabas.records.reader import decode_records
 from barnabas.storage.errors import LogDirLockedError
@@ -165,3 +167,14 @@ def test_up_refuses_bad_options(tmp_path, options):
         _, complaint = process.communicate(timeout=20)
     assert process.returncode == 2
     assert "Traceback" not in complaint
+
+
+async def test_files_are_for_the_brokers_user_alone(start, tmp_path):
+    broker = await start()
+    await broker.services.topics.create(NewTopic("t", 1, 1))
+    await until(lambda: (tmp_path / "data" / "t-0").exists())
+    await broker.stop()
+    found = {path: path.stat().st_mode & 0o777 for path in (tmp_path / "data").rglob("*")}
+    assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700
+    assert {mode for path, mode in found.items() if path.is_dir()} == {0o700}
+    assert {mode for path, mode in found.items() if path.is_file()} == {0o600}

@@ -36,16 +36,17 @@ from barnabas.controller.registration import BrokerRegistration
 from barnabas.controller.topic_admin import TopicAdmin
 from barnabas.model.clock import Clock
 from barnabas.model.control import Endpoint
-from barnabas.model.errors import LocalError
+from barnabas.model.errors import BarnabasError, LocalError
 from barnabas.runtime.clock import SystemClock
 from barnabas.storage.filesystem import FileSystem
 from barnabas.zk.sqlite_tree import EmbeddedStore
-from barnabas.zk.tree import MetadataTree
+from barnabas.zk.tree import MetadataTree, SessionState
 from barnabas.zk.znodes import BrokerNode
 
 _logger = logging.getLogger("barnabas.broker")
 
 _FIRST_COMMANDS_MS = 30_000
+_RESTART_S = 1.0
 
 
 class Broker:
@@ -64,9 +65,18 @@ class Broker:
         self.config = config
         self._store = store
         self._interceptor = interceptor
-        alone = store is None and config["zookeeper.connect"] is None
-        self._parts = parts = make_parts(config, clock or SystemClock(), filesystem, alone=alone)
-        self._clock = parts.clock
+        self._filesystem = filesystem
+        self._clock = clock or SystemClock()
+        self._running: AsyncExitStack | None = None
+        self.failed = asyncio.Event()
+        """Set when the broker can no longer serve: every log directory is offline."""
+        self._make_parts()
+
+    def _make_parts(self) -> None:
+        """What an attempt to start needs; used up when the attempt fails."""
+        config = self.config
+        alone = self._store is None and config["zookeeper.connect"] is None
+        self._parts = parts = make_parts(config, self._clock, self._filesystem, alone=alone)
         self._layers = parts.layers
         self._metadata = parts.metadata
         self._storage = parts.storage
@@ -79,9 +89,6 @@ class Broker:
             self._access.connection_rates,
             self._caps.admission,
         )
-        self._running: AsyncExitStack | None = None
-        self.failed = asyncio.Event()
-        """Set when the broker can no longer serve: every log directory is offline."""
         self._services: Services | None = None
         self._cluster: ClusterSide | None = None
 
@@ -111,7 +118,16 @@ class Broker:
         return self._services
 
     async def start(self) -> None:
-        """Serve; what had been started is stopped again when something fails."""
+        """Serve; what had been started is stopped again when something fails.
+
+        An attempt during which the session on ZooKeeper ends is given up and made again.
+        """
+        while not await self._try_to_start():
+            await asyncio.sleep(_RESTART_S)
+            self._make_parts()
+
+    async def _try_to_start(self) -> bool:
+        """False when the session on the metadata tree ended meanwhile."""
         async with AsyncExitStack() as stack:
             stack.callback(self._storage.executor.shutdown)
             stack.push_async_callback(self._listeners.stop)
@@ -120,9 +136,18 @@ class Broker:
             self._listeners.bind()
             self._storage.acquire(stack)
             tree = await open_tree(stack, self.config, self._clock, self._store)
-            identity = await establish(self.config, tree, self._storage.logs)
-            await self._start_parts(stack, tree, identity)
+            session_id = tree.session_id
+            try:
+                identity = await establish(self.config, tree, self._storage.logs)
+                await self._start_parts(stack, tree, identity)
+            except BarnabasError as error:
+                if tree.session_id == session_id and tree.state is SessionState.CONNECTED:
+                    raise
+                line = "ZooKeeper was lost while the broker started, it starts again: %s"
+                _logger.warning(line, error)
+                return False
             self._running = stack.pop_all()
+            return True
 
     async def stop(self) -> None:
         """Answer what is in progress, close the logs cleanly, leave the cluster."""

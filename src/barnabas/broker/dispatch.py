@@ -37,6 +37,7 @@ from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.headers import RequestHeader, decode_request_header
 from barnabas.wire.message import Message, WireStruct
 from barnabas.wire.registry import request_class
+from barnabas.zk.tree import ConnectionLossError, SessionLostError
 
 if TYPE_CHECKING:
     from barnabas.broker.services import Services
@@ -177,7 +178,11 @@ class Dispatcher:
         """A handler failed: the log has the cause, the client connects again and retries."""
         if isinstance(error, MemoryError):
             return ConnectionClosedError(Refusal.MEMORY, f"{_name(header)}: not enough memory")
-        self._log.exception(f"serving {header.api_key}", "serving %s failed", _name(header))
+        if isinstance(error, SessionLostError | ConnectionLossError):
+            key, line = f"lost {header.api_key}", "serving %s failed, ZooKeeper is lost: %s"
+            self._log.warning(key, line, _name(header), error)
+        else:
+            self._log.exception(f"serving {header.api_key}", "serving %s failed", _name(header))
         return ConnectionClosedError(Refusal.INTERNAL, f"{_name(header)} failed")
 
     def _encoding_failed(

@@ -1,11 +1,15 @@
 """Where the broker's metadata tree comes from: ZooKeeper, a file of its own, or a shared store."""
 
+import logging
 from contextlib import AsyncExitStack
 
 from barnabas.broker.config import BrokerConfig
 from barnabas.model.clock import Clock
+from barnabas.model.errors import UnavailableError
 from barnabas.zk.sqlite_tree import EmbeddedStore
 from barnabas.zk.tree import MetadataTree
+
+_logger = logging.getLogger("barnabas.broker")
 
 METADATA_FILE = "metadata.sqlite"
 
@@ -29,15 +33,21 @@ async def open_tree(
 async def _connect_to_zookeeper(
     stack: AsyncExitStack, config: BrokerConfig, hosts: str
 ) -> MetadataTree:
+    """Tries until a server answers: brokers and ZooKeeper may be started in any order."""
     from barnabas.zk.kazoo_tree import connect
 
     session_ms = config["zookeeper.session.timeout.ms"]
     connect_ms = config["zookeeper.connection.timeout.ms"]
-    tree = await connect(
-        hosts,
-        session_timeout_s=session_ms / 1000,
-        connect_timeout_s=(session_ms if connect_ms is None else connect_ms) / 1000,
-        max_in_flight=config["zookeeper.max.in.flight.requests"],
-    )
-    stack.push_async_callback(tree.close)
-    return tree
+    while True:
+        try:
+            tree = await connect(
+                hosts,
+                session_timeout_s=session_ms / 1000,
+                connect_timeout_s=(session_ms if connect_ms is None else connect_ms) / 1000,
+                max_in_flight=config["zookeeper.max.in.flight.requests"],
+            )
+        except UnavailableError as error:
+            _logger.warning("the broker cannot start yet, trying again: %s", error)
+        else:
+            stack.push_async_callback(tree.close)
+            return tree

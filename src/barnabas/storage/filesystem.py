@@ -164,14 +164,18 @@ class OsFileLock:
             self._fd = -1
 
 
+PRIVATE_FILE, PRIVATE_DIRECTORY = 0o600, 0o700
+"""Records and credentials are for the broker's user alone."""
+
+
 class OsFileSystem:
-    """The machine's file system."""
+    """The machine's file system; files and directories are made for their owner alone."""
 
     __slots__ = ()
 
     def open(self, path: Path, *, create: bool = False) -> OsFile:
         flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0)
-        return OsFile(os.open(path, flags, 0o644))
+        return OsFile(os.open(path, flags, PRIVATE_FILE))
 
     def exists(self, path: Path) -> bool:
         return path.exists()
@@ -189,7 +193,7 @@ class OsFileSystem:
         return sorted(entry.name for entry in path.iterdir())
 
     def make_dirs(self, path: Path) -> None:
-        path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(PRIVATE_DIRECTORY, parents=True, exist_ok=True)
 
     def rename(self, source: Path, target: Path) -> None:
         source.replace(target)
@@ -208,7 +212,7 @@ class OsFileSystem:
             os.close(fd)
 
     def lock(self, path: Path) -> OsFileLock:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

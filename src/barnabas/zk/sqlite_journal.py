@@ -9,12 +9,16 @@ Write-ahead logging with synchronous=FULL: a commit is one append and one fsync,
 committed survives power loss. The exclusive lock keeps a second process out.
 """
 
+import logging
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from barnabas.model.errors import LocalError
 from barnabas.zk.node_store import PERSISTENT, Node
+
+_log = logging.getLogger(__name__)
 
 _SCHEMA_VERSION = 1
 _NODES = """
@@ -36,6 +40,7 @@ class SqliteJournal:
     """Opened and read once on the loop, then committed to from one worker thread at a time."""
 
     def __init__(self, path: Path) -> None:
+        _make_private(path)
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=0)
         try:
             self.generation = self._open()
@@ -89,3 +94,24 @@ class SqliteJournal:
 
     def close(self) -> None:
         self._db.close()
+
+
+def _make_private(path: Path) -> None:
+    """The tree holds SCRAM keys. SQLite gives its write-ahead log the mode of the file itself.
+
+    An existing file is not opened here: closing it would drop the locks of this process on it.
+    """
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        _restrict(path)
+    except OSError as error:
+        raise LocalError(f"cannot open the metadata tree at {path}: {error.strerror}") from error
+
+
+def _restrict(path: Path) -> None:
+    try:
+        if path.stat().st_mode & 0o077:
+            path.chmod(0o600)
+    except OSError as error:
+        _log.warning("other users may be able to read %s: %s", path, error.strerror)

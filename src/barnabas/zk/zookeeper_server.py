@@ -140,7 +140,7 @@ class ZooKeeperServer:
 
     def _prepare(self) -> Path:
         data_dir = self._config.data_dir
-        data_dir.mkdir(parents=True, exist_ok=True)
+        data_dir.mkdir(0o700, parents=True, exist_ok=True)
         if self._config.members:
             (data_dir / "myid").write_text(f"{self._config.server_id}\n")
         config_file = data_dir / "zoo.cfg"

@@ -17,6 +17,7 @@ from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.headers import RequestHeader, encode_request
 from barnabas.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from barnabas.wire.messages.list_offsets import ListOffsetsRequest, ListOffsetsResponse
+from barnabas.zk.tree import ConnectionLossError, SessionLostError
 
 
 def frame(message, version, correlation=7):
@@ -132,3 +133,18 @@ def test_the_advertised_minimum_is_told_in_place_of_the_served_one():
     own = Handler(ApiKey.API_VERSIONS, (0, 4), lambda ctx, request: None)
     body = ApiVersionsAnswers([own, handler]).body(0)
     assert struct.unpack(">hihhhhhh", body) == (0, 2, 0, 0, 11, 18, 0, 4)
+
+
+@pytest.mark.parametrize("error", [SessionLostError("session 0x1"), ConnectionLossError("lost")])
+async def test_a_lost_zookeeper_is_one_line_of_the_log(caplog, error):
+    async def handle(ctx, request):
+        raise error
+
+    refused = []
+    connection = SimpleNamespace(refuse=lambda reason, detail: refused.append(reason))
+    serve = dispatcher(handle)
+    serve(connection, frame(ASK, 1))
+    await serve.drain()
+    assert refused == [Refusal.INTERNAL]
+    assert [record.exc_info for record in caplog.records] == [None]
+    assert f"serving LIST_OFFSETS v1 #7 failed, ZooKeeper is lost: {error}" in caplog.text

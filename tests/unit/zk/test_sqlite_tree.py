@@ -153,3 +153,17 @@ async def test_suspended_session_refuses_and_keeps_its_nodes():
     tree.resume()
     assert (await tree.exists("/e")).ephemeral_owner == tree.session_id
     await store.close()
+
+
+@pytest.mark.parametrize("exists", [False, True])
+async def test_the_file_is_for_its_owner_alone(tmp_path, exists):
+    """It holds SCRAM keys; a file of an earlier version is restricted when it is opened."""
+    path = tmp_path / "metadata.sqlite"
+    if exists:
+        path.touch(0o644)
+    store = EmbeddedStore(SystemClock(), path)
+    await store.session().create("/a", b"secret")
+    modes = {file.name: file.stat().st_mode & 0o777 for file in tmp_path.iterdir()}
+    await store.close()
+    assert modes["metadata.sqlite"] == 0o600
+    assert set(modes.values()) == {0o600}

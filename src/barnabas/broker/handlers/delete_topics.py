@@ -41,6 +41,8 @@ async def handle_delete_topics(
             await ctx.services.topics.wait_until_gone(result.name, left_ms)
         except BrokerError as error:
             result.error_code, result.error_message = error.code, error.message
+        except TreeError as error:
+            result.error_code, result.error_message = ErrorCode.REQUEST_TIMED_OUT, str(error)
     return DeleteTopicsResponse(responses=results)
 
 

@@ -14,7 +14,7 @@ from barnabas.model.errors import LocalError
 @contextmanager
 def held(directory: Path) -> Iterator[Path]:
     """Make the directory and hold it; LocalError when another process has it."""
-    directory.mkdir(parents=True, exist_ok=True)
+    directory.mkdir(0o700, parents=True, exist_ok=True)
     with (directory / ".lock").open("a") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

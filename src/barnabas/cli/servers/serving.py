@@ -45,8 +45,14 @@ async def serve(config: BrokerConfig) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, _stop, stopped, number)
     broker = Broker(config)
+    starting = asyncio.ensure_future(broker.start())
+    await asyncio.wait([starting, stopped], return_when=asyncio.FIRST_COMPLETED)
+    if not starting.done():  # it may wait for ZooKeeper for ever
+        starting.cancel()
+        await asyncio.wait([starting])
+        return _exit_code(stopped.result())
     try:
-        await broker.start()
+        await starting
     except OSError as error:
         raise LocalError(startup_error(error)) from error
     sys.stdout.write(f"listening on {_shown(broker.host)}:{broker.port}\n")
@@ -59,7 +65,11 @@ async def serve(config: BrokerConfig) -> int:
     await broker.stop()
     if not stopped.done():
         raise LocalError("every log directory has failed")
-    return _INTERRUPTED if stopped.result() is signal.SIGINT else 0
+    return _exit_code(stopped.result())
+
+
+def _exit_code(number: signal.Signals) -> int:
+    return _INTERRUPTED if number is signal.SIGINT else 0
 
 
 def _stop(stopped: "asyncio.Future[signal.Signals]", number: signal.Signals) -> None:

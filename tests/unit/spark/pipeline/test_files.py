@@ -147,3 +147,31 @@ def test_the_guides_pipelines(write):
     for suffix, mark in ((".yaml", "```yaml"), (".py", "```python")):
         text = guide.partition(mark)[2].partition("```")[0]
         assert load(write(text, f"guide{suffix}")).pipeline.checkpoint.startswith("./checkpoints/")
+
+
+BOMB = "a0: &a0 [x, x]\n" + "".join(
+    f"a{n}: &a{n} [" + ", ".join([f"*a{n - 1}"] * 10) + "]\n" for n in range(1, 12)
+)
+LADDER = "a0: &a0 x\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 200))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("source: &a\n  topics: [*a]\n", r"p.yaml:1: source.topics.* contains it"),
+        ("source: &a [1, {b: *a}]\n", "an alias stands for a value that contains it"),
+        (BOMB, "aliases make more than 100000 values"),
+        (LADDER, "aliases nest more than 32 levels deep"),
+        ("name: x\nsource: " + "[" * 100_000, r"p.yaml:2: nested more than 32 levels deep"),
+        ("name: \x01\n", "p.yaml: not a text in YAML"),
+    ],
+    ids=["recursive", "recursive deeper", "bomb", "ladder", "deep", "control character"],
+)
+def test_a_hostile_file_is_refused_at_once(write, text, message):
+    with pytest.raises(ConfigError, match=message):
+        load(write(text))
+
+
+def test_an_alias_is_a_copy(write):
+    text = WHOLE.replace("conf: {", "conf: &c {").replace("kafka: {client.id: 007}", "")
+    assert load(write(text + "kafka: *c\n")).pipeline
