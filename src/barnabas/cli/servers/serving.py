@@ -46,7 +46,8 @@ async def serve(config: BrokerConfig) -> int:
         asyncio.get_running_loop().add_signal_handler(number, _stop, stopped, number)
     broker = Broker(config)
     starting = asyncio.ensure_future(broker.start())
-    await asyncio.wait([starting, stopped], return_when=asyncio.FIRST_COMPLETED)
+    either: list[asyncio.Future[Any]] = [starting, stopped]
+    await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
     if not starting.done():  # it may wait for ZooKeeper for ever
         starting.cancel()
         await asyncio.wait([starting])
