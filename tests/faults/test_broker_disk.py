@@ -45,7 +45,7 @@ async def read(peer, topic, partition=0):
     return [record.value for record in decode_records(answer.records, topic, 0).records]
 
 
-async def test_a_full_disk_fails_the_produce_and_nothing_else(peer, disk):
+async def test_a_full_disk_fails_the_produce_and_nothing_else(broker, peer, disk, caplog):
     await create_topic(peer, "t")
     assert (await produce(peer, "t", batch(b"before"))).base_offset == 0
     disk.error = errno.ENOSPC
@@ -56,6 +56,10 @@ async def test_a_full_disk_fails_the_produce_and_nothing_else(peer, disk):
     disk.error = None
     assert (await produce(peer, "t", batch(b"after"))).base_offset == 1
     assert await read(peer, "t") == [b"before", b"after"]
+    told = [record.getMessage() for record in caplog.records if "writes" in record.getMessage()]
+    assert ["writes fail" in line for line in told] == [True, False]
+    assert sum(d.health.failed_writes for d in broker.services.logs.dirs) == 3
+    assert [d.health.disk_full for d in broker.services.logs.dirs] == [0, 0]
 
 
 async def test_a_broken_directory_goes_offline_alone(broker, peer, disk):

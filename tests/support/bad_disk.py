@@ -28,6 +28,10 @@ class BadFileSystem(OsFileSystem):
     def __init__(self, disk):
         self.disk = disk
 
+    def usage(self, path):
+        found = super().usage(path)
+        return found if self.disk.error is None else found._replace(free_bytes=0)
+
     def open(self, path, *, create=False):
         flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0)
         file = BadFile(os.open(path, flags, 0o644))

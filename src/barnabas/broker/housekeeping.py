@@ -1,6 +1,7 @@
 """The periodic work of a broker: retention, checkpoints, flushes, in-sync checks, compaction."""
 
 import asyncio
+import logging
 from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
@@ -11,14 +12,18 @@ from barnabas.broker.config_watch import ConfigWatch
 from barnabas.broker.flusher import Flusher
 from barnabas.broker.periodic import PeriodicJobs
 from barnabas.model.clock import Clock
+from barnabas.model.errors import BrokerError
 from barnabas.replication.replica_manager import ReplicaManager
 from barnabas.storage.files import file_names
 from barnabas.storage.log_manager import LogManager
 from barnabas.storage.management.background_checkpoints import BackgroundCheckpoints
 
+_logger = logging.getLogger("barnabas.broker")
+
 # Deleted files wait for `file.delete.delay.ms`, whatever the interval of retention is.
 _PURGE_MS = 1000
 _FLUSH_CHECK_MS = 1000
+_ROOM_CHECK_MS = 5000
 _CHECKPOINTS = {
     "log.flush.offset.checkpoint.interval.ms": file_names.RECOVERY_POINTS,
     "log.flush.start.offset.checkpoint.interval.ms": file_names.LOG_START_OFFSETS,
@@ -54,6 +59,7 @@ class Housekeeping:
             lambda: logs.maintenance.run_retention(self._clock.now_ms()),
         )
         every(_PURGE_MS, "purge", self._purge)
+        every(_ROOM_CHECK_MS, "room-check", logs.dirs.check_room)
         for key, name in _CHECKPOINTS.items():
             every(config[key], name, partial(self._checkpoint, name))
         every(
@@ -78,7 +84,11 @@ class Housekeeping:
 
     async def _flush(self) -> None:
         for log in self._logs.maintenance.logs_to_flush():
-            await self._flusher.flush_log(log)
+            try:
+                await self._flusher.flush_log(log)
+            except BrokerError as error:
+                if not log.health.failing:  # which was logged when it began
+                    _logger.warning("flush of %s failed: %s", log.topic_partition, error)
 
     async def _checkpoint(self, name: str) -> None:
         loop = asyncio.get_running_loop()

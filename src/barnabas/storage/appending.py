@@ -104,9 +104,12 @@ def _write(log: "Log", batch: bytearray | memoryview, header: BatchHeader, now_m
         if local.must_roll(size, last, header.max_timestamp, now_ms):
             log.roll_at(header.base_offset, now_ms)
         data = batch if len(batch) == size else memoryview(batch)[:size]
-        return local.active.write(data)
+        position = local.active.write(data)
     except OSError as error:
-        raise log.health.judge(error) from error
+        raise log.health.judge(error, size) from error
+    if log.health.failing:
+        log.health.written(size)
+    return position
 
 
 def _write_all(
@@ -121,9 +124,12 @@ def _write_all(
         if log.local.must_roll(total, last, newest, now_ms):
             # Segments follow each other without a gap unless a gap could not be addressed.
             log.roll_at(first if last - end > MAX_RELATIVE_OFFSET else end, now_ms)
-        return log.local.active.write(batches[:total])
+        written = log.local.active.write(batches[:total])
     except OSError as error:
-        raise log.health.judge(error) from error
+        raise log.health.judge(error, total) from error
+    if log.health.failing:
+        log.health.written(total)
+    return written
 
 
 def _note(log: "Log", header: BatchHeader, position: int, marker: EndMarker | None) -> None:

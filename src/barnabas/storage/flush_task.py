@@ -8,6 +8,7 @@ that was not durable when it began, whether or not an earlier one has got there.
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from barnabas.storage.errors import is_passing
 from barnabas.storage.filesystem import File, FileSystem
 from barnabas.storage.leader_epochs import EpochsVersion, LeaderEpochs
 from barnabas.storage.segments.segment import Segment
@@ -31,14 +32,28 @@ class FlushTask:
     snapshots: list[File] = field(default_factory=list)
     name_changes: int = 0
     error: OSError | None = None
+    epochs_error: OSError | None = None
+    """The epoch list did not fit on the disk; records and names are durable all the same."""
 
     def run(self) -> None:
         try:
             for file in (*self.snapshots, *self.files):
                 file.sync()
-            if self.epochs is not None and self.epochs_version is not None:
-                self.epochs.write(self.epochs_version)
             for directory in self.directories:
                 self.fs.sync_dir(directory)
         except OSError as error:
             self.error = error
+        else:
+            self._write_epochs()
+
+    def _write_epochs(self) -> None:
+        if self.epochs is None or self.epochs_version is None:
+            return
+        try:
+            self.epochs.write(self.epochs_version)
+        except OSError as error:
+            # A temporary file was being written, so this is no failed fsync of records.
+            if is_passing(error):
+                self.epochs_error = error
+            else:
+                self.error = error

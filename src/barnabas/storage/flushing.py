@@ -61,6 +61,11 @@ class Flushing:
             self._health.fail(task.error)
             raise storage_error(task.error) from task.error
         self._health.check()
+        if task.epochs_error is not None:
+            # The recovery point stays, so recovery would find the epochs in the records.
+            self._health.judge(task.epochs_error)
+            self.rolled = True
+            return
         self._snapshots.unsynced = [
             file for file in self._snapshots.unsynced if file not in task.snapshots
         ]

@@ -6,7 +6,6 @@ does that at once), or when a log no longer reaches what was collected: a checkp
 claim more than there is. The next round writes what is then true.
 """
 
-from barnabas.storage.errors import is_passing
 from barnabas.storage.files.checkpoints import write_temporary_offsets
 from barnabas.storage.log_dir import LogDir, Offsets
 from barnabas.storage.log_manager import LogManager
@@ -51,8 +50,7 @@ class BackgroundCheckpoints:
         """Put a written checkpoint in place; False when it is out of date or could not be."""
         health = task.directory.health
         if task.error is not None:
-            if not is_passing(task.error):
-                health.fail(task.error)
+            health.judge(task.error)
             return False
         overtaken = task.directory.offsets(task.name) is not task.known
         if overtaken or health.failed or not self._still_true(task):

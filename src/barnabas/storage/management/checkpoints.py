@@ -8,7 +8,6 @@ now and then (`background_checkpoints`).
 from collections.abc import Callable, Mapping
 
 from barnabas.model.ids import TopicPartition
-from barnabas.storage.errors import is_passing
 from barnabas.storage.files import file_names
 from barnabas.storage.log import Log
 from barnabas.storage.log_dir import LogDir, Offsets
@@ -86,7 +85,6 @@ class Checkpoints:
         try:
             directory.write_checkpoint(name, self.due(directory, name))
         except OSError as error:
-            if not is_passing(error):
-                directory.health.fail(error)
-            elif must:
+            directory.health.judge(error)
+            if must and not directory.health.failed:
                 directory.drop_checkpoint(name)

@@ -55,6 +55,12 @@ class LogDirs:
         for directory in self.online:
             directory.ensure_meta(MetaProperties(broker_id, cluster_id))
 
+    def check_room(self) -> None:
+        """Notice that a full directory has room again, although nothing is written to it."""
+        for directory in self.online:
+            if directory.health.disk_full:
+                directory.health.has_room(directory.fs.usage(directory.path).free_bytes)
+
     def least_loaded(self) -> LogDir:
         """The directory with the fewest logs, for a new one."""
         candidates = self.online

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from barnabas.model.clock import Clock
 from barnabas.model.ids import TopicPartition, Uuid
-from barnabas.storage.errors import is_passing, storage_error
 from barnabas.storage.files import file_names
 from barnabas.storage.files.metadata_files import read_topic_id, write_topic_id
 from barnabas.storage.filesystem import FileSystem
@@ -59,9 +58,7 @@ class LogOpener:
                 write_topic_id(self.fs, path, topic_id)
             return self._open(directory, params)
         except OSError as error:
-            if not is_passing(error):
-                directory.health.fail(error)
-            raise storage_error(error) from error
+            raise directory.health.judge(error) from error
 
     def sign(self, log: Log, topic_id: Uuid) -> None:
         """Note the id of a log's topic, which was not known when the log was made."""

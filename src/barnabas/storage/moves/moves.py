@@ -15,7 +15,7 @@ from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
-from barnabas.storage.errors import is_passing, storage_error
+from barnabas.storage.errors import storage_error
 from barnabas.storage.files import file_names
 from barnabas.storage.log import Log
 from barnabas.storage.log_dir import LogDir
@@ -171,10 +171,7 @@ class Moves:
         try:
             self._prepare(move, target)
         except OSError as error:
-            if is_passing(error):
-                raise storage_error(error) from error
-            target.health.fail(error)
-            raise storage_error(error) from error
+            raise target.health.judge(error) from error
         self._rename(move, target)
         del self._moves[current.topic_partition]
         self._table.promote(future)
