@@ -23,6 +23,7 @@ from barnabas.replication.fetch_plan import (
 )
 from barnabas.replication.partition import Partition
 from barnabas.replication.throttle import ReplicationThrottle
+from barnabas.storage.errors import DiskRefusedError
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +34,8 @@ class FollowState(enum.Enum):
     FETCHING: fetches from its log's end; an out-of-range answer leads to REALIGNING.
     REALIGNING: asks for the leader's bounds, then fetches again.
     FENCED: the leader knows a newer epoch; waits for the controller, which leads to FETCHING.
-    FAILED: its own disk refused; waits for the broker to give the replica up.
+    FAILED: its own disk failed; waits for the broker to give the replica up. A full disk is tried
+        again instead.
     """
 
     FETCHING = "fetching"
@@ -233,6 +235,8 @@ class ReplicaFetcher:
     ) -> None:
         try:
             action(followed.partition, answer)
+        except DiskRefusedError:
+            followed.ready_at_ms = now_ms + self.limits.backoff_ms
         except BarnabasError as error:
             logger.warning("%r: cannot take over what the leader sent: %s", followed, error)
             if isinstance(error, BrokerError) and error.code is ErrorCode.KAFKA_STORAGE_ERROR:

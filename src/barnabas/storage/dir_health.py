@@ -11,7 +11,7 @@ from pathlib import Path
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
-from barnabas.storage.errors import CorruptFileError, is_passing, storage_error
+from barnabas.storage.errors import CorruptFileError, DiskRefusedError, is_passing, storage_error
 
 _log = logging.getLogger(__name__)
 
@@ -74,8 +74,8 @@ class DirHealth:
         """
         if is_passing(error):
             self._refused(error, size)
-        else:
-            self.fail(error)
+            return DiskRefusedError(error)
+        self.fail(error)
         return storage_error(error)
 
     def _refused(self, error: OSError, size: int) -> None:

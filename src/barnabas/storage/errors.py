@@ -38,6 +38,16 @@ class CorruptFileError(StorageError):
     """A checkpoint, snapshot or properties file cannot be read as what it claims to be."""
 
 
+class DiskRefusedError(BrokerError):
+    """KAFKA_STORAGE_ERROR of a sound disk without room or descriptors: a retry may succeed.
+
+    `DirHealth` has logged it.
+    """
+
+    def __init__(self, cause: OSError) -> None:
+        super().__init__(ErrorCode.KAFKA_STORAGE_ERROR, str(cause))
+
+
 def is_passing(error: OSError) -> bool:
     """Whether the medium is sound and the call may succeed later: no space, no descriptors.
 

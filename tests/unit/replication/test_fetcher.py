@@ -1,5 +1,8 @@
 """Following a leader, step by step, against a real leader in the same process."""
 
+import errno
+from pathlib import Path
+
 import pytest
 from support.memory_log import Entry
 from support.replicas import TP, Replica, state
@@ -17,6 +20,7 @@ from barnabas.replication.fetch_plan import (
 from barnabas.replication.fetcher import FollowState, ReplicaFetcher
 from barnabas.replication.partition_read import FetchSpec
 from barnabas.replication.throttle import ReplicationThrottle
+from barnabas.storage.dir_health import DirHealth
 
 LIMITS = FetchLimits(backoff_ms=50)
 
@@ -236,6 +240,15 @@ def test_a_failed_disk_ends_following(pair):
     break_appends(pair, BrokerError(ErrorCode.KAFKA_STORAGE_ERROR))
     assert pair.fetcher.state_of(TP) is FollowState.FAILED
     assert pair.fetcher.poll(10_000) is None
+
+
+def test_a_follower_on_a_full_disk_tries_again(pair, caplog):
+    health = DirHealth(Path("/data"))
+    break_appends(pair, health.judge(OSError(errno.ENOSPC, "No space left on device")))
+    assert pair.fetcher.state_of(TP) is FollowState.FETCHING
+    assert pair.fetcher.poll(49) is None
+    assert isinstance(pair.fetcher.poll(50), FetchPlan)
+    assert len(caplog.records) == 1  # the directory's own line
 
 
 def test_who_got_data_goes_to_the_end_of_the_queue(pair):
