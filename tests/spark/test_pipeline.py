@@ -98,6 +98,25 @@ def results(broker, topic):
     return {record.key.decode(): json.loads(record.value) for record in records}
 
 
+FILES = """\
+name: {name}
+bootstrap_servers: {servers}
+source: {{topic: "{name}-in", format: json, schema: "user string, amount double"}}
+sink: {{format: json, options: {{path: "{place}/files"}}}}
+checkpoint: {place}/checkpoint
+trigger: available-now
+"""
+
+
+def test_files_have_the_values_columns_only(broker, topic_name, tmp_path, make, run):
+    """The columns of the source's record (`_key`, `_timestamp`, ...) are not written."""
+    broker.produce(f"{topic_name}-in", *orders(10))
+    assert run(make(FILES, ".yaml")) == FINISHED
+    texts = [path.read_text() for path in (tmp_path / "files").glob("*.json")]
+    rows = [json.loads(line) for text in texts for line in text.splitlines()]
+    assert rows == [{"user": "u0", "amount": 10.0}]
+
+
 def test_yaml_to_its_end_and_on_from_there(broker, topic_name, tmp_path, make, run):
     path = make(YAML, ".yaml", trigger="available-now")
     out = broker.topic(f"{topic_name}-out")

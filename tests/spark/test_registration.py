@@ -1,5 +1,10 @@
 """How a session comes to know the source."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from barnabas.spark import FORMAT, register
@@ -14,3 +19,38 @@ def test_a_registered_source_has_no_accumulator(spark):
     function = sources.lookupDataSource(FORMAT).dataSourceCls()
     assert function.accumulator() is None
     assert spark.sparkContext._javaAccumulator is not None, "other functions have theirs"
+
+
+PLAIN_SESSION = """
+from pyspark.sql import SparkSession
+from barnabas.spark import register
+
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+register(spark)
+rows = spark.read.format("barnabas").option("kafka.bootstrap.servers", "{servers}")
+print("read", [bytes(row.value) for row in rows.option("subscribe", "{topic}").load().collect()])
+spark.stop()
+"""
+
+
+@pytest.mark.timeout(120)
+def test_a_virtual_environment_that_is_not_activated(broker, topic_name, tmp_path):
+    """Spark would start the search path's python3, which has neither barnabas nor pyarrow."""
+    broker.topic(topic_name)
+    broker.produce(topic_name, "hello")
+    foreign = Path(sys.base_prefix) / "bin" / "python3"
+    (tmp_path / "python3").symlink_to(foreign)
+    kept = {name: text for name, text in os.environ.items() if not name.startswith("PYSPARK")}
+    for name in ("VIRTUAL_ENV", "PYTHONPATH"):
+        kept.pop(name, None)
+    environment = {**kept, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    program = PLAIN_SESSION.format(servers=broker.bootstrap_servers, topic=topic_name)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert "read [b'hello']" in done.stdout, done.stderr[-2000:]

@@ -20,8 +20,21 @@ _UNIT_MS = {
 }
 
 
+SPARK_TABLE_PROPERTIES = (
+    "provider",
+    "owner",
+    "comment",
+    "collation",
+    "location",
+    "path",
+    "external",
+    "is_managed_location",
+)
+"""Properties that Spark adds to a table's options; `path` also to those of a read or a write."""
+
+
 class OptionTexts:
-    """Options by Spark's spelling, found whatever the case they were written in."""
+    """Options by Spark's spelling; names are compared without regard to case."""
 
     def __init__(self, given: Mapping[str, str]) -> None:
         self._given = {name.lower(): (name, text) for name, text in given.items()}
@@ -29,6 +42,9 @@ class OptionTexts:
     def text(self, name: str) -> str | None:
         found = self._given.get(name.lower())
         return None if found is None else found[1]
+
+    def has(self, name: str) -> bool:
+        return name.lower() in self._given
 
     def names(self) -> list[str]:
         """As the user wrote them, where Spark has kept that."""

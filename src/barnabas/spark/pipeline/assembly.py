@@ -33,6 +33,7 @@ from barnabas.spark.pipeline.steps import (
     Where,
 )
 from barnabas.spark.sink.database import DatabaseSink, query_id
+from barnabas.spark.spark_errors import short_reason
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -129,7 +130,7 @@ def _write(frame: "DataFrame", pipeline: Pipeline) -> "DataStreamWriter":
             table = DatabaseSink.at(sink.database, sink.table, keys=sink.keys)
             return _own_columns(frame).writeStream.outputMode(sink.mode).foreachBatch(table)
         case FormatSink():
-            writer = frame.writeStream.format(sink.format).options(**sink.options)
+            writer = _own_columns(frame).writeStream.format(sink.format).options(**sink.options)
             return writer.outputMode(sink.mode)
 
 
@@ -145,6 +146,7 @@ def _records(frame: "DataFrame", sink: TopicSink) -> "DataFrame":
 
 
 def _own_columns(frame: "DataFrame") -> "DataFrame":
+    """Without `_key`, `_timestamp` and the other columns that describe the source's record."""
     return frame.select(*(name for name in frame.columns if not name.startswith("_")))
 
 
@@ -171,14 +173,6 @@ def _told_as(key: str, make: Any) -> Any:
     try:
         return make()
     except PySparkException as error:
-        raise PipelineError(key, first_lines(error)) from error
+        raise PipelineError(key, short_reason(error)) from error
     except BarnabasError as error:
         raise PipelineError(key, str(error)) from error
-
-
-def first_lines(error: BaseException) -> str:
-    """What Spark says, without the plan and the stack that follow it."""
-    lines = [line.strip() for line in str(error).splitlines()]
-    told = [line for line in lines if line]
-    errors = [line for line in told if line.startswith("barnabas.") and ": " in line]
-    return errors[-1].partition(": ")[2] if errors else (told[0] if told else repr(error))

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 from barnabas.model.errors import LocalError
 from barnabas.spark import lag, session
 from barnabas.spark.jvm_log import stderr_into
-from barnabas.spark.pipeline.assembly import assemble, first_lines
+from barnabas.spark.pipeline.assembly import assemble
 from barnabas.spark.pipeline.errors import PipelineError
 from barnabas.spark.pipeline.files import PipelineFile
 from barnabas.spark.pipeline.progress import Figures
 from barnabas.spark.pipeline.registry import FAILED, FINISHED, RUNNING, STOPPED, Registry
+from barnabas.spark.spark_errors import short_reason
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -92,7 +93,7 @@ class Runner:
         error = query.exception()
         if error is not None and state == FINISHED:
             log = self.registry.log_file(self.file.pipeline.name)
-            text = f"{self.file.path}: the query has failed: {first_lines(error)}"
+            text = f"{self.file.path}: the query has failed: {short_reason(error)}"
             raise LocalError(f"{text} (Spark's log: {log})")
         self._note(state)
         return state

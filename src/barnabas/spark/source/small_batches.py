@@ -58,7 +58,10 @@ class SmallBatches:
     def __init__(self, options: SourceOptions, schema: StructType, *, decoded: bool) -> None:
         self._options = options
         self._names = schema.fieldNames()
-        self._possible = HANDS_OVER is not None and options.read_on_driver and not decoded
+        # Spark compares the schema of what is handed over with its own, metadata included, and the
+        # columns of a table in its catalog have metadata.
+        plain = not decoded and not any(field.metadata for field in schema.fields)
+        self._possible = HANDS_OVER is not None and options.read_on_driver and plain
         self._ready: list[pa.RecordBatch] | None = None
         self._kept: dict[TopicPartition, FetchedBatches] = {}
         self._ahead: tuple[Ranges, Future[list[pa.RecordBatch] | None]] | None = None
