@@ -137,6 +137,7 @@ def test_dead_letters_of_a_stream_are_written_once(spark, broker, source, topic_
     assert (letter.value, headers["h"]) == (b"broken", b"1")
     assert (headers["dlq.topic"], headers["dlq.partition"]) == (topic_name.encode(), b"1")
     assert (headers["dlq.offset"], headers["dlq.timestamp"]) == (b"2", b"6")
+    assert letter.timestamp == 6
     assert headers["dlq.error.message"].startswith(b"value is no JSON")
 
 

@@ -15,6 +15,7 @@ from barnabas.streams.nodes import (
     Aggregate,
     CallSink,
     Changes,
+    ErrorPolicy,
     Expression,
     Fold,
     JoinKind,
@@ -23,6 +24,7 @@ from barnabas.streams.nodes import (
     Merge,
     Named,
     Node,
+    OnError,
     Rekey,
     Select,
     Source,
@@ -63,13 +65,26 @@ class Rows:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a definition is frozen: {name}")
 
-    def filter(self, predicate: Predicate) -> Self:
-        """Rows for which an expression or a function holds."""
-        return type(self)(Where(self.node, predicate))
+    def filter(
+        self,
+        predicate: Predicate,
+        *,
+        on_error: OnError | None = None,
+        dead_letter_topic: str | None = None,
+    ) -> Self:
+        """Rows for which an expression or a function is true; for `on_error` see `Topology`."""
+        policy = ErrorPolicy.of(on_error, dead_letter_topic)
+        return type(self)(Where(self.node, predicate, policy))
 
-    def where(self, predicate: Predicate) -> Self:
-        """The same as `filter`, in SQL's word."""
-        return self.filter(predicate)
+    def where(
+        self,
+        predicate: Predicate,
+        *,
+        on_error: OnError | None = None,
+        dead_letter_topic: str | None = None,
+    ) -> Self:
+        """The same as `filter`."""
+        return self.filter(predicate, on_error=on_error, dead_letter_topic=dead_letter_topic)
 
     def select(self, *names: str, **columns: Expression) -> Self:
         """Other columns: names that stay, and new ones by expression."""
@@ -81,9 +96,23 @@ class Rows:
         *,
         into: SchemaLike | None = None,
         style: MapStyle = "row",
+        on_error: OnError | None = None,
+        dead_letter_topic: str | None = None,
     ) -> Self:
-        """A Python function for each record; `style` "arrow" or "pandas": for each batch."""
-        return type(self)(Map(self.node, function, schema_of_result(function, into), style))
+        """A Python function for each record; `style` "arrow" or "pandas": for each batch.
+
+        Args:
+            function: Called with a record; its result replaces the record's columns.
+            into: The columns of the result; by default those of the function's annotation.
+            style: "row", or "arrow" and "pandas" for a function of whole batches.
+            on_error: What happens when the function raises an exception: "stop", "skip" or "dlq";
+                by default the topology's policy. A function of batches is then called again for
+                each row of the batch that failed.
+            dead_letter_topic: The topic for "dlq"; by default `<topology>.dlq`.
+        """
+        policy = ErrorPolicy.of(on_error, dead_letter_topic)
+        made = schema_of_result(function, into)
+        return type(self)(Map(self.node, function, made, style, policy))
 
     def to(self, topic: str | Topic, **settings: Any) -> TopicSink:
         """To a topic, exactly once; a table's changes to a compacted one."""
@@ -100,10 +129,17 @@ class Stream(Rows):
     __slots__ = ()
 
     def flat_map(
-        self, function: Callable[[Any], Iterable[Any]], *, into: SchemaLike | None = None
+        self,
+        function: Callable[[Any], Iterable[Any]],
+        *,
+        into: SchemaLike | None = None,
+        on_error: OnError | None = None,
+        dead_letter_topic: str | None = None,
     ) -> "Stream":
-        """A Python function that makes any number of records of one."""
-        return Stream(Map(self.node, function, schema_of_result(function, into, many=True), "rows"))
+        """A Python function that returns any number of records; for `on_error` see `map`."""
+        policy = ErrorPolicy.of(on_error, dead_letter_topic)
+        made = schema_of_result(function, into, many=True)
+        return Stream(Map(self.node, function, made, "rows", policy))
 
     def branch(self, *predicates: Predicate) -> tuple["Stream", ...]:
         """One stream per predicate, each row in the first that holds; the last gets the rest."""
@@ -117,9 +153,15 @@ class Stream(Rows):
         """The rows of several streams with the same columns."""
         return Stream(Merge((self.node, *(other.node for other in others))))
 
-    def select_key(self, key: Expression | Callable[[Any], Any]) -> "Stream":
-        """Another key."""
-        return Stream(Rekey(self.node, key))
+    def select_key(
+        self,
+        key: Expression | Callable[[Any], Any],
+        *,
+        on_error: OnError | None = None,
+        dead_letter_topic: str | None = None,
+    ) -> "Stream":
+        """Another key, from an expression or a function; for `on_error` see `map`."""
+        return Stream(Rekey(self.node, key, ErrorPolicy.of(on_error, dead_letter_topic)))
 
     def group_by(self, *keys: Expression | Callable[[Any], Any], **named: Expression) -> "Groups":
         """Groups by expressions, by one Python function, or by the key when there is neither."""
@@ -266,13 +308,20 @@ class Groups:
         function: Callable[[Any, Any], Any],
         *,
         into: SchemaLike | None = None,
+        on_error: OnError | None = None,
+        dead_letter_topic: str | None = None,
     ) -> Table:
-        """A Python function over each group's records in order; None deletes the group."""
+        """A Python function over each group's records in order; None deletes the group.
+
+        A record for which the function raises an exception leaves the group's state unchanged, if
+        `on_error` (see `map`) is "skip" or "dlq".
+        """
         if self.window is not None or self.node.is_table:
             raise ConfigError("fold() is for groups of a stream without windows: use aggregate()")
         key = self.keys[0][1] if len(self.keys) == 1 else _struct(self.keys)
         node = self.node if key == "_key" else Rekey(self.node, key)
-        return Table(Fold(node, initial, function, schema_of_result(function, into)))
+        policy = ErrorPolicy.of(on_error, dead_letter_topic)
+        return Table(Fold(node, initial, function, schema_of_result(function, into), policy))
 
 
 def _keys(keys: Iterable[Any], named: dict[str, Expression]) -> Named:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from barnabas.model.errors import LocalError
+from barnabas.spark.spark_errors import short_reason
 from barnabas.streams.nodes import Node
 from barnabas.streams.schema import Schema
 from barnabas.streams.stages import plan
@@ -100,7 +101,7 @@ class Running:
         for query in self.queries:
             error = query.exception()
             if error is not None:
-                return LocalError(f"query {query.name}: {error}")
+                return failed_query(query.name, error)
         return None
 
     @property
@@ -173,15 +174,27 @@ def stage_names(topology: Topology) -> list[str]:
 
 
 def _finish(query: Any, name: str, timeout: float | None) -> None:
-    done = query.awaitTermination(timeout) if timeout is not None else _forever(query)
+    try:
+        done = query.awaitTermination(timeout) if timeout is not None else _forever(query)
+    except Exception as error:
+        if query.exception() is None:
+            raise
+        raise failed_query(name, error) from error
     if not done:
         query.stop()
         raise LocalError(f"query {name} is not done after {timeout:.0f} s")
-    error = query.exception()
-    if error is not None:
-        raise LocalError(f"query {name}: {error}")
+    failure = query.exception()
+    if failure is not None:
+        raise failed_query(name, failure) from failure
 
 
 def _forever(query: Any) -> bool:
     query.awaitTermination()
     return True
+
+
+def failed_query(name: str, error: Exception) -> LocalError:
+    """An error with the reason alone; Spark's exception, with the plan, is its cause."""
+    made = LocalError(f"query {name}: {short_reason(error)}")
+    made.__cause__ = error
+    return made

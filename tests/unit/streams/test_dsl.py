@@ -7,7 +7,7 @@ import pytest
 
 from barnabas.model.errors import ConfigError
 from barnabas.streams import Stream, Table, Topology, session, sliding, tumbling
-from barnabas.streams.nodes import Map, Rekey
+from barnabas.streams.nodes import ErrorPolicy, Map, Rekey
 from barnabas.streams.stages import is_native, plan
 
 
@@ -150,3 +150,18 @@ def test_drawings():
         ]
     )
     assert "n1 --> n3" in topology.explain("mermaid")
+
+
+def test_error_policies():
+    """A step's own policy, or the topology's; a mistake is told when it is written."""
+    orders = Stream("orders", "user string")
+    skipping = orders.map(str, into="user string", on_error="skip")
+    assert skipping.node.on_error == ErrorPolicy("skip")
+    topology = Topology("app", skipping.to("a"), orders.to("b"), on_error="dlq")
+    assert topology.dead_letter_topics() == {"app.dlq"}
+    assert Topology("app", orders.to("b"), dead_letter_topic="dead").on_error.action == "dlq"
+    assert Topology("app", orders.to("b")).dead_letter_topics() == set()
+    with pytest.raises(ConfigError, match="on_error='ignore': must be one of stop, skip, dlq"):
+        orders.map(str, into="user string", on_error="ignore")
+    with pytest.raises(ConfigError, match="dead_letter_topic='x' needs on_error='dlq'"):
+        Topology("app", orders.to("b"), on_error="skip", dead_letter_topic="x")

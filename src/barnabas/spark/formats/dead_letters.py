@@ -1,7 +1,7 @@
-"""Records that do not decode, on their way to a dead-letter topic.
+"""Dead letters: records that a query could not process, as rows for the sink.
 
-A dead letter has the key, the value and the headers of its record, byte for byte, and headers with
-its origin and the reason, the same that the consumers' dead letters have.
+A dead letter has the key, the value and the headers of its record, byte for byte, and the record's
+timestamp. Further headers name its origin and the reason, as in the consumers' dead letters.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SUFFIX = ".dlq"
-ERROR_CLASS = "DecodeError"
+DECODE_ERROR = "DecodeError"
+TIMESTAMP = "timestamp"
+"""The column of `sink_batch` for the option `timestampColumn`."""
 Header = tuple[str, bytes | None]
 
 
@@ -20,26 +22,31 @@ Header = tuple[str, bytes | None]
 class DeadLetter:
     """One record and why it is here."""
 
-    topic: str
-    partition: int
-    offset: int
+    topic: str | None
+    """None, like partition and offset, if the record is the result of a grouping or a join."""
+    partition: int | None
+    offset: int | None
     timestamp: int
     key: bytes | None
     value: bytes | None
     headers: tuple[Header, ...]
     reason: str
+    error_class: str = DECODE_ERROR
 
     def all_headers(self) -> list[Header]:
         """The record's own, then those that explain."""
-        return [
-            *self.headers,
-            ("dlq.topic", self.topic.encode()),
-            ("dlq.partition", str(self.partition).encode()),
-            ("dlq.offset", str(self.offset).encode()),
-            ("dlq.timestamp", str(self.timestamp).encode()),
-            ("dlq.error.class", ERROR_CLASS.encode()),
-            ("dlq.error.message", self.reason.encode()),
+        described = {
+            "dlq.topic": self.topic,
+            "dlq.partition": self.partition,
+            "dlq.offset": self.offset,
+            "dlq.timestamp": self.timestamp,
+            "dlq.error.class": self.error_class,
+            "dlq.error.message": self.reason,
+        }
+        known = [
+            (key, str(value).encode()) for key, value in described.items() if value is not None
         ]
+        return [*self.headers, *known]
 
 
 def take_letters(batch: "pa.RecordBatch", reasons: dict[int, str]) -> Iterator[DeadLetter]:
@@ -62,19 +69,22 @@ def take_letters(batch: "pa.RecordBatch", reasons: dict[int, str]) -> Iterator[D
 
 
 def sink_batch(letters: Iterable[DeadLetter], topic: str | None) -> "pa.RecordBatch":
-    """Letters as the sink takes rows; without a topic each goes beside its own."""
+    """Dead letters as rows of the sink; without `topic` each goes to `<its topic>.dlq`."""
     import pyarrow as pa
 
     rows: list[dict[str, Any]] = [
         {
-            "topic": topic or letter.topic + SUFFIX,
+            "topic": topic or f"{letter.topic}{SUFFIX}",
             "key": letter.key,
             "value": letter.value,
             "headers": [{"key": key, "value": value} for key, value in letter.all_headers()],
+            # Null where the record has no timestamp: the producer then sets the present time.
+            TIMESTAMP: letter.timestamp if letter.timestamp >= 0 else None,
         }
         for letter in letters
     ]
     header = pa.struct([("key", pa.string()), ("value", pa.binary())])
     fields = [("topic", pa.string()), ("key", pa.binary()), ("value", pa.binary())]
-    schema = pa.schema([*fields, ("headers", pa.list_(header))])
+    time = (TIMESTAMP, pa.timestamp("ms", tz="UTC"))
+    schema = pa.schema([*fields, ("headers", pa.list_(header)), time])
     return pa.RecordBatch.from_pylist(rows, schema=schema)

@@ -4,6 +4,7 @@ The source decodes by itself when told `value.format`, which is faster: nothing 
 Python once more. These are for frames that come from elsewhere, or are decoded in two ways.
 """
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from barnabas.model.errors import ConfigError, LocalError
 from barnabas.spark.formats.avro_schemas import avro_schema
-from barnabas.spark.formats.dead_letters import sink_batch, take_letters
+from barnabas.spark.formats.dead_letters import TIMESTAMP, sink_batch, take_letters
 from barnabas.spark.formats.options import (
     DLQ,
     FAIL,
@@ -150,7 +151,9 @@ def _set_aside(
     missing = [name for name in (*_ORIGIN, column) if name not in frame.columns]
     if missing or column != "value":
         raise ConfigError(f"on_error='dlq' needs the source's columns, {missing or column} is not")
-    options = SinkOptions.parse(target, streaming=False)
+    options = dataclasses.replace(
+        SinkOptions.parse(target, streaming=False), timestamp_column=TIMESTAMP
+    )
     fields = [
         StructField(item.name, kind) if item.name == column else item
         for item in frame.schema.fields

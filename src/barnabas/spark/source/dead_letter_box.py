@@ -8,13 +8,14 @@ that would outlast it: each action on its frame writes its dead letters again.
 
 import logging
 import zlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pyspark import TaskContext
 
 from barnabas.model.errors import BarnabasError
 from barnabas.spark.client_settings import connection_settings
-from barnabas.spark.formats.dead_letters import DeadLetter, sink_batch
+from barnabas.spark.formats.dead_letters import TIMESTAMP, DeadLetter, sink_batch
 from barnabas.spark.source.options import SourceOptions
 
 if TYPE_CHECKING:
@@ -30,12 +31,29 @@ _log = logging.getLogger("barnabas.spark")
 
 
 class DeadLetterBox:
-    """Owned by one task, the `index`-th that its source planned."""
+    """Owned by one task.
 
-    def __init__(self, options: SourceOptions, index: int) -> None:
-        self._options = options
+    Args:
+        client: The client settings of the query's source or sink.
+        topic: The dead-letter topic; None for `<topic>.dlq` of each record's own topic.
+        name: Names the step of the query that the letters come from.
+        index: The task's number within that step.
+    """
+
+    def __init__(self, client: Mapping[str, str], topic: str | None, name: str, index: int) -> None:
+        self._client = client
+        self._topic = topic
+        self._name = name
         self._index = index
         self._letters: list[DeadLetter] = []
+
+    @classmethod
+    def of_source(cls, options: SourceOptions, index: int) -> "DeadLetterBox":
+        """For the `index`-th task that a source has planned."""
+        # The query may have other sources, with tasks of the same numbers.
+        source = zlib.crc32(repr((options.subscription, options.formats)).encode())
+        topic = options.formats.dead_letter_topic
+        return cls(options.client, topic, f"{source:08x}", index)
 
     def add(self, letters: list[DeadLetter]) -> None:
         self._letters.extend(letters)
@@ -48,13 +66,13 @@ class DeadLetterBox:
         from barnabas.spark.sink.options import Guarantee
         from barnabas.spark.sink.transactional_write import write_at_least_once
 
-        batch = sink_batch(self._letters, self._options.formats.dead_letter_topic)
+        batch = sink_batch(self._letters, self._topic)
         epoch = self._epoch()
         if epoch is None:
             write_at_least_once(self._sink(Guarantee.AT_LEAST_ONCE), iter([batch]))
         else:
             self._send_once(epoch, batch)
-        _log.warning("%d records did not decode and are dead letters", len(self._letters))
+        _log.warning("wrote %d dead letters", len(self._letters))
         self._letters = []
 
     def _send_once(self, epoch: "Epoch", batch: "pa.RecordBatch") -> None:
@@ -73,8 +91,8 @@ class DeadLetterBox:
     def _sink(self, guarantee: "Guarantee") -> "SinkOptions":
         from barnabas.spark.sink.options import SinkOptions, with_defaults
 
-        client = with_defaults(connection_settings(self._options.client))
-        return SinkOptions(None, guarantee, None, 0, client)
+        client = with_defaults(connection_settings(self._client))
+        return SinkOptions(None, guarantee, None, 0, client, timestamp_column=TIMESTAMP)
 
     def _epoch(self) -> "Epoch | None":
         from barnabas.spark.sink.transactional_write import Epoch
@@ -86,7 +104,4 @@ class DeadLetterBox:
         query, batch = task.getLocalProperty(QUERY_ID), task.getLocalProperty(BATCH_ID)
         if query is None or batch is None:
             return None
-        # The query may have other sources, with tasks of the same numbers.
-        options = self._options
-        source = zlib.crc32(repr((options.subscription, options.formats)).encode())
-        return Epoch(f"{query}-dlq-{source:08x}", int(batch), self._index)
+        return Epoch(f"{query}-dlq-{self._name}", int(batch), self._index)

@@ -96,7 +96,7 @@ def read_task(
     """All records of a task's ranges, one after the other, as Spark shall have them."""
     columns = schema.fieldNames()
     rows = RowDecoder.of(options.formats, schema)
-    box = DeadLetterBox(options, task.index)
+    box = DeadLetterBox.of_source(options, task.index)
     # A dead letter has all of its record.
     wanted = None if options.formats.on_error == DLQ else decoded_names(columns)
     for fetched, batch in read_ranges(task.ranges, options, wanted):

@@ -16,6 +16,7 @@ from barnabas.streams.engine.grouping import grouped
 from barnabas.streams.engine.joining import chosen, joined_streams
 from barnabas.streams.engine.lowering import lower
 from barnabas.streams.engine.maintained import results
+from barnabas.streams.engine.row_errors import ErrorHandling
 from barnabas.streams.engine.rows import META, empty_rows, read_topic, resolved
 from barnabas.streams.engine.stage_query import Setting, StageQuery
 from barnabas.streams.nodes import (
@@ -59,7 +60,8 @@ def assemble(
     made = plan(topology)
     topics = known_topics(made, topology, own)
     create_topics(topology, made, topics, kafka)
-    setting = Setting(own, kafka, checkpoint, topics)
+    handling = ErrorHandling(topology, producer_settings(kafka))
+    setting = Setting(own, kafka, checkpoint, topics, handling)
     return [StageQuery(stage, setting, f"{topology.name}-{stage.name}") for stage in made.stages]
 
 
@@ -149,7 +151,7 @@ def _static_node(
         return _folded_schema(frames[node.parent], kinds, spark)
     if isinstance(node, Join):
         return _static_join(node, frames)
-    return lower(node, {parent: frames[parent] for parent in node.parents})
+    return lower(node, {parent: frames[parent] for parent in node.parents}, None)
 
 
 def _folded_schema(parent: DataFrame, kinds: str, spark: SparkSession) -> DataFrame:
@@ -208,6 +210,8 @@ def _written(topology: Topology, made: Plan) -> dict[str, tuple[Topic, bool]]:
             wanted[node.topic.name] = (node.topic, node.parent.is_table)
         if isinstance(node, Aggregate) and node.late_topic:
             wanted.setdefault(node.late_topic, (Topic(node.late_topic), False))
+    for name in topology.dead_letter_topics():
+        wanted.setdefault(name, (Topic(name), False))
     for node, topic in made.cuts.items():
         wanted[topic.name] = (topic, node.is_table)
     return wanted

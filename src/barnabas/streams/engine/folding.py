@@ -1,6 +1,7 @@
 """Changes of tables: the last per key of a micro-batch, what differs between two states of a
 result, and a Python function folded over each key's records."""
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from barnabas.streams.engine.python_rows import as_values, record_maker, struct_of
+from barnabas.streams.engine.row_errors import RowErrors, TaskErrors
 from barnabas.streams.engine.rows import META, own_columns
 from barnabas.streams.engine.state import Step
 from barnabas.streams.nodes import Fold
@@ -67,8 +69,13 @@ def _same(frame: DataFrame) -> Any:
 
 # --- a Python function over each key's records ---
 
+_NO_STATE: Any = object()
+"""A key without a state; None is the state of a deleted one."""
 
-def fold_step(rows: DataFrame, node: Fold, record: type | None, step: Step) -> DataFrame:
+
+def fold_step(
+    rows: DataFrame, node: Fold, record: type | None, step: Step, errors: RowErrors
+) -> DataFrame:
     """The new state of each key that has records in this micro-batch."""
     target = _state_schema(rows, node)
     fresh = rows.where("not _tombstone and _key is not null")
@@ -91,7 +98,8 @@ def fold_step(rows: DataFrame, node: Fold, record: type | None, step: Step) -> D
         .repartition("_key")
         .sortWithinPartitions("_key", "_side", "_offset", "_partition")
     )
-    changes = step.hold(ordered.mapInArrow(_folder(node, record, names, target), target))
+    work = _folder(node, record, names, target, errors)
+    changes = step.hold(ordered.mapInArrow(work, target))
     step.update("states", changes)
     return changes
 
@@ -102,42 +110,65 @@ def _state_schema(rows: DataFrame, node: Fold) -> StructType:
 
 
 def _folder(
-    node: Fold, record: type | None, names: list[str], target: StructType
+    node: Fold, record: type | None, names: list[str], target: StructType, errors: RowErrors
 ) -> Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:
     schema = to_arrow_schema(target, timezone="UTC")
-    initial, function, into = node.initial, node.function, node.into
-    make_record = record_maker(record, names)
-    make_state = record_maker(into.record, into.names)
-    none = object()
-
-    def results(batches: Iterable["pa.RecordBatch"]) -> Iterator[tuple[Any, Any, Any]]:
-        """Key, time and state, when all of a key's rows have been seen: they are neighbours."""
-        key: Any = none
-        state: Any = None
-        time: Any = None
-        for batch in batches:
-            for row in batch.to_pylist():
-                if row["_key"] != key:
-                    if key is not none:
-                        yield key, time, state
-                    key, time, state = row["_key"], row["_timestamp"], none
-                if row["_side"] == 0:
-                    state = make_state(row["_state"])
-                    continue
-                began = initial() if state is none or state is None else state
-                state = function(began, make_record(row["_record"]))
-                time = max(time, row["_timestamp"])
-        if key is not none:
-            yield key, time, state
+    folds = _KeyFolds(node, record_maker(record, names))
 
     def work(batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         import pyarrow as pa
 
+        failures = errors.begin()
         rows = []
-        for key, time, state in results(batches):
-            values = {} if state is None else as_values(state, into.names)
+        for key, time, state in folds.results(batches, failures):
+            values = {} if state is None else as_values(state, node.into.names)
             meta = {"_key": key, "_timestamp": time, "_tombstone": state is None}
             rows.append({**dict.fromkeys(schema.names), **values, **meta})
         yield pa.RecordBatch.from_pylist(rows, schema=schema)
+        failures.finish()
 
     return work
+
+
+class _KeyFolds:
+    """Applies a fold to rows that are sorted by key: for each key its state, then its records."""
+
+    def __init__(self, node: Fold, make_record: Callable[[dict[str, Any]], Any]) -> None:
+        self._node = node
+        self._make_record = make_record
+        self._make_state = record_maker(node.into.record, node.into.names)
+
+    def results(
+        self, batches: Iterable["pa.RecordBatch"], failures: TaskErrors
+    ) -> Iterator[tuple[Any, Any, Any]]:
+        """Key, time and state of each key; no key whose records have all failed."""
+        rows = ((batch, at, row) for batch in batches for at, row in enumerate(batch.to_pylist()))
+        for key, group in itertools.groupby(rows, key=lambda item: item[2]["_key"]):
+            time, state = None, _NO_STATE
+            for batch, index, row in group:
+                time = time or row["_timestamp"]
+                if row["_side"] == 0:
+                    state = self._make_state(row["_state"])
+                    continue
+                try:
+                    state = self._next(state, row)
+                except Exception as error:  # noqa: BLE001 - a user's function may raise anything
+                    failures.failed(_source_row(batch, index), 0, error)
+                    continue
+                time = max(time, row["_timestamp"])
+            if state is not _NO_STATE:
+                yield key, time, state
+
+    def _next(self, state: Any, row: dict[str, Any]) -> Any:
+        began = self._node.initial() if state is _NO_STATE or state is None else state
+        return self._node.function(began, self._make_record(row["_record"]))
+
+
+def _source_row(batch: "pa.RecordBatch", index: int) -> "pa.RecordBatch":
+    """One row of a fold's input with the columns that the record had before."""
+    import pyarrow as pa
+
+    row = batch.slice(index, 1)
+    own = pa.RecordBatch.from_struct_array(row.column("_record"))
+    arrays = [row.column(name) for name in META] + own.columns
+    return pa.RecordBatch.from_arrays(arrays, names=[*META, *own.schema.names])

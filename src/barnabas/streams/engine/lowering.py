@@ -8,6 +8,7 @@ from pyspark.sql import functions as sf
 
 from barnabas.model.errors import ConfigError
 from barnabas.streams.engine.python_rows import mapped, rekeyed, selected
+from barnabas.streams.engine.row_errors import ErrorHandling, RowErrors, without_topology
 from barnabas.streams.engine.rows import META, own_columns
 from barnabas.streams.nodes import (
     Changes,
@@ -23,23 +24,41 @@ from barnabas.streams.nodes import (
 )
 
 
-def lower(node: Node, known: Mapping[Node, DataFrame]) -> DataFrame:
-    """The rows of a node, from the frames of those above it that are known."""
+def lower(node: Node, known: Mapping[Node, DataFrame], handling: ErrorHandling | None) -> DataFrame:
+    """The rows of a node, from the frames of those above it that are known.
+
+    `handling` has the error policies of Python functions; None for bounded reads.
+    """
     if node in known:
         return known[node]
     if isinstance(node, Merge):
-        return _merged([lower(parent, known) for parent in node.streams])
+        return _merged([lower(parent, known, handling) for parent in node.streams])
     if isinstance(node, Changes):
-        return lower(node.parent, known)
+        return lower(node.parent, known, handling)
     if isinstance(node, Select):
-        return _select(lower(node.parent, known), node)
-    if isinstance(node, Where):
-        return _where(lower(node.parent, known), node)
-    if isinstance(node, Map):
-        return mapped(lower(node.parent, known), node, record_of(node.parent))
-    if isinstance(node, Rekey):
-        return _rekey(lower(node.parent, known), node)
+        return _select(lower(node.parent, known, handling), node)
+    if isinstance(node, Where | Map | Rekey):
+        rows = lower(node.parent, known, handling)
+        return _with_function(rows, node, handling)
     raise ConfigError(f"{node.label!r} has no rows here: its query comes before this one")
+
+
+def _with_function(
+    rows: DataFrame, node: Where | Map | Rekey, handling: ErrorHandling | None
+) -> DataFrame:
+    errors = errors_of(node, handling)
+    if isinstance(node, Where):
+        return _where(rows, node, errors)
+    if isinstance(node, Rekey):
+        return _rekey(rows, node, errors)
+    return mapped(rows, node, record_of(node.parent), errors)
+
+
+def errors_of(node: Where | Map | Rekey | Fold, handling: ErrorHandling | None) -> RowErrors:
+    """What happens to rows for which a node's function raises an exception."""
+    if handling is None:
+        return without_topology(node, node.on_error)
+    return handling.of(node, node.on_error)
 
 
 def record_of(node: Node) -> type | None:
@@ -63,12 +82,12 @@ def _select(frame: DataFrame, node: Select) -> DataFrame:
     return frame.select(*meta(), *(sf.expr(text).alias(name) for name, text in node.columns))
 
 
-def _where(frame: DataFrame, node: Where) -> DataFrame:
+def _where(frame: DataFrame, node: Where, errors: RowErrors) -> DataFrame:
     if isinstance(node.predicate, str):
         holds: Any = sf.expr(node.predicate)
         asked = frame
     else:
-        asked = selected(frame, node.predicate, record_of(node.parent))
+        asked = selected(frame, node.predicate, record_of(node.parent), errors)
         holds = sf.col("_holds")
     if not node.is_table:
         return asked.where(holds).drop("_holds")
@@ -76,9 +95,9 @@ def _where(frame: DataFrame, node: Where) -> DataFrame:
     return asked.withColumn("_tombstone", gone).drop("_holds")
 
 
-def _rekey(frame: DataFrame, node: Rekey) -> DataFrame:
+def _rekey(frame: DataFrame, node: Rekey, errors: RowErrors) -> DataFrame:
     if not isinstance(node.key, str):
-        return rekeyed(frame, node.key, record_of(node.parent))
+        return rekeyed(frame, node.key, record_of(node.parent), errors)
     return frame.withColumn("_key", sf.expr(node.key))
 
 

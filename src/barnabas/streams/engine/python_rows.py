@@ -4,6 +4,7 @@ The functions go to Spark's workers with all they refer to. A tombstone is never
 """
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -13,12 +14,17 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from barnabas.model.errors import LocalError
+from barnabas.streams.engine.row_errors import RowErrors, TaskErrors
 from barnabas.streams.engine.rows import META, own_columns
 from barnabas.streams.nodes import Map
 from barnabas.streams.schema import Schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+BatchFunction = Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
+CONVERSION_ERRORS = (TypeError, ValueError, ArithmeticError)
+"""What Arrow raises for a value that its type cannot hold; its own exceptions are among them."""
 
 
 def record_maker(record: type | None, names: Sequence[str]) -> Callable[[dict[str, Any]], Any]:
@@ -43,30 +49,39 @@ def as_values(result: Any, names: Sequence[str]) -> dict[str, Any]:
     raise LocalError(f"a function gave {result!r} where columns {', '.join(names)} were wanted")
 
 
-def mapped(frame: DataFrame, node: Map, record: type | None) -> DataFrame:
+def mapped(frame: DataFrame, node: Map, record: type | None, errors: RowErrors) -> DataFrame:
     """The rows with a function's results in place of their own columns."""
-    kept = frame.select(*META, *(f"`{name}`" for name in own_columns(frame)))
+    kept = _ordered_columns(frame)
     target = _target(kept, node.into)
     if node.style in ("row", "rows"):
-        work = _by_row(node.function, node.into.names, record, target, many=node.style == "rows")
+        many = node.style == "rows"
+        work = _by_row(node.function, node.into.names, record, target, errors, many=many)
     else:
-        work = _by_batch(node.function, target, pandas=node.style == "pandas")
+        work = _by_batch(node.function, target, errors, pandas=node.style == "pandas")
     return kept.mapInArrow(work, target)
 
 
-def selected(frame: DataFrame, function: Callable[[Any], bool], record: type | None) -> DataFrame:
-    """A column `_holds` with what a predicate says of each row."""
-    kept = frame.select(*META, *(f"`{name}`" for name in own_columns(frame)))
+def selected(
+    frame: DataFrame, function: Callable[[Any], bool], record: type | None, errors: RowErrors
+) -> DataFrame:
+    """The rows with a column `_holds`: the result of a predicate."""
+    kept = _ordered_columns(frame)
     target = StructType(list(kept.schema.fields)).add("_holds", "boolean")
-    return kept.mapInArrow(_answers(function, record, "_holds", bool, target), target)
+    return kept.mapInArrow(_one_column(function, record, bool, target, errors), target)
 
 
-def rekeyed(frame: DataFrame, function: Callable[[Any], Any], record: type | None) -> DataFrame:
+def rekeyed(
+    frame: DataFrame, function: Callable[[Any], Any], record: type | None, errors: RowErrors
+) -> DataFrame:
     """The rows with a function's result, as text, for a key."""
-    kept = frame.select(*META, *(f"`{name}`" for name in own_columns(frame)))
+    kept = _ordered_columns(frame)
     target = StructType(list(kept.schema.fields)).add("_new_key", "string")
-    made = kept.mapInArrow(_answers(function, record, "_new_key", _text, target), target)
+    made = kept.mapInArrow(_one_column(function, record, _text, target, errors), target)
     return made.drop("_key").withColumnRenamed("_new_key", "_key")
+
+
+def _ordered_columns(frame: DataFrame) -> DataFrame:
+    return frame.select(*META, *(f"`{name}`" for name in own_columns(frame)))
 
 
 def _text(value: Any) -> str | None:
@@ -89,95 +104,179 @@ def _arrow(target: StructType) -> "pa.Schema":
     return to_arrow_schema(target, timezone="UTC")
 
 
+# --- functions of one record ---
+
+
 def _by_row(
     function: Callable[[Any], Any],
     names: tuple[str, ...],
     record: type | None,
     target: StructType,
+    errors: RowErrors,
     *,
     many: bool,
-) -> Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:
+) -> BatchFunction:
     schema = _arrow(target)
 
-    def work(batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+    def call(value: Any) -> list[dict[str, Any] | None]:
+        found = list(function(value)) if many else [function(value)]
+        return [None if result is None else as_values(result, names) for result in found]
+
+    def build(
+        batch: "pa.RecordBatch", rows: list[tuple[int, dict[str, Any] | None]]
+    ) -> "pa.RecordBatch":
         import pyarrow as pa
 
+        meta = batch.select(list(META)).take(pa.array([at for at, _ in rows], pa.int64()))
+        gone = pa.array([result is None for _, result in rows], pa.bool_())
+        arrays = [
+            gone if name == "_tombstone" else meta.column(name).cast(schema.field(name).type)
+            for name in META
+        ]
+        values = [result or {} for _, result in rows]
+        arrays += [pa.array([v.get(n) for v in values], schema.field(n).type) for n in names]
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    return _row_by_row(call, record, build, errors, tombstone=[] if many else [None])
+
+
+def _one_column(
+    function: Callable[[Any], Any],
+    record: type | None,
+    convert: Callable[[Any], Any],
+    target: StructType,
+    errors: RowErrors,
+) -> BatchFunction:
+    """The rows with one more column, the last of `target`: the function's converted result."""
+    schema = _arrow(target)
+
+    def build(batch: "pa.RecordBatch", rows: list[tuple[int, Any]]) -> "pa.RecordBatch":
+        import pyarrow as pa
+
+        kept = batch.take(pa.array([at for at, _ in rows], pa.int64()))
+        columns = [kept.column(name).cast(schema.field(name).type) for name in schema.names[:-1]]
+        answer = pa.array([result for _, result in rows], schema.field(schema.names[-1]).type)
+        return pa.RecordBatch.from_arrays([*columns, answer], schema=schema)
+
+    def call(value: Any) -> list[Any]:
+        return [convert(function(value))]
+
+    return _row_by_row(call, record, build, errors, tombstone=[convert(None)])
+
+
+def _row_by_row(
+    call: Callable[[Any], list[Any]],
+    record: type | None,
+    build: Callable[["pa.RecordBatch", list[tuple[int, Any]]], "pa.RecordBatch"],
+    errors: RowErrors,
+    *,
+    tombstone: list[Any],
+) -> BatchFunction:
+    """Calls a function for each row; rows without a value give `tombstone`.
+
+    `build` makes a batch of results, each with the index of its row. A result of a wrong type shows
+    only there: the results are then built one by one, to find the rows that have to be left out.
+    """
+
+    def work(batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+        failures = errors.begin()
         for batch in batches:
-            at, results = _results(batch, function, record, many=many)
-            rows = [{} if result is None else as_values(result, names) for result in results]
-            meta = batch.select(list(META)).take(pa.array(at, pa.int64()))
-            gone = pa.array([result is None for result in results], pa.bool_())
-            arrays = [
-                gone if name == "_tombstone" else meta.column(name).cast(schema.field(name).type)
-                for name in META
-            ]
-            arrays += [pa.array([r.get(n) for r in rows], schema.field(n).type) for n in names]
-            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+            results = list(_results(batch, call, record, failures, tombstone))
+            try:
+                yield build(batch, results)
+            except CONVERSION_ERRORS:
+                yield build(batch, list(_buildable(batch, results, build, failures)))
+        failures.finish()
 
     return work
 
 
 def _results(
-    batch: "pa.RecordBatch", function: Callable[[Any], Any], record: type | None, *, many: bool
-) -> tuple[list[int], list[Any]]:
+    batch: "pa.RecordBatch",
+    call: Callable[[Any], list[Any]],
+    record: type | None,
+    failures: TaskErrors,
+    tombstone: list[Any],
+) -> Iterator[tuple[int, Any]]:
     own = [name for name in batch.schema.names if name not in META]
     make = record_maker(record, own)
-    at: list[int] = []
-    results: list[Any] = []
     gone = batch.column("_tombstone").to_pylist()
-    for place, row in enumerate(batch.select(own).to_pylist()):
-        if gone[place]:
-            found = [] if many else [None]
-        else:
-            found = list(function(make(row))) if many else [function(make(row))]
-        at.extend([place] * len(found))
-        results.extend(found)
-    return at, results
+    for index, row in enumerate(batch.select(own).to_pylist()):
+        found = tombstone
+        if not gone[index]:
+            try:
+                found = call(make(row))
+            except Exception as error:  # noqa: BLE001 - a user's function may raise anything
+                failures.failed(batch, index, error)
+                continue
+        for result in found:
+            yield index, result
+
+
+def _buildable(
+    batch: "pa.RecordBatch",
+    results: list[tuple[int, Any]],
+    build: Callable[["pa.RecordBatch", list[tuple[int, Any]]], "pa.RecordBatch"],
+    failures: TaskErrors,
+) -> Iterator[tuple[int, Any]]:
+    for index, group in itertools.groupby(results, key=lambda result: result[0]):
+        of_row = list(group)
+        try:
+            build(batch, of_row)
+        except CONVERSION_ERRORS as error:
+            failures.failed(batch, index, error)
+            continue
+        yield from of_row
+
+
+# --- functions of whole batches ---
 
 
 def _by_batch(
-    function: Callable[[Any], Any], target: StructType, *, pandas: bool
-) -> Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:
+    function: Callable[[Any], Any], target: StructType, errors: RowErrors, *, pandas: bool
+) -> BatchFunction:
     schema = _arrow(target)
 
-    def work(batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+    def call(batch: "pa.RecordBatch") -> "pa.RecordBatch":
         import pyarrow as pa
 
+        own = batch.select([name for name in batch.schema.names if name not in META])
+        result = function(own.to_pandas() if pandas else own)
+        if pandas:
+            result = pa.RecordBatch.from_pandas(result, preserve_index=False)
+        if result.num_rows != batch.num_rows:
+            raise LocalError(
+                f"a function gave {result.num_rows} rows for {batch.num_rows}: use flat_map"
+            )
+        sources = [batch] * len(META) + [result] * (len(schema.names) - len(META))
+        arrays = [
+            source.column(field.name).cast(field.type)
+            for source, field in zip(sources, schema, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def work(batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+        failures = errors.begin()
         for batch in batches:
-            own = batch.select([name for name in batch.schema.names if name not in META])
-            result = function(own.to_pandas() if pandas else own)
-            if pandas:
-                result = pa.RecordBatch.from_pandas(result, preserve_index=False)
-            if result.num_rows != batch.num_rows:
-                raise LocalError(
-                    f"a function gave {result.num_rows} rows for {batch.num_rows}: use flat_map"
-                )
-            sources = [batch] * len(META) + [result] * (len(schema.names) - len(META))
-            arrays = [
-                source.column(field.name).cast(field.type)
-                for source, field in zip(sources, schema, strict=True)
-            ]
-            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+            try:
+                yield call(batch)
+            except Exception:
+                if failures.stops:
+                    raise
+                yield from _one_by_one(batch, call, failures)
+        failures.finish()
 
     return work
 
 
-def _answers(
-    function: Callable[[Any], Any],
-    record: type | None,
-    name: str,
-    convert: Callable[[Any], Any],
-    target: StructType,
-) -> Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:
-    schema = _arrow(target)
-
-    def work(batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-        import pyarrow as pa
-
-        for batch in batches:
-            _, results = _results(batch, function, record, many=False)
-            answer = pa.array([convert(result) for result in results], schema.field(name).type)
-            kept = [batch.column(n).cast(schema.field(n).type) for n in schema.names[:-1]]
-            yield pa.RecordBatch.from_arrays([*kept, answer], schema=schema)
-
-    return work
+def _one_by_one(
+    batch: "pa.RecordBatch",
+    call: Callable[["pa.RecordBatch"], "pa.RecordBatch"],
+    failures: TaskErrors,
+) -> Iterator["pa.RecordBatch"]:
+    """The batch that failed, a row at a time, to leave out only the rows that fail."""
+    for index in range(batch.num_rows):
+        try:
+            yield call(batch.slice(index, 1))
+        except Exception as error:  # noqa: BLE001 - a user's function may raise anything
+            failures.failed(batch, index, error)

@@ -20,8 +20,9 @@ from barnabas.spark.client_settings import admin_settings, producer_settings
 from barnabas.streams.engine.folding import fold_step
 from barnabas.streams.engine.grouping import grouped, with_watermark
 from barnabas.streams.engine.joining import joined_streams
-from barnabas.streams.engine.lowering import lower, record_of
+from barnabas.streams.engine.lowering import errors_of, lower, record_of
 from barnabas.streams.engine.maintained import table_groups_step, windows_step
+from barnabas.streams.engine.row_errors import ErrorHandling
 from barnabas.streams.engine.rows import as_records, read_topic, write_options
 from barnabas.streams.engine.state import Folder, Step, Store
 from barnabas.streams.engine.table_joins import (
@@ -59,6 +60,8 @@ class Setting:
     checkpoint: str
     topics: Mapping[Node, Topic]
     """Sources and cuts, with their schemas."""
+    handling: ErrorHandling
+    """The error policies of Python functions."""
 
     @property
     def clients(self) -> dict[str, str]:
@@ -122,7 +125,7 @@ class StageQuery:
         core = self.stage.core
         if core is None:
             return known[self.stage.reads[0]] if self._shares_root() else self._only_parent(known)
-        parents = [lower(parent, known) for parent in core.parents]
+        parents = [self._lowered(parent, known) for parent in core.parents]
         if isinstance(core, Aggregate):
             if not is_native(core):
                 return parents[0]
@@ -149,18 +152,21 @@ class StageQuery:
 
     def _direct(self, frame: DataFrame, sink: TopicSink, trigger: Trigger) -> StreamingQuery:
         root = self.stage.core or (self.stage.reads[0] if self._shares_root() else sink.parent)
-        records = as_records(lower(sink.parent, {root: frame}), sink.topic)
+        records = as_records(self._lowered(sink.parent, {root: frame}), sink.topic)
         writer: Any = records.writeStream.queryName(self.name).format(FORMAT).outputMode("append")
         writer = writer.options(**write_options(self.setting.kafka, sink.topic.name))
         writer = writer.option("checkpointLocation", self.checkpoint)
         query: StreamingQuery = trigger.apply(writer).start()
         return query
 
+    def _lowered(self, node: Node, known: Mapping[Node, DataFrame]) -> DataFrame:
+        return lower(node, known, self.setting.handling)
+
     def _shares_root(self) -> bool:
         return len(self.stage.reads) == 1
 
     def _only_parent(self, known: dict[Node, DataFrame]) -> DataFrame:
-        return lower(self.stage.outputs[0].parent, known)
+        return self._lowered(self.stage.outputs[0].parent, known)
 
     # --- micro-batch by micro-batch ---
 
@@ -211,7 +217,8 @@ class StageQuery:
         if isinstance(core, TableJoin):
             result = tables_step(frame, core, step)
         elif isinstance(core, Fold):
-            result = fold_step(frame, core, record_of(core.parent), step)
+            errors = errors_of(core, self.setting.handling)
+            result = fold_step(frame, core, record_of(core.parent), step, errors)
         elif isinstance(core, Aggregate) and core.window is None:
             result = table_groups_step(frame, core, step)
         elif isinstance(core, Aggregate):
@@ -228,7 +235,7 @@ class StageQuery:
 
     def _write_all(self, frame: DataFrame, batch_id: int, root: Node) -> None:
         for number, sink in enumerate(self.stage.outputs):
-            self._write(lower(sink.parent, {root: frame}), sink, batch_id, str(number))
+            self._write(self._lowered(sink.parent, {root: frame}), sink, batch_id, str(number))
 
     def _write(self, rows: DataFrame, sink: Sink, batch_id: int, suffix: str) -> None:
         if isinstance(sink, TopicSink):

@@ -14,7 +14,7 @@ columns as attributes). A node is equal to itself only: a graph is told by who p
 
 from barnabas.streams.nodes.groups import Aggregate, Fold
 from barnabas.streams.nodes.joins import Join, JoinKind, StreamJoin, StreamTableJoin, TableJoin
-from barnabas.streams.nodes.node import Node, OneParent
+from barnabas.streams.nodes.node import ErrorPolicy, Node, OneParent, OnError
 from barnabas.streams.nodes.sinks import CallSink, Sink, TopicSink, ViewSink
 from barnabas.streams.nodes.stateless import (
     Changes,
@@ -34,6 +34,7 @@ __all__ = [
     "Aggregate",
     "CallSink",
     "Changes",
+    "ErrorPolicy",
     "Expression",
     "Fold",
     "Join",
@@ -43,6 +44,7 @@ __all__ = [
     "Merge",
     "Named",
     "Node",
+    "OnError",
     "OneParent",
     "Rekey",
     "Select",

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from barnabas.streams.nodes.node import OneParent, named
+from barnabas.streams.nodes.node import ErrorPolicy, OneParent, named
 from barnabas.streams.nodes.stateless import Named
 from barnabas.streams.schema import Schema
 from barnabas.streams.windows import Emit, Window
@@ -45,6 +45,7 @@ class Fold(OneParent):
     initial: Callable[[], Any]
     function: Callable[[Any, Any], Any]
     into: Schema
+    on_error: ErrorPolicy | None = None
 
     @property
     def is_table(self) -> bool:

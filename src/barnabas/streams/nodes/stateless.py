@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from barnabas.streams.nodes.node import Node, OneParent, named
+from barnabas.streams.nodes.node import ErrorPolicy, Node, OneParent, named
 from barnabas.streams.nodes.topics import Expression, Topic
 from barnabas.streams.schema import Schema
 
@@ -47,6 +47,7 @@ class Where(OneParent):
     """Rows that hold; a table's row that does not hold any more is deleted."""
 
     predicate: Expression | Callable[[Any], bool]
+    on_error: ErrorPolicy | None = None
 
     @property
     def label(self) -> str:
@@ -60,6 +61,7 @@ class Map(OneParent):
     function: Callable[[Any], Any]
     into: Schema
     style: MapStyle = "row"
+    on_error: ErrorPolicy | None = None
 
     @property
     def label(self) -> str:
@@ -71,6 +73,7 @@ class Rekey(OneParent):
     """Another key; the column stays in the row. A Python function's result is a string."""
 
     key: Expression | Callable[[Any], Any]
+    on_error: ErrorPolicy | None = None
 
     @property
     def label(self) -> str:

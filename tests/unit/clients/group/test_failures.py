@@ -15,8 +15,9 @@ class Letters:
         self.sent = []
         self._error = error
 
-    def send(self, topic, value=None, key=None, headers=()):
+    def send(self, topic, value=None, key=None, headers=(), partition=None, timestamp=None):
         self.sent.append((topic, value, key, list(headers)))
+        self.timestamp = timestamp
         return self
 
     def result(self, timeout):
@@ -70,6 +71,7 @@ def test_a_dead_letter_says_why():
     policy("dlq", producer=letters).handle(handler, RECORD, lambda seconds: None)
     topic, value, key, headers = letters.sent[0]
     assert (topic, value, key) == ("t.dlq", b"v", b"k")
+    assert letters.timestamp == 99
     assert headers == [
         ("h", b"1"),
         ("dlq.topic", b"t"),

@@ -30,6 +30,7 @@ def test_a_letter_has_its_record_and_the_reason():
     assert (letter.key, letter.value, letter.timestamp) == (None, b"v1", 1000)
     (row,) = sink_batch([letter], None).to_pylist()
     assert (row["topic"], row["key"], row["value"]) == ("t.dlq", None, b"v1")
+    assert row["timestamp"] == dt.datetime(1970, 1, 1, 0, 0, 1, tzinfo=dt.UTC)
     headers = [(pair["key"], pair["value"]) for pair in row["headers"]]
     assert headers == [
         ("h", None),

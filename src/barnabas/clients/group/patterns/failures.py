@@ -28,7 +28,15 @@ class ProcessingError(BarnabasError):
 class DeadLetters(Protocol):
     """Where records go that cannot be processed: a `Producer` fits."""
 
-    def send(self, topic: str, value: Any = None, key: Any = None, headers: Any = ()) -> Any: ...
+    def send(
+        self,
+        topic: str,
+        value: Any = None,
+        key: Any = None,
+        headers: Any = (),
+        partition: int | None = None,
+        timestamp: int | None = None,
+    ) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +88,13 @@ class FailurePolicy:
         topic = self.dead_letter_topic or record.topic + DEAD_LETTER_SUFFIX
         headers = [*record.headers, *reason_headers(record, error)]
         try:
-            future = self.producer.send(topic, record.value, key=record.key, headers=headers)
+            future = self.producer.send(
+                topic,
+                record.value,
+                key=record.key,
+                headers=headers,
+                timestamp=record.timestamp if record.timestamp >= 0 else None,
+            )
             future.result(DELIVERY_SECONDS)
         except BarnabasError as undelivered:
             raise ProcessingError(record) from undelivered

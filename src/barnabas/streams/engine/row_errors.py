@@ -1,0 +1,167 @@
+"""Exceptions of Python functions over rows, handled by the topology's error policy.
+
+`RowErrors` is a value that goes to Spark's workers with the function; each task makes a
+`TaskErrors` of it, which raises, skips, or collects dead letters and writes them at the task's end.
+
+A dead letter's value is the row that the function was called with, as JSON. Its headers name the
+source record, if the row still has one: rows after a grouping or a join have no offset.
+"""
+
+import datetime
+import decimal
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from barnabas.model.errors import LocalError
+from barnabas.spark.formats.dead_letters import DeadLetter
+from barnabas.spark.source.dead_letter_box import DeadLetterBox
+from barnabas.streams.nodes import ErrorPolicy, Node, Source, Through
+from barnabas.streams.schema import RESERVED
+from barnabas.streams.stages import roots_of
+from barnabas.streams.topology import Topology
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_log = logging.getLogger("barnabas.streams")
+
+
+class RowFunctionError(LocalError):
+    """A Python function of a topology has raised an exception for a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowErrors:
+    """What to do with rows for which one step's function raises an exception."""
+
+    step: str
+    """The step's label, for messages."""
+    action: str = "stop"
+    topic: str = ""
+    """The dead-letter topic."""
+    origin: str | None = None
+    """The topic that the rows come from, if it is one."""
+    name: str = ""
+    """Unique within the query and the same after a restart."""
+    client: Mapping[str, str] = field(default_factory=dict)
+
+    def begin(self) -> "TaskErrors":
+        """To be called in the task."""
+        return TaskErrors(self)
+
+
+class TaskErrors:
+    """The failed rows of one task. Call `finish` when the task has read all rows."""
+
+    def __init__(self, errors: RowErrors) -> None:
+        self._errors = errors
+        self._letters: list[DeadLetter] = []
+        self._count = 0
+        self._first = ""
+
+    @property
+    def stops(self) -> bool:
+        return self._errors.action == "stop"
+
+    def failed(self, batch: "pa.RecordBatch", index: int, error: Exception) -> None:
+        """Handle the exception of a row; raises when the policy is to stop."""
+        row = batch.slice(index, 1).to_pylist()[0]
+        text = f"{self._errors.step}: {_origin(row)}: {type(error).__name__}: {error}"
+        if self.stops:
+            hint = "on_error='skip' or 'dlq' lets the query continue"
+            raise RowFunctionError(f"{text} ({hint})") from error
+        self._count += 1
+        self._first = self._first or text
+        if self._errors.action == "dlq":
+            self._letters.append(self._letter(row, error))
+
+    def finish(self) -> None:
+        """Write the dead letters, exactly once in a streaming query, and log the number."""
+        if not self._count:
+            return
+        if self._letters:
+            errors = self._errors
+            box = DeadLetterBox(errors.client, errors.topic, errors.name, _task_number())
+            box.add(self._letters)
+            box.send()
+        _log.warning("%d rows were skipped; the first: %s", self._count, self._first)
+
+    def _letter(self, row: dict[str, Any], error: Exception) -> DeadLetter:
+        time = row["_timestamp"]
+        own = {name: value for name, value in row.items() if name not in RESERVED}
+        return DeadLetter(
+            self._errors.origin,
+            row["_partition"],
+            row["_offset"],
+            -1 if time is None else round(time.timestamp() * 1000),
+            _key_bytes(row["_key"]),
+            json.dumps(own, default=_plain).encode(),
+            (),
+            str(error),
+            error_class=type(error).__name__,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorHandling:
+    """The error policies of a topology's steps, for the driver."""
+
+    topology: Topology
+    client: Mapping[str, str]
+
+    def of(self, node: Node, policy: ErrorPolicy | None) -> RowErrors:
+        """The handling of one step; without a policy of its own the topology's counts."""
+        chosen = policy or self.topology.on_error
+        sources = {name for root in roots_of(node) if (name := _topic_of(root)) is not None}
+        number = self.topology.nodes().index(node)
+        return RowErrors(
+            node.label,
+            chosen.action,
+            self.topology.dead_letter_topic(chosen),
+            next(iter(sources)) if len(sources) == 1 else None,
+            f"rows-{number}",
+            self.client,
+        )
+
+
+def without_topology(node: Node, policy: ErrorPolicy | None) -> RowErrors:
+    """For bounded reads, which write nothing: failed rows are skipped, or end the read."""
+    stops = policy is None or policy.action == "stop"
+    return RowErrors(node.label, "stop" if stops else "skip")
+
+
+def _topic_of(root: Node) -> str | None:
+    if isinstance(root, Source):
+        return root.topic.name
+    return root.topic.name if isinstance(root, Through) and root.topic is not None else None
+
+
+def _task_number() -> int:
+    from pyspark import TaskContext
+
+    task = TaskContext.get()
+    return 0 if task is None else task.partitionId()
+
+
+def _origin(row: Mapping[str, Any]) -> str:
+    if row["_offset"] is None:
+        return f"row with key {row['_key']!r}"
+    return f"partition {row['_partition']}, offset {row['_offset']}"
+
+
+def _key_bytes(key: Any) -> bytes | None:
+    if key is None or isinstance(key, bytes):
+        return key
+    return (json.dumps(key, default=_plain) if isinstance(key, dict) else str(key)).encode()
+
+
+def _plain(value: Any) -> Any:
+    """Values that JSON has no form for."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, datetime.date | datetime.datetime):
+        return value.isoformat()
+    return str(value) if isinstance(value, decimal.Decimal) else repr(value)
