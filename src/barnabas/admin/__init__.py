@@ -1,4 +1,4 @@
-"""Looking at clusters and changing them: typed calls, blocking (`Admin`) and for asyncio."""
+"""The admin client: typed calls to inspect and change a cluster, blocking and for asyncio."""
 
 from barnabas.admin.access.delegation_tokens import DelegationToken
 from barnabas.admin.access.quotas import QuotaEntity

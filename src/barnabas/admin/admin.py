@@ -1,7 +1,7 @@
-"""The blocking admin client: the asyncio one, run by a loop thread behind it.
+"""The blocking admin client: runs the asyncio admin client on a loop thread.
 
-Every call below is made from the asyncio call of the same name, so that both have one signature,
-one documentation and one source. Thread-safe. Not to be used after fork: make a new one.
+Every method wraps the asyncio method of the same name, so both have the same signature and the
+same documentation. Thread-safe. A client must not be used in a forked child; create a new one.
 """
 
 import functools
@@ -19,7 +19,7 @@ T = TypeVar("T")
 def _blocking(
     call: Callable[Concatenate[AsyncAdmin, P], Coroutine[Any, Any, T]],
 ) -> Callable[Concatenate["Admin", P], T]:
-    """The same call, waited for in the caller's thread; Ctrl-C ends the wait."""
+    """Returns a method that runs `call` on the loop thread and waits; Ctrl-C ends the wait."""
 
     def blocking(admin: "Admin", /, *args: P.args, **kwargs: P.kwargs) -> T:
         return admin.run(lambda core: call(core, *args, **kwargs))
@@ -28,15 +28,25 @@ def _blocking(
 
 
 class Admin:
-    """Looks at a cluster and changes it.
+    """Inspects and changes a cluster.
 
     >>> with Admin({"bootstrap.servers": "localhost:9092"}) as admin:          # doctest: +SKIP
     ...     admin.create_topic("orders", partitions=3)
     ...     [listing.name for listing in admin.list_topics()]
     ['orders']
 
-    A call on many items returns `Results`: a value or an error for each. Calls on one item raise.
-    `timeout` is in seconds, with retries included; by default `default.api.timeout.ms`.
+    Calls on many items return `Results`, which holds a value or an error for each item. Calls on
+    one item raise its error. Transient errors are retried until the timeout.
+
+    Args:
+        config: Kafka's configuration keys (`bootstrap.servers`, `security.protocol`, …).
+        options: the same keys as keywords with underscores (`bootstrap_servers=…`).
+
+    Raises:
+        ConfigError: a key is unknown or has an invalid value.
+
+    Every call accepts `timeout` in seconds, retries included (default: `default.api.timeout.ms`),
+    and raises DeadlineError when it expires, with the last error as its cause.
     """
 
     def __init__(self, config: Mapping[str, object] | None = None, **options: object) -> None:
@@ -45,11 +55,14 @@ class Admin:
         self._thread = LoopThread("barnabas-admin")
 
     def run(self, call: Callable[[AsyncAdmin], Coroutine[Any, Any, T]]) -> T:
-        """Run something of your own with the asyncio admin client, and wait for it."""
+        """Run a coroutine function with the asyncio admin client on the loop thread and wait.
+
+        >>> admin.run(lambda core: core.describe_cluster())          # doctest: +SKIP
+        """
         return self._thread.call(call(self._core))
 
     def close(self) -> None:
-        """Close the connections and end the thread. Idempotent."""
+        """Close the connections and stop the loop thread. Further calls have no effect."""
         if self._closed:
             return
         self._closed = True

@@ -1,4 +1,4 @@
-"""The asyncio admin client under the name it has in `barnabas.aio`."""
+"""Exports the asyncio admin client under its name in `barnabas.aio`."""
 
 from barnabas.admin.core import AsyncAdmin as Admin
 

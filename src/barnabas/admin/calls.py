@@ -1,4 +1,4 @@
-"""What the calls of all nouns share: the session, and words for sets of partitions."""
+"""Base class and functions that the calls of all resource types share."""
 
 from collections.abc import Iterable
 
@@ -6,11 +6,11 @@ from barnabas.admin.session import AdminSession, Deadline
 from barnabas.model.ids import TopicPartition
 from barnabas.security.acl import Operation
 
-NO_OPERATIONS_TOLD = -(2**31)
+OPERATIONS_NOT_REQUESTED = -(2**31)
 
 
 class AdminCalls:
-    """Base of the nouns; the admin client is all of them together on one session."""
+    """Base of the call classes; the admin client inherits from all of them."""
 
     _session: AdminSession
 
@@ -19,7 +19,7 @@ class AdminCalls:
 
 
 def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
-    """Partition numbers per topic, in the order given.
+    """Groups partition numbers by topic, in the given order.
 
     >>> by_topic([TopicPartition("a", 1), TopicPartition("b", 0), TopicPartition("a", 0)])
     {'a': [1, 0], 'b': [0]}
@@ -31,7 +31,7 @@ def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
 
 
 def operations_of(bits: int) -> frozenset[Operation] | None:
-    """The operations of an authorized_operations field; None when they were not asked for."""
-    if bits == NO_OPERATIONS_TOLD:
+    """Decodes an authorized_operations field; returns None if the request did not ask for it."""
+    if bits == OPERATIONS_NOT_REQUESTED:
         return None
     return frozenset(operation for operation in Operation if bits >> operation.value & 1)

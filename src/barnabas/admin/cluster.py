@@ -1,4 +1,4 @@
-"""The cluster as a whole: brokers, controller, features, and what each broker speaks."""
+"""The cluster: brokers, controller, features, and the API versions of each broker."""
 
 import enum
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ from barnabas.wire.messages.update_features import FeatureUpdateKey, UpdateFeatu
 
 @dataclass(frozen=True, slots=True)
 class ClusterDescription:
-    """`controller` is None while there is none, or none is told."""
+    """Brokers and controller; `controller` is None if there is none or it is not returned."""
 
     cluster_id: str | None
     controller: int | None
@@ -33,7 +33,7 @@ class ClusterDescription:
 
 @dataclass(frozen=True, slots=True)
 class ApiVersionRange:
-    """An API a broker serves; `name` is its number when this client does not know it."""
+    """An API that a broker serves; `name` is the number of an API unknown to this client."""
 
     key: int
     name: str
@@ -49,7 +49,7 @@ class FeatureRange:
 
 @dataclass(frozen=True, slots=True)
 class FeatureDescription:
-    """What brokers could do, and what the cluster has agreed on."""
+    """Feature levels that brokers support and levels that the cluster has finalized."""
 
     supported: dict[str, FeatureRange]
     finalized: dict[str, FeatureRange]
@@ -64,7 +64,7 @@ class UpgradeType(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class FeatureUpdate:
-    """The level a feature shall have; 0 takes it away."""
+    """The new level of a feature; 0 disables it."""
 
     max_version_level: int
     upgrade_type: UpgradeType = UpgradeType.UPGRADE
@@ -76,7 +76,7 @@ class ClusterCalls(AdminCalls):
     async def describe_cluster(
         self, *, include_operations: bool = False, timeout: float | None = None
     ) -> ClusterDescription:
-        """Brokers, controller and cluster id (DescribeCluster, else Metadata)."""
+        """Describe brokers, controller and cluster id."""
         deadline = self._deadline("describe cluster", timeout)
         request = DescribeClusterRequest(include_cluster_authorized_operations=include_operations)
         try:
@@ -94,7 +94,7 @@ class ClusterCalls(AdminCalls):
     async def describe_api_versions(
         self, broker: int | None = None, *, timeout: float | None = None
     ) -> tuple[ApiVersionRange, ...]:
-        """The APIs that a broker serves; any broker unless told."""
+        """Returns the APIs and versions that a broker serves (default: any broker)."""
         response = await self._api_versions(broker, timeout)
         return tuple(
             ApiVersionRange(
@@ -106,7 +106,7 @@ class ClusterCalls(AdminCalls):
     async def describe_features(
         self, broker: int | None = None, *, timeout: float | None = None
     ) -> FeatureDescription:
-        """The feature levels of the cluster (KIP-584)."""
+        """Describe the feature levels of the cluster (KIP-584)."""
         response = await self._api_versions(broker, timeout)
         epoch = response.finalized_features_epoch
         return FeatureDescription(
@@ -128,7 +128,7 @@ class ClusterCalls(AdminCalls):
         validate_only: bool = False,
         timeout: float | None = None,
     ) -> Results[str, None]:
-        """Raise or lower feature levels."""
+        """Change feature levels; `validate_only` checks the request without applying it."""
         deadline = self._deadline("update features", timeout)
         request = UpdateFeaturesRequest(
             timeout_ms=deadline.left_ms,
@@ -136,7 +136,7 @@ class ClusterCalls(AdminCalls):
             validate_only=validate_only,
         )
         response = await self._session.to_controller(request, deadline)
-        # From version 2 on a success says nothing per feature.
+        # From version 2 on, the response lists no successful features.
         outcomes: dict[str, BarnabasError | None] = dict.fromkeys(updates)
         outcomes.update({item.feature: error_of(item) for item in response.results})
         return Results(outcomes)

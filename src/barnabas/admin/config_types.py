@@ -1,6 +1,6 @@
-"""Settings as values: what has them, where one comes from, and a change to one.
+"""Value types of configurations: resources, entries, sources and changes.
 
-A value is text on the wire and in every answer; whoever sets one may give a number or a bool.
+Values are text in requests and responses; callers may also pass numbers and booleans.
 """
 
 import enum
@@ -13,7 +13,7 @@ ConfigValue = str | int | float
 
 
 def config_text(value: ConfigValue | None) -> str | None:
-    """A setting as Kafka writes it.
+    """Returns a configuration value as Kafka writes it.
 
     >>> config_text(60_000), config_text(True), config_text("lz4"), config_text(None)
     ('60000', 'true', 'lz4', None)
@@ -33,7 +33,7 @@ class ConfigResourceType(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ConfigResource:
-    """What has settings; a BROKER with an empty name stands for the whole cluster's defaults."""
+    """A resource with a configuration; a BROKER with an empty name is the cluster-wide default."""
 
     type: ConfigResourceType
     name: str = ""
@@ -44,7 +44,7 @@ class ConfigResource:
 
     @classmethod
     def broker(cls, broker_id: int | None = None) -> "ConfigResource":
-        """One broker, or the default of all of them."""
+        """One broker, or without an id the cluster-wide default."""
         return cls(ConfigResourceType.BROKER, "" if broker_id is None else str(broker_id))
 
     @classmethod
@@ -53,7 +53,7 @@ class ConfigResource:
 
     @property
     def broker_id(self) -> int | None:
-        """The broker that alone knows these settings."""
+        """The broker that holds this configuration; None if any broker can return it."""
         owned = self.type in (ConfigResourceType.BROKER, ConfigResourceType.BROKER_LOGGER)
         return int(self.name) if owned and self.name else None
 
@@ -62,7 +62,7 @@ class ConfigResource:
 
 
 class ConfigSource(enum.IntEnum):
-    """Where a value comes from, the strongest first as far as topics and brokers go."""
+    """The origin of a value. For topics and brokers, lower numbers take precedence."""
 
     UNKNOWN = 0
     DYNAMIC_TOPIC_CONFIG = 1
@@ -84,7 +84,7 @@ class ConfigSynonym:
 
 @dataclass(frozen=True, slots=True)
 class ConfigEntry:
-    """One setting; a sensitive one has no value."""
+    """One configuration key and its value; the value of a sensitive key is None."""
 
     name: str
     value: str | None
@@ -109,7 +109,7 @@ class AlterOperation(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ConfigChange:
-    """One change; APPEND and SUBTRACT are for settings that are lists."""
+    """One change; APPEND and SUBTRACT apply to keys of type list."""
 
     name: str
     value: ConfigValue | None = None
@@ -117,4 +117,4 @@ class ConfigChange:
 
 
 Changes = Mapping[str, ConfigValue | None] | Iterable[ConfigChange]
-"""Values by name, None to go back to the default; or changes in full."""
+"""Values by key (None restores the default), or `ConfigChange` objects."""

@@ -1,7 +1,7 @@
-"""Settings of topics, brokers, groups and client metrics: describe and alter.
+"""Configurations of topics, brokers, groups and client metrics: describe and alter.
 
-A broker's own settings are asked of and changed on that broker; everything else goes to any
-broker, or to the controller when it changes something.
+Requests about one broker's configuration go to that broker. Other describe requests go to any
+broker, other changes to the controller.
 """
 
 from collections.abc import Iterable, Mapping
@@ -41,7 +41,7 @@ from barnabas.wire.messages.list_config_resources import ListConfigResourcesRequ
 
 
 class ConfigCalls(AdminCalls):
-    """Calls on settings."""
+    """Calls on configurations."""
 
     async def describe_configs(
         self,
@@ -52,7 +52,16 @@ class ConfigCalls(AdminCalls):
         documentation: bool = False,
         timeout: float | None = None,
     ) -> Results[ConfigResource, dict[str, ConfigEntry]]:
-        """All settings of resources, or those named."""
+        """Describe the configuration of resources.
+
+        Args:
+            resources: topics, brokers, groups, broker loggers or client metrics.
+            names: return only these keys (default: all).
+            synonyms: include the chain of values that a key falls back to.
+            documentation: include the description of each key.
+
+        >>> admin.describe_configs([ConfigResource.topic("orders")])     # doctest: +SKIP
+        """
         deadline = self._deadline("describe configs", timeout)
         keys = None if names is None else list(names)
 
@@ -81,7 +90,17 @@ class ConfigCalls(AdminCalls):
         validate_only: bool = False,
         timeout: float | None = None,
     ) -> Results[ConfigResource, None]:
-        """Change the named settings and leave the others (IncrementalAlterConfigs)."""
+        """Change the named keys and keep the others (IncrementalAlterConfigs).
+
+        Args:
+            changes: for each resource, values by key (None restores the default) or
+                `ConfigChange` objects.
+            validate_only: check the changes without applying them.
+
+        >>> admin.alter_configs(
+        ...     {ConfigResource.topic("orders"): {"retention.ms": 60_000}}
+        ... )                                                            # doctest: +SKIP
+        """
         deadline = self._deadline("alter configs", timeout)
 
         async def ask(
@@ -110,9 +129,9 @@ class ConfigCalls(AdminCalls):
         validate_only: bool = False,
         timeout: float | None = None,
     ) -> Results[ConfigResource, None]:
-        """Make these all the settings; what is not named goes back to its default (AlterConfigs).
+        """Replace the whole configuration; keys that are not named return to their default.
 
-        For brokers older than Kafka 2.3; `alter_configs` is the safe way.
+        This sends AlterConfigs, for brokers older than Kafka 2.3. Prefer `alter_configs`.
         """
         deadline = self._deadline("replace configs", timeout)
 
@@ -131,7 +150,7 @@ class ConfigCalls(AdminCalls):
     async def list_config_resources(
         self, types: Iterable[ConfigResourceType] = (), *, timeout: float | None = None
     ) -> list[ConfigResource]:
-        """The resources that have settings of their own; of all types unless told."""
+        """Returns the resources that have a configuration, of the given types (default: all)."""
         deadline = self._deadline("list config resources", timeout)
         request = ListConfigResourcesRequest(resource_types=[int(kind) for kind in types])
         response = await self._session.to_any(request, deadline)

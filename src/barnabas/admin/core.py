@@ -1,4 +1,4 @@
-"""The asyncio admin client: the calls of all nouns on one session."""
+"""The asyncio admin client: combines the calls of all resource types on one session."""
 
 from collections.abc import Mapping
 from types import TracebackType
@@ -40,10 +40,20 @@ class AsyncAdmin(
     ScramUserCalls,
     DelegationTokenCalls,
 ):
-    """Looks at a cluster and changes it; to be used on one event loop.
+    """Inspects and changes a cluster; must be used on one event loop.
 
-    A call on many items returns `Results`: a value or an error for each. Calls on one item raise.
-    `timeout` is in seconds, with retries included; by default `default.api.timeout.ms`.
+    Calls on many items return `Results`, which holds a value or an error for each item. Calls on
+    one item raise its error. Transient errors are retried until the timeout.
+
+    Args:
+        config: Kafka's configuration keys (`bootstrap.servers`, `security.protocol`, …).
+        options: the same keys as keywords with underscores (`bootstrap_servers=…`).
+
+    Raises:
+        ConfigError: a key is unknown or has an invalid value.
+
+    Every call accepts `timeout` in seconds, retries included (default: `default.api.timeout.ms`),
+    and raises DeadlineError when it expires, with the last error as its cause.
     """
 
     def __init__(self, config: Mapping[str, object] | None = None, **options: object) -> None:
@@ -52,7 +62,7 @@ class AsyncAdmin(
         self._session = AdminSession(client, values["default.api.timeout.ms"] / 1000)
 
     async def close(self) -> None:
-        """Close the connections. Idempotent."""
+        """Close the connections. Further calls have no effect."""
         await self._session.client.close()
 
     async def __aenter__(self) -> Self:

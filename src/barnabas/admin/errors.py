@@ -1,11 +1,11 @@
-"""Errors in answers: taking them out, and which of them are worth another try."""
+"""Reads errors from responses and defines which errors are transient."""
 
 from typing import Any
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, LocalError, UnavailableError
 
-PASSING = frozenset(
+TRANSIENT = frozenset(
     {
         ErrorCode.NOT_CONTROLLER,
         ErrorCode.NOT_COORDINATOR,
@@ -24,23 +24,23 @@ PASSING = frozenset(
         ErrorCode.THROTTLING_QUOTA_EXCEEDED,
     }
 )
-"""Errors worth another try. UNKNOWN_TOPIC_OR_PARTITION is not one of them: a person who mistypes
-a topic wants to hear it now."""
+"""Error codes that admin calls retry. UNKNOWN_TOPIC_OR_PARTITION is not included: after a typing
+error in a topic name the user needs the error at once."""
 
 
 class UnknownBrokerError(LocalError):
-    """A broker was named that is not in the cluster now."""
+    """The named broker is not in the cluster at present."""
 
 
-def passes(error: BarnabasError) -> bool:
-    """Whether the cause may be gone at the next try."""
+def is_transient(error: BarnabasError) -> bool:
+    """Returns whether a retry may succeed."""
     if isinstance(error, BrokerError):
-        return error.code in PASSING
+        return error.code in TRANSIENT
     return isinstance(error, UnavailableError)
 
 
 def error_of(item: Any) -> BrokerError | None:
-    """The error an answer's item carries, or None."""
+    """Returns the error of one item of a response, or None."""
     if not item.error_code:
         return None
     message = getattr(item, "error_message", None)
@@ -48,6 +48,6 @@ def error_of(item: Any) -> BrokerError | None:
 
 
 def raise_error(response: Any) -> None:
-    """Raise a response's top-level error, if it has one."""
+    """Raise the top-level error of a response, if it has one."""
     if getattr(response, "error_code", 0):
         raise error_of(response) or AssertionError("unreachable")

@@ -1,8 +1,8 @@
-"""Calls on many items: each is asked of whoever is in charge of it, and has an answer of its own.
+"""Runs calls on many items: sends each item to its responsible broker and collects the results.
 
-A call is given as an `attempt` over the items still open. Items that failed for a reason that
-passes (a controller, coordinator or leader that moved, a lost connection) are tried again until
-the deadline; the others keep their error. How one request is routed is `session`'s business.
+A call is an `attempt` function over the items that have no final result yet. Items with a
+transient error (a controller, coordinator or leader moved, a connection was lost) are retried
+until the deadline; the others keep their error. `session` routes the single requests.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import functools
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from typing import TypeVar
 
-from barnabas.admin.errors import UnknownBrokerError, passes
+from barnabas.admin.errors import UnknownBrokerError, is_transient
 from barnabas.admin.results import Results
 from barnabas.admin.session import AdminSession, Deadline
 from barnabas.model.error_codes import ErrorCode
@@ -24,19 +24,19 @@ N = TypeVar("N", bound=int | None)
 
 Outcome = Mapping[K, V | BarnabasError]
 Found = tuple[dict[int, list[K]], dict[K, BarnabasError]]
-"""Items by the node in charge of them, and why it is not known for the others."""
+"""Items by responsible node, and errors of the items for which no node is known."""
 
 
 def listed(items: Iterable[V], kind: type[V] | None = None) -> Iterable[V]:
-    """The items of a call as they are; TypeError for a single name, or one of another kind."""
+    """Returns the items of a call; raises TypeError for a single string or a wrong item type."""
     if isinstance(items, str):
-        raise TypeError(f"a list is wanted, not {items!r} alone")
+        raise TypeError(f"expected a list, not the string {items!r}")
     if kind is None:
         return items
     found = list(items)
     for item in found:
         if not isinstance(item, kind):
-            raise TypeError(f"a {kind.__name__} is wanted, not {item!r}")
+            raise TypeError(f"expected a {kind.__name__}, not {item!r}")
     return found
 
 
@@ -46,7 +46,7 @@ async def per_item(
     attempt: Callable[[list[K]], Awaitable[Outcome[K, V]]],
     deadline: Deadline,
 ) -> Results[K, V]:
-    """Outcomes of all items; `attempt` is called again with those whose error passes."""
+    """Returns the results of all items; retries `attempt` for items with transient errors."""
     order = list(dict.fromkeys(listed(items)))
     done: dict[K, V | BarnabasError] = {}
     pending, backoff = order, session.backoff()
@@ -63,7 +63,7 @@ async def per_item(
         pending = [item for item in pending if _open(done[item])]
         if not pending or pause >= deadline.left_s:
             break
-        await session.look_again([done[item] for item in pending])
+        await session.refresh_after([done[item] for item in pending])
         await asyncio.sleep(pause)
     return Results({item: done[item] for item in order})
 
@@ -74,10 +74,12 @@ async def per_leader(
     ask: Callable[[int, list[TopicPartition]], Awaitable[Outcome[TopicPartition, V]]],
     deadline: Deadline,
 ) -> Results[TopicPartition, V]:
-    """Ask the leader of each partition; leaders are looked up before every try."""
+    """Send each partition to its leader; leaders are looked up before every attempt."""
 
     async def attempt(pending: list[TopicPartition]) -> Outcome[TopicPartition, V]:
-        response = await session.metadata(sorted({place.topic for place in pending}))
+        response = await session.metadata(
+            sorted({topic_partition.topic for topic_partition in pending})
+        )
         return await _ask_all(_leaders(response, pending), ask)
 
     return await per_item(session, partitions, attempt, deadline)
@@ -90,7 +92,7 @@ async def per_coordinator(
     ask: Callable[[int, list[str]], Awaitable[Outcome[str, V]]],
     deadline: Deadline,
 ) -> Results[str, V]:
-    """Ask the coordinator of each group or transactional id."""
+    """Send each group or transactional id to its coordinator."""
 
     async def attempt(pending: list[str]) -> Outcome[str, V]:
         found = await _ask_all(await _coordinators(session, kind, pending), ask)
@@ -108,7 +110,7 @@ async def per_broker(
     brokers: Iterable[int],
     deadline: Deadline,
 ) -> Results[int, V]:
-    """Ask several brokers at once."""
+    """Send a request to several brokers concurrently."""
 
     async def one(broker_id: int, _: list[int]) -> Outcome[int, V]:
         return {broker_id: await ask(broker_id)}
@@ -122,11 +124,11 @@ async def per_broker(
 async def kept(
     ask: Callable[[N, list[K]], Awaitable[Outcome[K, V]]], node: N, items: list[K]
 ) -> Outcome[K, V]:
-    """A node's answer, or the error of the request for each item, so that others keep theirs."""
+    """Returns the results of one node; a transient error becomes the result of each item."""
     try:
         return await ask(node, items)
     except BarnabasError as error:
-        if not passes(error) and not isinstance(error, UnknownBrokerError):
+        if not is_transient(error) and not isinstance(error, UnknownBrokerError):
             raise
         return dict.fromkeys(items, error)
 
@@ -134,7 +136,7 @@ async def kept(
 async def _ask_all(
     found: Found[K], ask: Callable[[int, list[K]], Awaitable[Outcome[K, V]]]
 ) -> Outcome[K, V]:
-    """Ask all nodes at once, each for its items."""
+    """Send requests to all nodes concurrently, each with its items."""
     nodes, errors = found
     outcomes: dict[K, V | BarnabasError] = dict(errors)
     for answer in await asyncio.gather(*(kept(ask, node, group) for node, group in nodes.items())):
@@ -143,15 +145,15 @@ async def _ask_all(
 
 
 def _open(outcome: object) -> bool:
-    return isinstance(outcome, BarnabasError) and passes(outcome)
+    return isinstance(outcome, BarnabasError) and is_transient(outcome)
 
 
 def _unanswered(deadline: Deadline) -> BarnabasError:
-    message = f"{deadline.what}: the broker's answer left this item out"
+    message = f"{deadline.what}: the response of the broker does not contain this item"
     return BrokerError(ErrorCode.UNKNOWN_SERVER_ERROR, message)
 
 
-# Who is in charge
+# Responsible brokers
 
 
 def _leaders(response: MetadataResponse, partitions: list[TopicPartition]) -> Found[TopicPartition]:
@@ -163,22 +165,28 @@ def _leaders(response: MetadataResponse, partitions: list[TopicPartition]) -> Fo
     topic_errors = {topic.name: topic.error_code for topic in response.topics}
     leaders: dict[int, list[TopicPartition]] = {}
     errors: dict[TopicPartition, BarnabasError] = {}
-    for place in partitions:
-        leader = known.get(place)
+    for topic_partition in partitions:
+        leader = known.get(topic_partition)
         if leader is not None and leader >= 0:
-            leaders.setdefault(leader, []).append(place)
+            leaders.setdefault(leader, []).append(topic_partition)
             continue
-        errors[place] = _no_leader(place, leader, topic_errors.get(place.topic, 0))
+        errors[topic_partition] = _no_leader(
+            topic_partition, leader, topic_errors.get(topic_partition.topic, 0)
+        )
     return leaders, errors
 
 
-def _no_leader(place: TopicPartition, leader: int | None, topic_error: int) -> BrokerError:
+def _no_leader(
+    topic_partition: TopicPartition, leader: int | None, topic_error: int
+) -> BrokerError:
     if topic_error:
         code = ErrorCode.of(topic_error)
-        return BrokerError(code, f"topic {place.topic!r}: {code.explanation}")
+        return BrokerError(code, f"topic {topic_partition.topic!r}: {code.explanation}")
     if leader is None:
-        return BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no partition {place}")
-    return BrokerError(ErrorCode.LEADER_NOT_AVAILABLE, f"{place} has no leader")
+        return BrokerError(
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"partition {topic_partition} does not exist"
+        )
+    return BrokerError(ErrorCode.LEADER_NOT_AVAILABLE, f"partition {topic_partition} has no leader")
 
 
 async def _coordinators(session: AdminSession, kind: int, keys: list[str]) -> Found[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from barnabas.admin.calls import AdminCalls, by_topic
-from barnabas.admin.errors import error_of, passes
+from barnabas.admin.errors import error_of, is_transient
 from barnabas.admin.fan_out import Outcome, per_coordinator, per_item
 from barnabas.admin.results import Results
 from barnabas.clients._core.client import COORDINATOR, GROUP
@@ -33,13 +33,13 @@ from barnabas.wire.messages.offset_fetch import (
 )
 
 LAST_BY_NAME = 9
-"""From version 10 on OffsetCommit and OffsetFetch name topics by id; the topic may be gone."""
+"""Later versions of OffsetCommit and OffsetFetch use topic ids, which deleted topics lack."""
 
 Offsets = dict[TopicPartition, OffsetAndMetadata]
 
 
 class GroupOffsetCalls(AdminCalls):
-    """Calls on what groups have committed."""
+    """Calls on the committed offsets of groups."""
 
     async def list_group_offsets(
         self,
@@ -48,15 +48,19 @@ class GroupOffsetCalls(AdminCalls):
         require_stable: bool = False,
         timeout: float | None = None,
     ) -> Results[str, Offsets]:
-        """Committed offsets per group: of all partitions, or of those given per group.
+        """Returns the committed offsets of groups.
 
-        A partition without one is left out. `require_stable` waits for open transactions that
-        are about to commit offsets (KIP-447).
+        Args:
+            groups: group ids, or a mapping from group id to partitions (None: all partitions).
+            require_stable: wait for open transactions that commit offsets (KIP-447).
+
+        Partitions without a committed offset are not in the result.
         """
         deadline = self._deadline("list group offsets", timeout)
         wanted = dict(groups) if isinstance(groups, Mapping) else dict.fromkeys(groups)
         partitions = {
-            group: None if places is None else by_topic(places) for group, places in wanted.items()
+            group: None if topic_partitions is None else by_topic(topic_partitions)
+            for group, topic_partitions in wanted.items()
         }
 
         async def ask(node: int, pending: list[str]) -> Outcome[str, Offsets]:
@@ -76,18 +80,24 @@ class GroupOffsetCalls(AdminCalls):
         *,
         timeout: float | None = None,
     ) -> Results[TopicPartition, None]:
-        """Set committed offsets; a group that has members is refused (UNKNOWN_MEMBER_ID)."""
+        """Set committed offsets; fails with UNKNOWN_MEMBER_ID while the group has members."""
         deadline = self._deadline(f"alter offsets of group {group!r}", timeout)
 
         async def attempt(pending: list[TopicPartition]) -> Outcome[TopicPartition, None]:
-            request = _commit(group, {place: _position(offsets[place]) for place in pending})
+            request = _commit(
+                group,
+                {
+                    topic_partition: _position(offsets[topic_partition])
+                    for topic_partition in pending
+                },
+            )
             node = await self._session.client.coordinator(GROUP, group)
             try:
                 outcomes = _per_partition(await self._send_by_name(node, request))
             except UnavailableError:
                 self._session.client.forget_coordinator(GROUP, group)
                 raise
-            if any(error is not None and passes(error) for error in outcomes.values()):
+            if any(error is not None and is_transient(error) for error in outcomes.values()):
                 self._session.client.forget_coordinator(GROUP, group)
             return outcomes
 
@@ -96,9 +106,9 @@ class GroupOffsetCalls(AdminCalls):
     async def delete_group_offsets(
         self, group: str, partitions: Iterable[TopicPartition], *, timeout: float | None = None
     ) -> Results[TopicPartition, None]:
-        """Forget committed offsets; of topics that members are subscribed to it is refused."""
+        """Delete committed offsets; fails for topics to which members are subscribed."""
         deadline = self._deadline(f"delete offsets of group {group!r}", timeout)
-        places = list(dict.fromkeys(partitions))
+        topic_partitions = list(dict.fromkeys(partitions))
         request = OffsetDeleteRequest(
             group_id=group,
             topics=[
@@ -106,12 +116,14 @@ class GroupOffsetCalls(AdminCalls):
                     name=topic,
                     partitions=[OffsetDeleteRequestPartition(partition_index=n) for n in numbers],
                 )
-                for topic, numbers in by_topic(places).items()
+                for topic, numbers in by_topic(topic_partitions).items()
             ],
         )
         response = await self._session.to_coordinator(GROUP, group, request, deadline)
         outcomes = _per_partition(response)
-        return Results({place: outcomes.get(place) for place in places})
+        return Results(
+            {topic_partition: outcomes.get(topic_partition) for topic_partition in topic_partitions}
+        )
 
     # -- inside --------------------------------------------------------------------------------
 
@@ -132,7 +144,7 @@ class GroupOffsetCalls(AdminCalls):
 def _fetch(
     group: str, partitions: Mapping[str, list[int]] | None, require_stable: bool
 ) -> OffsetFetchRequest:
-    """The same question in the old form, of one group, and in the new one."""
+    """Builds a request with the fields of both forms: one group (old) and many groups (new)."""
     old = new = None
     if partitions is not None:
         old = [
@@ -161,8 +173,8 @@ def _committed(response: OffsetFetchResponse) -> Offsets | BarnabasError:
         for item in topic.partitions:
             error = error_of(item)
             if error is not None:
-                place = TopicPartition(topic.name, item.partition_index)
-                return BrokerError(error.code, f"{place}: {error.code.explanation}")
+                topic_partition = TopicPartition(topic.name, item.partition_index)
+                return BrokerError(error.code, f"{topic_partition}: {error.code.explanation}")
             if item.committed_offset >= 0:
                 offsets[TopicPartition(topic.name, item.partition_index)] = OffsetAndMetadata(
                     item.committed_offset, item.metadata or "", item.committed_leader_epoch

@@ -1,4 +1,4 @@
-"""Groups as the admin client describes them."""
+"""Value types of group calls."""
 
 import enum
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from barnabas.security.acl import Operation
 class _Word(enum.StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> "_Word | None":
-        """Any case will do; a word newer than this list is UNKNOWN."""
+        """Ignore upper and lower case."""
         for member in cls:
             if member.value.lower() == str(value).lower():
                 return member
@@ -19,7 +19,7 @@ class _Word(enum.StrEnum):
 
 
 class GroupState(_Word):
-    """The word a broker uses for where a group is."""
+    """The state of a group; UNKNOWN for a state that this client does not know."""
 
     UNKNOWN = "Unknown"
     EMPTY = "Empty"
@@ -56,7 +56,7 @@ class GroupType(_Word):
 
 @dataclass(frozen=True, slots=True)
 class GroupListing:
-    """State and type are UNKNOWN where an old broker does not tell them."""
+    """A listed group; state and type are UNKNOWN if an old broker does not return them."""
 
     group_id: str
     protocol_type: str
@@ -66,7 +66,7 @@ class GroupListing:
 
 @dataclass(frozen=True, slots=True)
 class GroupMember:
-    """A member to take out: by member id, or a static one by its instance id."""
+    """A member to remove: by member id, or a static member by its instance id."""
 
     member_id: str = ""
     instance_id: str | None = None
@@ -74,7 +74,7 @@ class GroupMember:
 
 @dataclass(frozen=True, slots=True)
 class MemberDescription:
-    """A member. `target_assignment`, epoch and subscription only the new protocol tells."""
+    """A member; target assignment, epoch and subscription exist only in KIP-848 groups."""
 
     member_id: str
     instance_id: str | None
@@ -90,7 +90,7 @@ class MemberDescription:
 
 @dataclass(frozen=True, slots=True)
 class GroupDescription:
-    """A group with its members; the epochs only the new protocol has."""
+    """A group with its members; epochs exist only in KIP-848 groups."""
 
     group_id: str
     type: GroupType

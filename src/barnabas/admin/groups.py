@@ -1,7 +1,8 @@
-"""Groups: list, describe, delete, and take members out.
+"""Groups: list, describe, delete, remove members.
 
-A group of the new protocol is described by ConsumerGroupDescribe, every other one by
-DescribeGroups; which kind a group is only its coordinator knows, so the first is tried first.
+Groups of the KIP-848 protocol are described by ConsumerGroupDescribe, all others by
+DescribeGroups. Only the coordinator knows the type of a group, so ConsumerGroupDescribe is sent
+first.
 """
 
 from collections.abc import Iterable
@@ -32,10 +33,10 @@ from barnabas.wire.messages.list_groups import ListGroupsRequest
 
 CONSUMER_PROTOCOL = "consumer"
 STATES_FROM, TYPES_FROM = 4, 5
-"""Versions of ListGroups from which it chooses by state and by type."""
+"""First versions of ListGroups that filter by state and by type."""
 REMOVAL_FROM = 3
-"""Version of LeaveGroup from which it names members other than the sender."""
-_NOT_OF_THAT_KIND = frozenset({ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNSUPPORTED_VERSION})
+"""First version of LeaveGroup that can name members other than the sender."""
+_NOT_A_CONSUMER_GROUP = frozenset({ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNSUPPORTED_VERSION})
 
 
 class GroupCalls(AdminCalls):
@@ -48,7 +49,15 @@ class GroupCalls(AdminCalls):
         types: Iterable[GroupType | str] = (),
         timeout: float | None = None,
     ) -> list[GroupListing]:
-        """The groups of all brokers, by id; raises when a broker cannot be asked."""
+        """Returns the groups of all brokers, sorted by id.
+
+        Args:
+            states: return only groups in these states.
+            types: return only groups of these types.
+
+        Raises:
+            BarnabasError: a broker could not be reached.
+        """
         deadline = self._deadline("list groups", timeout)
         request = ListGroupsRequest(
             states_filter=[str(state) for state in states],
@@ -84,7 +93,7 @@ class GroupCalls(AdminCalls):
         include_operations: bool = False,
         timeout: float | None = None,
     ) -> Results[str, GroupDescription]:
-        """State, members and assignments; GROUP_ID_NOT_FOUND for a group that is not there."""
+        """Describe state, members and assignments; missing groups have GROUP_ID_NOT_FOUND."""
         deadline = self._deadline("describe groups", timeout)
 
         async def ask(node: int, pending: list[str]) -> Outcome[str, GroupDescription]:
@@ -93,7 +102,7 @@ class GroupCalls(AdminCalls):
                 group
                 for group in pending
                 if isinstance(error := found.get(group), BrokerError)
-                and error.code in _NOT_OF_THAT_KIND
+                and error.code in _NOT_A_CONSUMER_GROUP
             ]
             if rest:
                 found.update(await self._describe_classic(node, rest, include_operations))
@@ -102,13 +111,13 @@ class GroupCalls(AdminCalls):
         return await per_coordinator(self._session, GROUP, groups, ask, deadline)
 
     async def describe_group(self, group: str, *, timeout: float | None = None) -> GroupDescription:
-        """One group; raises when it is not there."""
+        """Describe one group; raises GROUP_ID_NOT_FOUND if it does not exist."""
         return (await self.describe_groups([group], timeout=timeout))[group]
 
     async def delete_groups(
         self, groups: Iterable[str], *, timeout: float | None = None
     ) -> Results[str, None]:
-        """Delete groups with their offsets; one that has members is refused (NON_EMPTY_GROUP)."""
+        """Delete groups with their offsets; a group with members has NON_EMPTY_GROUP."""
         deadline = self._deadline("delete groups", timeout)
 
         async def ask(node: int, pending: list[str]) -> Outcome[str, None]:
@@ -126,7 +135,7 @@ class GroupCalls(AdminCalls):
         reason: str = "removed by an admin",
         timeout: float | None = None,
     ) -> Results[GroupMember, None]:
-        """Take members out of a group, all of them unless told; the group then rebalances."""
+        """Remove members from a group (default: all members); the group then rebalances."""
         deadline = self._deadline(f"remove members of group {group!r}", timeout)
         if members is None:
             described = await self.describe_group(group, timeout=timeout)
@@ -187,7 +196,7 @@ class GroupCalls(AdminCalls):
 
 
 def _identity(member: MemberDescription) -> GroupMember:
-    """A static member is named by its instance id, for its member id changes (KIP-345)."""
+    """Identify a static member by its instance id, because its member id changes (KIP-345)."""
     if member.instance_id is not None:
         return GroupMember(instance_id=member.instance_id)
     return GroupMember(member.member_id)
@@ -228,7 +237,7 @@ def _classic_group(
 ) -> GroupDescription | BrokerError:
     state = GroupState.of(item.group_state)
     if state is GroupState.DEAD:
-        # Before version 6 a group that is not there is described as a dead one (KIP-1043).
+        # Before version 6 a missing group is described with the state Dead (KIP-1043).
         message = f"group {item.group_id!r} does not exist"
         return BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, message)
     parse = item.protocol_type == CONSUMER_PROTOCOL
@@ -255,7 +264,7 @@ def _classic_member(member: classic.DescribedGroupMember, parse: bool) -> Member
 
 
 def _decoded(assignment: bytes) -> tuple[TopicPartition, ...]:
-    """The partitions of a consumer's assignment; nothing if the bytes are not one."""
+    """Decodes a consumer assignment; returns no partitions if the bytes are invalid."""
     if len(assignment) < 2:
         return ()
     version = int.from_bytes(assignment[:2], "big", signed=True)

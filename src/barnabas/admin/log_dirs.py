@@ -1,4 +1,4 @@
-"""Log directories: what lies where, and how large it is."""
+"""Log directories: describe their replicas and sizes, move replicas between them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from barnabas.wire.messages.describe_log_dirs import (
 
 
 class Replica(NamedTuple):
-    """The copy of a partition on one broker."""
+    """The replica of a partition on one broker."""
 
     topic: str
     partition: int
@@ -32,7 +32,7 @@ class Replica(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReplicaInfo:
-    """`future` is a copy that is on its way to this directory."""
+    """Size and lag of a replica; `future` marks a copy that is being moved to this directory."""
 
     size_bytes: int
     offset_lag: int
@@ -41,7 +41,7 @@ class ReplicaInfo:
 
 @dataclass(frozen=True, slots=True)
 class LogDir:
-    """A directory; `error` says that it is out of use. Totals are None from old brokers."""
+    """A log directory; `error` is set if it is offline. Totals are None for old brokers."""
 
     path: str
     error: BrokerError | None
@@ -60,7 +60,7 @@ class LogDirCalls(AdminCalls):
         partitions: Iterable[TopicPartition] | None = None,
         timeout: float | None = None,
     ) -> Results[int, tuple[LogDir, ...]]:
-        """The directories of brokers, of all brokers unless told."""
+        """Describe the log directories of brokers (default: all brokers)."""
         deadline = self._deadline("describe log dirs", timeout)
         topics = None
         if partitions is not None:
@@ -81,7 +81,7 @@ class LogDirCalls(AdminCalls):
     async def alter_replica_log_dirs(
         self, moves: Mapping[Replica, str], *, timeout: float | None = None
     ) -> Results[Replica, None]:
-        """Move replicas to other directories of their brokers."""
+        """Move replicas to other log directories of the same broker."""
         deadline = self._deadline("alter replica log dirs", timeout)
 
         async def attempt(pending: list[Replica]) -> Outcome[Replica, None]:
@@ -124,9 +124,9 @@ def _moves(moves: Mapping[Replica, str]) -> AlterReplicaLogDirsRequest:
                 path=path,
                 topics=[
                     AlterReplicaLogDirTopic(name=topic, partitions=numbers)
-                    for topic, numbers in by_topic(places).items()
+                    for topic, numbers in by_topic(topic_partitions).items()
                 ],
             )
-            for path, places in dirs.items()
+            for path, topic_partitions in dirs.items()
         ]
     )

@@ -1,4 +1,4 @@
-"""Offsets of partitions: earliest, latest, by time."""
+"""Offsets of partitions: earliest, latest, by timestamp."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ CONSUMER_REPLICA = -1
 
 @dataclass(frozen=True, slots=True)
 class OffsetSpec:
-    """Which offset of a partition is meant: a time in milliseconds, or one of the words."""
+    """Selects an offset: a timestamp in milliseconds, or a constant such as LATEST."""
 
     timestamp: int
 
     @classmethod
     def at(cls, when: datetime | int) -> "OffsetSpec":
-        """The first record at or after a time."""
+        """Selects the first record at or after a time."""
         if isinstance(when, datetime):
             return cls(int(when.timestamp() * 1000))
         return cls(when)
@@ -41,12 +41,12 @@ EARLIEST_LOCAL = OffsetSpec(-4)
 LATEST_TIERED = OffsetSpec(-5)
 
 _NEEDED = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9}
-"""Versions of ListOffsets before which a word would be taken for a time."""
+"""First version of ListOffsets that supports each constant; older ones read it as a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedOffset:
-    """`offset` is None when no record matches (none at or after the time asked for)."""
+    """The found offset; None if no record has this timestamp or a later one."""
 
     offset: int | None
     timestamp: int | None
@@ -63,7 +63,12 @@ class OffsetCalls(AdminCalls):
         isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
         timeout: float | None = None,
     ) -> Results[TopicPartition, ListedOffset]:
-        """One offset per partition, asked of its leader; READ_COMMITTED ends at the last stable."""
+        """Returns one offset per partition.
+
+        Args:
+            specs: for each partition EARLIEST, LATEST, MAX_TIMESTAMP or `OffsetSpec.at(time)`.
+            isolation: with READ_COMMITTED, LATEST is the last stable offset.
+        """
         deadline = self._deadline("list offsets", timeout)
 
         async def ask(
@@ -72,10 +77,12 @@ class OffsetCalls(AdminCalls):
             request = ListOffsetsRequest(
                 replica_id=CONSUMER_REPLICA,
                 isolation_level=int(isolation),
-                topics=_wanted({place: specs[place] for place in partitions}),
+                topics=_wanted(
+                    {topic_partition: specs[topic_partition] for topic_partition in partitions}
+                ),
                 timeout_ms=deadline.left_ms,
             )
-            needed = max(_NEEDED.get(specs[place], 0) for place in partitions)
+            needed = max(_NEEDED.get(specs[topic_partition], 0) for topic_partition in partitions)
             what = "for one of these offsets"
             await self._session.require(ListOffsetsRequest, needed, what, leader)
             response = await self._session.client.send(leader, request)

@@ -1,4 +1,4 @@
-"""Who leads and who holds partitions: elections and reassignments."""
+"""Leader elections and partition reassignments."""
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,11 +20,11 @@ from barnabas.wire.messages.list_partition_reassignments import (
 )
 
 UNCLEAN_FROM = 1
-"""Version of ElectLeaders from which it knows another kind than the preferred one."""
+"""First version of ElectLeaders that supports unclean elections."""
 
 
 class ElectionType(enum.IntEnum):
-    """PREFERRED gives the first replica its lead back; UNCLEAN may lose records."""
+    """PREFERRED elects the first replica; UNCLEAN accepts out-of-sync replicas, losing records."""
 
     PREFERRED = 0
     UNCLEAN = 1
@@ -32,7 +32,7 @@ class ElectionType(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reassignment:
-    """A move that is under way."""
+    """A reassignment in progress."""
 
     replicas: tuple[int, ...]
     adding: tuple[int, ...]
@@ -49,7 +49,10 @@ class PlacementCalls(AdminCalls):
         *,
         timeout: float | None = None,
     ) -> Results[TopicPartition, None]:
-        """Elect leaders, of all partitions unless told; ELECTION_NOT_NEEDED is an item's error."""
+        """Elect leaders of partitions (default: all).
+
+        Partitions that need no election have the error ELECTION_NOT_NEEDED.
+        """
         deadline = self._deadline("elect leaders", timeout)
         topics = None
         if partitions is not None:
@@ -79,7 +82,7 @@ class PlacementCalls(AdminCalls):
         *,
         timeout: float | None = None,
     ) -> Results[TopicPartition, None]:
-        """Move partitions to these brokers, the first one preferred; None cancels a move."""
+        """Reassign partitions to brokers (first: preferred leader); None cancels a reassignment."""
         deadline = self._deadline("alter partition reassignments", timeout)
         request = AlterPartitionReassignmentsRequest(
             timeout_ms=deadline.left_ms,
@@ -109,7 +112,7 @@ class PlacementCalls(AdminCalls):
         *,
         timeout: float | None = None,
     ) -> dict[TopicPartition, Reassignment]:
-        """The moves under way, of all partitions unless told."""
+        """Returns the reassignments in progress (default: of all partitions)."""
         deadline = self._deadline("list partition reassignments", timeout)
         topics = None
         if partitions is not None:

@@ -14,7 +14,7 @@ from barnabas.wire.messages.delete_records import (
 )
 
 HIGH_WATERMARK = -1
-"""In place of an offset: all records there are."""
+"""Used as offset: delete all records up to the high watermark."""
 
 
 class RecordCalls(AdminCalls):
@@ -23,7 +23,7 @@ class RecordCalls(AdminCalls):
     async def delete_records(
         self, before: Mapping[TopicPartition, int], *, timeout: float | None = None
     ) -> Results[TopicPartition, int]:
-        """Delete the records before an offset; the result is the new first offset."""
+        """Delete the records before an offset; returns the new log start offset per partition."""
         deadline = self._deadline("delete records", timeout)
 
         async def ask(

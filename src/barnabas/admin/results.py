@@ -1,4 +1,4 @@
-"""What a call on many items returns: a value or an error for each of them."""
+"""The result of a call on many items: a value or an error for each item."""
 
 from collections.abc import Iterator, Mapping
 from typing import Generic, TypeVar
@@ -10,11 +10,11 @@ V = TypeVar("V")
 
 
 class Results(Mapping[K, V], Generic[K, V]):
-    """The outcome per item, in the order asked for.
+    """A read-only mapping from item to result, in the order of the request.
 
-    `results[item]` is its value, or raises its error; so do `values()` and `items()` when they
-    come to an item that failed. `errors` holds the failures alone, `ok` the values alone, and
-    `check()` raises the first failure or hands out everything as a dict.
+    `results[item]` returns the value of an item or raises its error. `values()` and `items()`
+    raise when they reach a failed item. `ok` contains the successful items, `errors` the failed
+    ones. `check()` returns all values as a dict or raises the first error.
 
     >>> from barnabas.model.error_codes import ErrorCode
     >>> from barnabas.model.errors import BrokerError
@@ -30,7 +30,7 @@ class Results(Mapping[K, V], Generic[K, V]):
 
     @property
     def ok(self) -> dict[K, V]:
-        """The items that succeeded."""
+        """The successful items with their values."""
         return {
             key: value
             for key, value in self._outcomes.items()
@@ -39,13 +39,13 @@ class Results(Mapping[K, V], Generic[K, V]):
 
     @property
     def errors(self) -> dict[K, BarnabasError]:
-        """The items that failed, each with its own error."""
+        """The failed items with their errors."""
         return {
             key: value for key, value in self._outcomes.items() if isinstance(value, BarnabasError)
         }
 
     def check(self) -> dict[K, V]:
-        """All values; raises the first error, with the others as notes on it."""
+        """Returns all values; raises the first error, with the other errors as notes."""
         failed = self.errors
         if not failed:
             return self.ok

@@ -1,8 +1,8 @@
-"""Routing and retrying under all admin calls, one request at a time.
+"""Routes and retries single requests for all admin calls.
 
-What it does not do: know any API. An operation that fails for a reason that passes (a controller
-or coordinator that moved, a lost connection) is run again until its deadline. Calls on many items,
-which have an outcome each, are in `fan_out`.
+This module does not know any API. An operation that fails with a transient error (the controller
+or coordinator moved, a connection was lost) is retried until its deadline. Calls on many items,
+where each item has its own result, are in `fan_out`.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from barnabas.admin.errors import UnknownBrokerError, passes, raise_error
+from barnabas.admin.errors import UnknownBrokerError, is_transient, raise_error
 from barnabas.clients._core.backoff import Backoff
 from barnabas.clients._core.client import KafkaClient
 from barnabas.model.error_codes import ErrorCode
@@ -37,7 +37,7 @@ _CONTROLLER_ERRORS = frozenset({ErrorCode.NOT_CONTROLLER, ErrorCode.BROKER_NOT_A
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """When a call must have its answer, in the loop's time."""
+    """The time, on the loop's clock, by which a call must have its response."""
 
     at_s: float
     what: str
@@ -51,12 +51,14 @@ class Deadline:
         return min(int(self.left_s * 1000), 2**31 - 1)
 
     def passed(self, cause: BarnabasError | None) -> DeadlineError:
-        """The error to end with: what was tried, and what stood against it to the last."""
-        return DeadlineError(f"{self.what}: {'no answer in time' if cause is None else cause}")
+        """Returns the error to raise at the deadline: the operation and its last error."""
+        return DeadlineError(
+            f"{self.what}: {'no response before the timeout' if cause is None else cause}"
+        )
 
 
 class AdminSession:
-    """One cluster seen by an admin client; owned by one event loop."""
+    """The connection of an admin client to one cluster; owned by one event loop."""
 
     def __init__(self, client: KafkaClient, default_timeout_s: float) -> None:
         self.client = client
@@ -68,14 +70,14 @@ class AdminSession:
         return Deadline(asyncio.get_running_loop().time() + limit, what)
 
     def backoff(self) -> Backoff:
-        """Pauses between tries, as configured."""
+        """Returns the configured backoff between retries."""
         options = self.client.options
         return Backoff(options.retry_backoff_ms, options.retry_backoff_max_ms)
 
-    # -- one answer ----------------------------------------------------------------------------
+    # -- single requests -----------------------------------------------------------------------
 
     async def until(self, operation: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
-        """Run an operation until it succeeds, fails for good, or time is up."""
+        """Retry an operation until it succeeds, fails permanently, or the deadline is_transient."""
         backoff = self.backoff()
         last: BarnabasError | None = None
         while True:
@@ -85,32 +87,31 @@ class AdminSession:
             except TimeoutError:
                 raise deadline.passed(last) from last
             except BarnabasError as error:
-                if not passes(error):
+                if not is_transient(error):
                     raise
                 last = error
                 await self._pause(backoff, deadline, error)
 
     async def to_any(self, request: Message, deadline: Deadline) -> Any:
-        """Whichever broker answers."""
+        """Send a request to any available broker."""
         return await self.until(lambda: self.client.send_to_any(request), deadline)
 
     async def to_broker(self, broker_id: int, request: Message, deadline: Deadline) -> Any:
         return await self.until(lambda: self.ask_broker(broker_id, request), deadline)
 
     async def ask_broker(self, broker_id: int, request: Message) -> Any:
-        """One try with one broker; one that the cluster does not have is said so at once."""
+        """Send a request to one broker once; raises UnknownBrokerError if it does not exist."""
         known = self.client.metadata.brokers
         if broker_id not in known:
             await self.client.refresh()
         known = self.client.metadata.brokers
         if broker_id not in known:
-            raise UnknownBrokerError(
-                f"there is no broker {broker_id}; alive are {', '.join(map(str, sorted(known)))}"
-            )
+            live = ", ".join(map(str, sorted(known)))
+            raise UnknownBrokerError(f"broker {broker_id} does not exist; live brokers: {live}")
         return await self.client.send(broker_id, request)
 
     async def to_controller(self, request: Message, deadline: Deadline) -> Any:
-        """The controller, whose top-level NOT_CONTROLLER makes us look for it again."""
+        """Send a request to the controller; find it again after NOT_CONTROLLER."""
 
         async def attempt() -> Any:
             response = await self.client.send_to_controller(request)
@@ -122,7 +123,7 @@ class AdminSession:
     async def to_coordinator(
         self, kind: int, key: str, request: Message, deadline: Deadline, *, min_version: int = 0
     ) -> Any:
-        """The coordinator of a group or transactional id, found again when it moved."""
+        """Send a request to the coordinator of a group or transactional id."""
 
         async def attempt() -> Any:
             try:
@@ -131,7 +132,7 @@ class AdminSession:
                 response = await self.client.send(node, request)
                 raise_error(response)
             except BarnabasError as error:
-                if passes(error):
+                if is_transient(error):
                     self.client.forget_coordinator(kind, key)
                 raise
             return response
@@ -139,7 +140,7 @@ class AdminSession:
         return await self.until(attempt, deadline)
 
     async def check(self, response: Any) -> None:
-        """Raise a response's top-level error; a controller that moved is looked for first."""
+        """Raise the top-level error of a response; refresh metadata if the controller moved."""
         code = ErrorCode.of(getattr(response, "error_code", 0))
         if code in _CONTROLLER_ERRORS:
             await self.client.refresh()
@@ -150,7 +151,7 @@ class AdminSession:
     async def metadata(
         self, topics: Iterable[str | Uuid] | None, *, operations: bool = False
     ) -> MetadataResponse:
-        """Metadata of these topics, or of all; also kept for routing. Never creates a topic."""
+        """Returns the metadata of `topics`, or of all; never creates a topic."""
         request = MetadataRequest(
             topics=None if topics is None else [_metadata_topic(topic) for topic in topics],
             allow_auto_topic_creation=False,
@@ -164,9 +165,9 @@ class AdminSession:
     async def require(
         self, request: type[Message], version: int, what: str, node: int | None = None
     ) -> None:
-        """Refuse what an old broker would silently leave out of a request.
+        """Raise UNSUPPORTED_VERSION if the broker would silently ignore a part of a request.
 
-        Asked of one broker, or of the one that a request to any broker goes to next.
+        Checks the broker `node`, or the broker that receives the next request to any broker.
         """
         client = self.client
         connection = (
@@ -181,18 +182,18 @@ class AdminSession:
             )
 
     async def controller(self) -> int:
-        """The id of the controller, as far as known."""
+        """Returns the id of the controller according to the last metadata."""
         if self.client.metadata.controller_id not in self.client.metadata.brokers:
             await self.client.refresh()
         return self.client.metadata.controller_id
 
     async def brokers(self, deadline: Deadline) -> list[int]:
-        """The ids of all brokers now alive."""
+        """Returns the ids of all live brokers."""
         await self.until(self.client.refresh, deadline)
         return sorted(self.client.metadata.brokers)
 
-    async def look_again(self, errors: Iterable[object]) -> None:
-        """Before another try after these errors: find a controller that moved."""
+    async def refresh_after(self, errors: Iterable[object]) -> None:
+        """Refresh the metadata before a retry if an error says that the controller moved."""
         codes = {error.code for error in errors if isinstance(error, BrokerError)}
         if codes & _CONTROLLER_ERRORS:
             with contextlib.suppress(UnavailableError):
@@ -206,7 +207,7 @@ class AdminSession:
             raise deadline.passed(error) from error
         await asyncio.sleep(pause)
         if isinstance(error, UnavailableError):
-            # Whoever did not answer may have handed its part to another.
+            # Another broker may have taken over the role of the unreachable one.
             with contextlib.suppress(TimeoutError, BarnabasError):
                 async with asyncio.timeout_at(deadline.at_s):
                     await self.client.refresh()

@@ -1,4 +1,4 @@
-"""What topic calls take and return."""
+"""Parameter and result types of topic calls."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,9 +12,9 @@ BROKER_DEFAULT = -1
 
 @dataclass(frozen=True, slots=True)
 class NewTopic:
-    """A topic to create; -1 takes the broker's default.
+    """A topic to create; -1 selects the broker's default.
 
-    `assignments` places replicas by hand: brokers per partition, the first one preferred.
+    `assignments` lists the broker ids of each partition; the first one is the preferred leader.
     """
 
     name: str
@@ -26,7 +26,7 @@ class NewTopic:
 
 @dataclass(frozen=True, slots=True)
 class NewPartitions:
-    """How many partitions a topic shall have, and where the new ones go."""
+    """The new total number of partitions, and optionally the brokers of the added ones."""
 
     total: int
     assignments: Sequence[Sequence[int]] | None = None
@@ -34,7 +34,7 @@ class NewPartitions:
 
 @dataclass(frozen=True, slots=True)
 class CreatedTopic:
-    """What the broker made; numbers are -1 where an old broker does not tell."""
+    """A created topic; numbers are -1 if an old broker does not return them."""
 
     name: str
     topic_id: Uuid
@@ -52,7 +52,7 @@ class TopicListing:
 
 @dataclass(frozen=True, slots=True)
 class PartitionDescription:
-    """One partition; `leader` is None while there is none."""
+    """One partition; `leader` is None while it has no leader."""
 
     partition: int
     leader: int | None

@@ -1,4 +1,4 @@
-"""Topics: list, describe, create, delete, and more partitions."""
+"""Topics: list, describe, create, delete, add partitions."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -51,7 +51,7 @@ class TopicCalls(AdminCalls):
     async def list_topics(
         self, *, internal: bool = False, timeout: float | None = None
     ) -> list[TopicListing]:
-        """All topics by name, without Kafka's own unless `internal`."""
+        """Returns all topics sorted by name; internal topics only with `internal=True`."""
         deadline = self._deadline("list topics", timeout)
         response = await self._session.until(lambda: self._session.metadata(None), deadline)
         listings = (
@@ -68,7 +68,12 @@ class TopicCalls(AdminCalls):
         include_operations: bool = False,
         timeout: float | None = None,
     ) -> Results[str | Uuid, TopicDescription]:
-        """Partitions, leaders and replicas of topics, given by name or by id."""
+        """Describe the partitions, leaders and replicas of topics.
+
+        Args:
+            topics: names or topic ids.
+            include_operations: include the operations that the caller is allowed to use.
+        """
         deadline = self._deadline("describe topics", timeout)
 
         async def attempt(pending: list[str | Uuid]) -> Outcome[str | Uuid, TopicDescription]:
@@ -88,7 +93,7 @@ class TopicCalls(AdminCalls):
     async def describe_topic(
         self, topic: str | Uuid, *, timeout: float | None = None
     ) -> TopicDescription:
-        """One topic; raises when there is none of that name."""
+        """Describe one topic; raises UNKNOWN_TOPIC_OR_PARTITION if it does not exist."""
         return (await self.describe_topics([topic], timeout=timeout))[topic]
 
     async def create_topics(
@@ -98,7 +103,12 @@ class TopicCalls(AdminCalls):
         validate_only: bool = False,
         timeout: float | None = None,
     ) -> Results[str, CreatedTopic]:
-        """Create topics; `validate_only` says what would be made, and makes nothing."""
+        """Create topics.
+
+        Args:
+            topics: the topics with partitions, replication factor and configuration.
+            validate_only: return what would be created without creating it.
+        """
         wanted = {topic.name: topic for topic in listed(topics, NewTopic)}
         deadline = self._deadline("create topics", timeout)
 
@@ -122,14 +132,26 @@ class TopicCalls(AdminCalls):
         *,
         timeout: float | None = None,
     ) -> CreatedTopic:
-        """Create one topic; raises when it cannot be."""
+        """Create one topic.
+
+        Args:
+            name: the name of the topic.
+            partitions: number of partitions (default: the broker's `num.partitions`).
+            replication_factor: replicas per partition (default: the broker's setting).
+            configs: topic configuration, for example `{"cleanup.policy": "compact"}`.
+
+        Raises:
+            BrokerError: the topic exists, or a name or value is invalid.
+
+        >>> admin.create_topic("orders", partitions=3)                  # doctest: +SKIP
+        """
         topic = NewTopic(name, partitions, replication_factor, configs or {})
         return (await self.create_topics([topic], timeout=timeout))[name]
 
     async def delete_topics(
         self, topics: Iterable[str | Uuid], *, timeout: float | None = None
     ) -> Results[str | Uuid, None]:
-        """Delete topics, given by name or by id."""
+        """Delete topics by name or topic id."""
         deadline = self._deadline("delete topics", timeout)
 
         async def attempt(pending: list[str | Uuid]) -> Outcome[str | Uuid, None]:
@@ -154,7 +176,7 @@ class TopicCalls(AdminCalls):
         return await per_item(self._session, topics, attempt, deadline)
 
     async def delete_topic(self, topic: str | Uuid, *, timeout: float | None = None) -> None:
-        """Delete one topic; raises when it cannot be."""
+        """Delete one topic; raises UNKNOWN_TOPIC_OR_PARTITION if it does not exist."""
         (await self.delete_topics([topic], timeout=timeout)).check()
 
     async def create_partitions(
@@ -164,7 +186,12 @@ class TopicCalls(AdminCalls):
         validate_only: bool = False,
         timeout: float | None = None,
     ) -> Results[str, None]:
-        """Grow topics to these numbers of partitions."""
+        """Add partitions to topics.
+
+        Args:
+            counts: the new total number of partitions of each topic, or `NewPartitions`.
+            validate_only: check the request without adding partitions.
+        """
         deadline = self._deadline("create partitions", timeout)
 
         async def attempt(pending: list[str]) -> Outcome[str, None]:
@@ -183,7 +210,7 @@ class TopicCalls(AdminCalls):
     async def _describe_topic_names(
         self, names: list[str]
     ) -> Outcome[str | Uuid, TopicDescription]:
-        """By DescribeTopicPartitions, page by page; by Metadata where that is not served."""
+        """Use DescribeTopicPartitions page by page, or Metadata with older brokers."""
         try:
             return await self._topics_by_page(names)
         except BrokerError as error:

@@ -1,4 +1,4 @@
-"""Transactions: list, describe, abort what hangs, fence producers."""
+"""Transactions: list, describe, abort hanging ones, fence producers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ FENCING_TIMEOUT_MS = 60_000
 
 @dataclass(frozen=True, slots=True)
 class TransactionListing:
-    """`state` is Kafka's word: Empty, Ongoing, PrepareCommit, CompleteAbort, …"""
+    """A transactional id; `state` is Kafka's name: Empty, Ongoing, PrepareCommit, …"""
 
     transactional_id: str
     producer_id: int
@@ -36,7 +36,7 @@ class TransactionListing:
 
 @dataclass(frozen=True, slots=True)
 class TransactionDescription:
-    """`started_ms` is None while no transaction is open."""
+    """The state of a transactional id; `started_ms` is None while no transaction is open."""
 
     transactional_id: str
     coordinator: int
@@ -50,7 +50,7 @@ class TransactionDescription:
 
 @dataclass(frozen=True, slots=True)
 class ProducerDescription:
-    """A producer that a partition remembers; the last two are None where there is nothing."""
+    """Producer state of a partition; the last two fields are None without a transaction."""
 
     producer_id: int
     producer_epoch: int
@@ -62,7 +62,7 @@ class ProducerDescription:
 
 @dataclass(frozen=True, slots=True)
 class HangingTransaction:
-    """What to abort: a producer's open transaction in one partition."""
+    """A producer's open transaction in one partition, to be aborted."""
 
     partition: TopicPartition
     producer_id: int
@@ -71,7 +71,7 @@ class HangingTransaction:
 
 
 class FencedProducer(NamedTuple):
-    """The identity that now owns the transactional id."""
+    """The producer id and epoch that now own the transactional id."""
 
     producer_id: int
     producer_epoch: int
@@ -89,7 +89,14 @@ class TransactionCalls(AdminCalls):
         pattern: str | None = None,
         timeout: float | None = None,
     ) -> list[TransactionListing]:
-        """The transactional ids of all coordinators; seconds filter by age, a pattern by name."""
+        """Returns the transactional ids of all coordinators.
+
+        Args:
+            states: only these states.
+            producer_ids: only these producer ids.
+            running_longer_than: only transactions open for more than this many seconds.
+            pattern: only transactional ids that match this regular expression.
+        """
         deadline = self._deadline("list transactions", timeout)
         request = ListTransactionsRequest(
             state_filters=list(states),
@@ -101,7 +108,7 @@ class TransactionCalls(AdminCalls):
         needed = 2 if pattern is not None else 1 if running_longer_than is not None else 0
 
         async def ask(broker_id: int) -> list[TransactionListing]:
-            what = "to choose transactions by age or name"
+            what = "to filter transactions by age or name"
             await self._session.require(ListTransactionsRequest, needed, what, broker_id)
             response = await self._session.client.send(broker_id, request)
             raise_error(response)
@@ -120,7 +127,7 @@ class TransactionCalls(AdminCalls):
     async def describe_transactions(
         self, transactional_ids: Iterable[str], *, timeout: float | None = None
     ) -> Results[str, TransactionDescription]:
-        """State, producer and partitions of transactional ids."""
+        """Describe state, producer and partitions of transactional ids."""
         deadline = self._deadline("describe transactions", timeout)
 
         async def ask(node: int, pending: list[str]) -> Outcome[str, TransactionDescription]:
@@ -140,7 +147,7 @@ class TransactionCalls(AdminCalls):
         broker: int | None = None,
         timeout: float | None = None,
     ) -> Results[TopicPartition, tuple[ProducerDescription, ...]]:
-        """The producers that partitions remember; asked of the leaders, or of one broker."""
+        """Describe the active producers of partitions, on the leaders or on one broker."""
         deadline = self._deadline("describe producers", timeout)
 
         async def ask(
@@ -170,7 +177,7 @@ class TransactionCalls(AdminCalls):
     async def abort_transaction(
         self, hanging: HangingTransaction, *, timeout: float | None = None
     ) -> None:
-        """Write an abort marker for a transaction that its coordinator has forgotten."""
+        """Write an abort marker for a transaction that its coordinator does not know any more."""
         deadline = self._deadline(f"abort a transaction in {hanging.partition}", timeout)
 
         async def ask(
@@ -189,7 +196,7 @@ class TransactionCalls(AdminCalls):
     async def fence_producers(
         self, transactional_ids: Iterable[str], *, timeout: float | None = None
     ) -> Results[str, FencedProducer]:
-        """Shut out the producers of transactional ids; what they had open is aborted."""
+        """Fence the producers of transactional ids and abort their open transactions."""
         deadline = self._deadline("fence producers", timeout)
 
         async def ask(node: int, pending: list[str]) -> Outcome[str, FencedProducer]:

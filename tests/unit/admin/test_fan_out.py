@@ -56,7 +56,7 @@ async def test_only_what_is_open_is_asked_again(cluster, admin):
 async def test_what_the_answer_leaves_out_is_an_error_of_that_item(cluster, admin):
     cluster.on(CreateTopicsRequest, created({"a": 0}))
     results = await admin.create_topics([NewTopic("a"), NewTopic("b")])
-    assert "left this item out" in str(results.errors["b"])
+    assert "does not contain this item" in str(results.errors["b"])
 
 
 async def test_time_runs_out_with_the_last_error_kept(cluster, admin):
@@ -125,7 +125,7 @@ async def test_an_unknown_partition_is_said_at_once_and_the_others_answered(clus
     )
     results = await admin.list_offsets(dict.fromkeys([there, no_partition, no_topic], LATEST))
     assert results[there].offset == 100
-    assert "there is no partition t-7" in str(results.errors[no_partition])
+    assert "partition t-7 does not exist" in str(results.errors[no_partition])
     assert "topic 'mistyped'" in str(results.errors[no_topic])
 
 
@@ -177,5 +177,5 @@ async def test_a_broker_that_is_not_there_is_said_at_once(cluster, admin):
     here, gone = ConfigResource.broker(2), ConfigResource.broker(9)
     results = await admin.describe_configs([here, gone, ConfigResource.topic("t")])
     assert results[here] == {}
-    assert "there is no broker 9; alive are 1, 2, 3" in str(results.errors[gone])
+    assert "broker 9 does not exist; live brokers: 1, 2, 3" in str(results.errors[gone])
     assert 2 in [node for node, _ in cluster.asked(DescribeConfigsRequest)]

@@ -35,9 +35,9 @@ ID = Uuid(b"topic-id" * 2)
 
 
 async def test_a_name_where_a_list_is_wanted(cluster, admin):
-    with pytest.raises(TypeError, match="a list is wanted, not 'orders' alone"):
+    with pytest.raises(TypeError, match="expected a list, not the string 'orders'"):
         await admin.delete_topics("orders")
-    with pytest.raises(TypeError, match="a NewTopic is wanted, not 'orders'"):
+    with pytest.raises(TypeError, match="expected a NewTopic, not 'orders'"):
         await admin.create_topics(["orders"])
     assert cluster.asked(CreateTopicsRequest) == []
 

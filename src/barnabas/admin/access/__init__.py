@@ -1,1 +1,1 @@
-"""Who may do what, and how much of it: ACLs, quotas, SCRAM users."""
+"""Access control: ACLs, quotas, SCRAM users, delegation tokens."""

@@ -1,4 +1,4 @@
-"""Access rules: list, create, delete. The values are those of `barnabas.security.acl`."""
+"""ACLs: describe, create, delete. The value types are those of `barnabas.security.acl`."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -27,12 +27,12 @@ from barnabas.wire.messages.describe_acls import DescribeAclsRequest
 
 
 class AclCalls(AdminCalls):
-    """Calls on access rules."""
+    """Calls on ACLs."""
 
     async def describe_acls(
         self, chosen: AclFilter | None = None, *, timeout: float | None = None
     ) -> list[AclBinding]:
-        """The rules that a filter chooses; all of them unless told."""
+        """Returns the ACLs that match a filter (default: all)."""
         deadline = self._deadline("describe ACLs", timeout)
         request = DescribeAclsRequest(**_filter_fields(chosen or AclFilter()))
         response = await self._session.to_any(request, deadline)
@@ -54,7 +54,7 @@ class AclCalls(AdminCalls):
     async def create_acls(
         self, bindings: Iterable[AclBinding], *, timeout: float | None = None
     ) -> Results[AclBinding, None]:
-        """Add rules; one that is there already stays as it is."""
+        """Add ACLs; existing ACLs stay unchanged."""
         deadline = self._deadline("create ACLs", timeout)
         rules = list(dict.fromkeys(bindings))
         request = CreateAclsRequest(creations=[_creation(rule) for rule in rules])
@@ -65,7 +65,7 @@ class AclCalls(AdminCalls):
     async def delete_acls(
         self, filters: Iterable[AclFilter], *, timeout: float | None = None
     ) -> Results[AclFilter, tuple[AclBinding, ...]]:
-        """Take away the rules that filters choose; the result is what went."""
+        """Delete the ACLs that match each filter; returns the deleted ACLs."""
         deadline = self._deadline("delete ACLs", timeout)
         chosen = list(dict.fromkeys(filters))
         request = DeleteAclsRequest(
@@ -77,7 +77,7 @@ class AclCalls(AdminCalls):
 
 
 def _filter_fields(chosen: AclFilter) -> dict[str, Any]:
-    """The fields that DescribeAcls and each filter of DeleteAcls have in common."""
+    """Returns the fields that DescribeAcls and the filters of DeleteAcls share."""
     return {
         "resource_type_filter": chosen.resource_type.value,
         "resource_name_filter": chosen.name,

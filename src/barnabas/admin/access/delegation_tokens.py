@@ -1,4 +1,4 @@
-"""Delegation tokens (KIP-48): credentials for workers, made by one who has logged in.
+"""Delegation tokens (KIP-48): short-lived credentials that an authenticated user creates.
 
 Principals go as everywhere in text, `User:alice`. The broker of this project does not serve them.
 """
@@ -25,7 +25,7 @@ BROKERS_CHOICE = -1
 
 @dataclass(frozen=True, slots=True)
 class DelegationToken:
-    """A token; `hmac` is the secret, which is why it is not shown. Times in milliseconds."""
+    """A token; `hmac` is the secret and is hidden in `repr`. Times are in milliseconds."""
 
     token_id: str
     owner: str
@@ -48,7 +48,13 @@ class DelegationTokenCalls(AdminCalls):
         max_lifetime: float | None = None,
         timeout: float | None = None,
     ) -> DelegationToken:
-        """Make a token for oneself or another; seconds limit its life over all renewals."""
+        """Create a token.
+
+        Args:
+            owner: the principal (`User:alice`) that owns the token (default: the caller).
+            renewers: principals that may renew it.
+            max_lifetime: limit of its lifetime in seconds, renewals included.
+        """
         deadline = self._deadline("create a delegation token", timeout)
         allowed = tuple(renewers)
         kind, name = (None, None) if owner is None else _split(owner)
@@ -73,7 +79,7 @@ class DelegationTokenCalls(AdminCalls):
     async def renew_delegation_token(
         self, hmac: bytes, period: float | None = None, *, timeout: float | None = None
     ) -> int:
-        """Let a token live for some more seconds; returns when it expires, in milliseconds."""
+        """Extend a token by `period` seconds; returns the new expiry time in milliseconds."""
         deadline = self._deadline("renew a delegation token", timeout)
         request = RenewDelegationTokenRequest(hmac=hmac, renew_period_ms=_milliseconds(period))
         response = await self._session.to_controller(request, deadline)
@@ -82,7 +88,7 @@ class DelegationTokenCalls(AdminCalls):
     async def expire_delegation_token(
         self, hmac: bytes, period: float | None = None, *, timeout: float | None = None
     ) -> int:
-        """Let a token expire after some seconds, or at once; returns when, in milliseconds."""
+        """Expire a token in `period` seconds (default: now); returns the time in milliseconds."""
         deadline = self._deadline("expire a delegation token", timeout)
         request = ExpireDelegationTokenRequest(
             hmac=hmac, expiry_time_period_ms=_milliseconds(period)
@@ -93,7 +99,7 @@ class DelegationTokenCalls(AdminCalls):
     async def describe_delegation_tokens(
         self, owners: Iterable[str] | None = None, *, timeout: float | None = None
     ) -> list[DelegationToken]:
-        """The tokens of owners, of everybody unless told, that one may see."""
+        """Returns the visible tokens of `owners` (default: all owners)."""
         deadline = self._deadline("describe delegation tokens", timeout)
         chosen = None
         if owners is not None:

@@ -14,9 +14,9 @@ from barnabas.wire.messages.describe_client_quotas import (
 )
 
 DEFAULT = "<default>"
-"""In place of a name: whoever has no quota of their own."""
+"""Used as name: the default for entities without their own quota."""
 ANY = "<any>"
-"""In place of a name, in a filter: every name there is, the default included."""
+"""Used as name in a filter: every name, the default included."""
 
 _EXACT, _DEFAULT, _SPECIFIED = 0, 1, 2
 _KINDS = (("user", "user"), ("client_id", "client-id"), ("ip", "ip"))
@@ -24,14 +24,14 @@ _KINDS = (("user", "user"), ("client_id", "client-id"), ("ip", "ip"))
 
 @dataclass(frozen=True, slots=True)
 class QuotaEntity:
-    """Whom a quota is for; a part that is None plays no role."""
+    """The entity of a quota; parts that are None are not part of it."""
 
     user: str | None = None
     client_id: str | None = None
     ip: str | None = None
 
     def parts(self) -> Iterator[tuple[str, str]]:
-        """Kafka's word and the name, of each part that is there."""
+        """Yields Kafka's entity type and the name of each part."""
         for attribute, kind in _KINDS:
             name = getattr(self, attribute)
             if name is not None:
@@ -51,7 +51,7 @@ class QuotaCalls(AdminCalls):
         strict: bool = False,
         timeout: float | None = None,
     ) -> dict[QuotaEntity, dict[str, float]]:
-        """Quotas whose entity matches, part by part; `strict` allows no parts beyond those."""
+        """Returns quotas whose entity matches; `strict` excludes entities with further parts."""
         deadline = self._deadline("describe client quotas", timeout)
         chosen = matching or QuotaEntity()
         request = DescribeClientQuotasRequest(
@@ -71,7 +71,7 @@ class QuotaCalls(AdminCalls):
         validate_only: bool = False,
         timeout: float | None = None,
     ) -> Results[QuotaEntity, None]:
-        """Set quotas by their names (`producer_byte_rate`, …); None takes one away."""
+        """Set quotas by name (`producer_byte_rate`, …); None removes a quota."""
         deadline = self._deadline("alter client quotas", timeout)
         request = altering.AlterClientQuotasRequest(
             entries=[_entry(entity, values) for entity, values in changes.items()],

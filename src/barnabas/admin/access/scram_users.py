@@ -1,6 +1,6 @@
-"""SCRAM users: who can log in with a password, and setting one.
+"""SCRAM users: describe, set and delete credentials.
 
-A password never leaves this process: what is sent is the salted one (KIP-554).
+The password never leaves this process; the request contains the salted password (KIP-554).
 """
 
 import enum
@@ -45,7 +45,7 @@ class ScramCredentialInfo:
 
 @dataclass(frozen=True, slots=True)
 class ScramPassword:
-    """A password to set; the salt is fresh random bytes unless told."""
+    """A password to set; the salt is random unless given."""
 
     user: str
     password: str = field(repr=False)
@@ -56,7 +56,7 @@ class ScramPassword:
 
 @dataclass(frozen=True, slots=True)
 class ScramDeletion:
-    """A credential to take away."""
+    """A credential to delete."""
 
     user: str
     mechanism: ScramMechanism
@@ -68,7 +68,7 @@ class ScramUserCalls(AdminCalls):
     async def describe_scram_users(
         self, users: Iterable[str] | None = None, *, timeout: float | None = None
     ) -> Results[str, tuple[ScramCredentialInfo, ...]]:
-        """The credentials of users, of all users unless told; never a secret."""
+        """Returns mechanism and iterations of users' credentials (default: all), never a secret."""
         deadline = self._deadline("describe SCRAM users", timeout)
         names = None if users is None else [UserName(name=user) for user in users]
         request = DescribeUserScramCredentialsRequest(users=names)
@@ -92,7 +92,7 @@ class ScramUserCalls(AdminCalls):
         deletions: Iterable[ScramDeletion] = (),
         timeout: float | None = None,
     ) -> Results[str, None]:
-        """Set passwords and take credentials away, user by user."""
+        """Set passwords and delete credentials."""
         deadline = self._deadline("alter SCRAM users", timeout)
         request = AlterUserScramCredentialsRequest(
             deletions=[
