@@ -39,6 +39,8 @@ def diagnose(address: Address, *, tls: bool) -> BarnabasError:
         return UnavailableError(
             f"{address} is a ZooKeeper server, not a broker (brokers usually listen on 9092)"
         )
+    if _is_http(host, port):
+        return UnavailableError(f"{address} is an HTTP server, not a broker")
     return UnavailableError(
         f"{address} closed the connection on the first request: it is no Kafka broker, "
         "or it requires TLS or SASL"
@@ -75,6 +77,15 @@ def _speaks_kafka(host: str, port: int) -> bool:
         with socket.create_connection((host, port), PROBE_SECONDS) as peer:
             peer.sendall(_API_VERSIONS)
             return peer.recv(8)[4:] == _CORRELATION_ID
+    except OSError:
+        return False
+
+
+def _is_http(host: str, port: int) -> bool:
+    try:
+        with socket.create_connection((host, port), PROBE_SECONDS) as peer:
+            peer.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            return peer.recv(5) == b"HTTP/"
     except OSError:
         return False
 

@@ -16,6 +16,7 @@ from barnabas.clients._core.backoff import Backoff
 from barnabas.clients._core.cluster_metadata import ClusterMetadata, Node
 from barnabas.clients._core.metadata_keeper import MetadataKeeper
 from barnabas.clients._core.options import ClientOptions
+from barnabas.clients._core.outage import Outage, RepeatedWarning
 from barnabas.clients._core.pool import ConnectionPool
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import (
@@ -31,12 +32,18 @@ from barnabas.wire.messages.find_coordinator import (
     FindCoordinatorRequest,
     FindCoordinatorResponse,
 )
+from barnabas.wire.messages.metadata import MetadataRequest
 
 logger = logging.getLogger(__name__)
 
 GROUP = 0
 TRANSACTION = 1
 COORDINATOR = "coordinator"
+UNKNOWN_TOPIC = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+CREATION_SECONDS = 1.0
+"""A topic that the broker may create on demand counts as missing after this time."""
+ELECTION_SECONDS = 2.0
+"""A partition without a leader is logged after this time."""
 T = TypeVar("T")
 
 
@@ -57,10 +64,15 @@ class KafkaClient:
         self._any_broker = AnyBroker(options, self._pool, self.metadata)
         self._keeper = MetadataKeeper(self._any_broker, self._pool, self.metadata)
         self._coordinators: dict[tuple[int, str], int] = {}
+        self.outage = Outage(options.bootstrap_timeout_ms)
+        self._missing = RepeatedWarning()
 
     def refusal(self, topics: Iterable[str] = ()) -> BarnabasError | None:
-        """Why the cluster does not let this client in, or not to one of the topics."""
-        return self._pool.refused or self.metadata.refusal(topics)
+        """Why the cluster does not let this client in, or not to one of the topics.
+
+        Also when no broker was ever reached, once bootstrap.timeout.ms has passed.
+        """
+        return self._pool.refused or self.metadata.refusal(topics) or self.outage.error
 
     async def close(self) -> None:
         await self._keeper.close()
@@ -204,7 +216,48 @@ class KafkaClient:
 
     async def refresh(self, topics: Iterable[str] | None = None) -> None:
         """Fetch metadata of the given topics and of all interests."""
-        await self._keeper.refresh(topics)
+        self.outage.attempt()
+        try:
+            await self._keeper.refresh(topics)
+        except UnavailableError as error:
+            if self.outage.failed(error):
+                self.on_refused()
+            raise
+        self.outage.ended()
+
+    async def ping(self, timeout_s: float) -> None:
+        """Ask any broker one question; raises at the first failure, with its reason."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self.send_to_any(MetadataRequest(topics=[]))
+        except TimeoutError:
+            tried = ", ".join(str(address) for address in self.options.bootstrap)
+            raise DeadlineError(f"no answer from {tried} within {timeout_s:g} s") from None
+
+    def note_topic(self, topic: str) -> None:
+        """After a refresh: log a warning while a topic that somebody reads does not exist."""
+        info = self.metadata.topics.get(topic)
+        if info is not None and info.partitions:
+            self._missing.ended(topic)
+            return
+        code = info.error if info is not None and info.error else UNKNOWN_TOPIC
+        created = self._keeper.auto_create and self.interests is not None
+        self._missing.warn(
+            topic,
+            f"topic {topic!r} does not exist ({code.name}); the client waits for it",
+            grace_s=CREATION_SECONDS if created else 0.0,
+        )
+
+    def note_no_leader(self, partition: TopicPartition) -> None:
+        """After a refresh: log a warning while a partition has no leader, and why."""
+        info = self.metadata.topics.get(partition.topic)
+        if info is None or not info.partitions:
+            self.note_topic(partition.topic)
+            return
+        reason = str(self.metadata.why_no_leader(partition))
+        # An election passes; a partition number that the topic does not have stays wrong.
+        grace_s = 0.0 if partition.partition not in info.partitions else ELECTION_SECONDS
+        self._missing.warn(partition, f"{reason}; the client waits for it", grace_s=grace_s)
 
     def allow_auto_create(self, allowed: bool) -> None:
         """Whether asking for an unknown topic may create it."""

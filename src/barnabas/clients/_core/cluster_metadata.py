@@ -18,6 +18,8 @@ from barnabas.wire.messages.metadata import (
     MetadataResponseTopic,
 )
 
+REFUSED_TOPIC = frozenset({ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.INVALID_TOPIC_EXCEPTION})
+
 
 @dataclass(frozen=True, slots=True)
 class Node:
@@ -121,10 +123,10 @@ class ClusterMetadata:
         return BrokerError(ErrorCode.LEADER_NOT_AVAILABLE, f"{partition} has no leader")
 
     def refusal(self, topics: Iterable[str]) -> BrokerError | None:
-        """Why the cluster does not let this client to one of these topics."""
+        """Why this client can never read one of these topics."""
         for name in topics:
             topic = self.topics.get(name)
-            if topic is not None and topic.error is ErrorCode.TOPIC_AUTHORIZATION_FAILED:
+            if topic is not None and topic.error in REFUSED_TOPIC:
                 return BrokerError(topic.error, f"topic {name!r}: {topic.error.explanation}")
         return None
 

@@ -21,6 +21,8 @@ class ClientOptions:
     reconnect_backoff_max_ms: int = 1000
     connections_max_idle_ms: int = 540_000
     rebootstrap: bool = True
+    bootstrap_timeout_ms: int = 0
+    """Of consumers only: the other clients have a time limit in every call."""
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> "ClientOptions":
@@ -38,6 +40,7 @@ class ClientOptions:
             reconnect_backoff_max_ms=values["reconnect.backoff.max.ms"],
             connections_max_idle_ms=values["connections.max.idle.ms"],
             rebootstrap=values["metadata.recovery.strategy"] == "rebootstrap",
+            bootstrap_timeout_ms=values.get("bootstrap.timeout.ms", 0),
         )
 
 

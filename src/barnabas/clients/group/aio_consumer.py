@@ -3,7 +3,8 @@
 import asyncio
 import inspect
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import count
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -15,6 +16,7 @@ from barnabas.clients.group.membership.actions import Step, StepKind
 from barnabas.clients.group.positions.offset_requests import OffsetAndTimestamp
 from barnabas.clients.group.positions.offset_reset import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.clients.group.settings import ConsumerSettings
+from barnabas.model.errors import DeadlineError
 from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, as_topic_partition
 from barnabas.records.record import Record
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 CLOSE_SECONDS = 30.0
 ITERATION_SECONDS = 1.0
+PING_SECONDS = 10.0
+LOOK_SECONDS = 0.05
 RECORDS_PER_TURN = 64
 """Records an iteration hands out before the loop's other work has its turn."""
 T = TypeVar("T")
@@ -151,6 +155,29 @@ class Consumer(ConsumerBase):
         """The partition numbers of a topic."""
         return await self._core.partitions_for(topic, self._limit(timeout))
 
+    async def ping(self, timeout: float = PING_SECONDS) -> None:  # noqa: ASYNC109
+        """Ask a broker one question now; returns when it has answered.
+
+        Raises at the first failure, with its reason: AuthenticationError for a refused login and
+        for TLS on one side only, DeadlineError after `timeout` seconds, UnavailableError for an
+        unknown host, a refused connection, or a server that is not a broker.
+
+        >>> await consumer.ping()  # doctest: +SKIP
+        """
+        self._check_open()
+        await self._core.ping(timeout)
+
+    async def wait_for_assignment(self, timeout: float | None = None) -> set[TopicPartition]:  # noqa: ASYNC109
+        """Wait until the group has given this consumer its partitions, with their positions.
+
+        As the blocking consumer's: returns the partitions; raises DeadlineError after `timeout`
+        seconds, naming what is missing, and whatever poll() would raise.
+        """
+        self._check_reads()
+        with self._one_task():
+            self._core.begin_wait()
+            return await self._until_assigned(self._limit(timeout))
+
     # -- the end -------------------------------------------------------------------------------
 
     async def close(self, timeout: float = CLOSE_SECONDS) -> None:  # noqa: ASYNC109
@@ -178,23 +205,54 @@ class Consumer(ConsumerBase):
 
     async def _poll(self, timeout_s: float, take: Callable[[], T]) -> T | None:
         self._check_reads()
+        with self._one_task():
+            self._core.begin_poll()
+            return await self._until(asyncio.get_running_loop().time() + timeout_s, take)
+
+    @contextmanager
+    def _one_task(self) -> Iterator[None]:
         if self._polling:
             raise ConcurrentUseError("another task polls this consumer: one at a time")
         self._polling = True
         try:
-            self._core.begin_poll()
-            return await self._until(asyncio.get_running_loop().time() + timeout_s, take)
+            yield
         finally:
             self._polling = False
             self._core.end_poll()
+
+    async def _until_assigned(self, limit_s: float) -> set[TopicPartition]:
+        loop = asyncio.get_running_loop()
+        deadline_s = loop.time() + limit_s
+        while True:
+            self._bell.clear()
+            self._raise_wakeup()
+            await self._run_steps()
+            self._core.raise_failures()
+            pending = self._core.assignment_pending()
+            if pending is None:
+                return self.assignment()
+            if loop.time() >= deadline_s:
+                raise DeadlineError(f"no assignment within {limit_s:g} s: {pending}")
+            await self._ring_or(min(deadline_s, loop.time() + LOOK_SECONDS))
+
+    async def _ring_or(self, deadline_s: float) -> None:
+        """Wait until something has changed, but not past the deadline."""
+        try:
+            async with asyncio.timeout_at(deadline_s):
+                await self._bell.wait()
+        except TimeoutError:
+            pass
+
+    def _raise_wakeup(self) -> None:
+        if self._woken:
+            self._woken = False
+            raise WakeupError("wakeup() was called")
 
     async def _until(self, deadline_s: float, take: Callable[[], T]) -> T | None:
         loop = asyncio.get_running_loop()
         while True:
             self._bell.clear()
-            if self._woken:
-                self._woken = False
-                raise WakeupError("wakeup() was called")
+            self._raise_wakeup()
             await self._run_steps()
             found = take() if self._core.buffer.ready else None
             if found:
@@ -202,11 +260,7 @@ class Consumer(ConsumerBase):
             self._core.raise_failures()
             if loop.time() >= deadline_s:
                 return None
-            try:
-                async with asyncio.timeout_at(deadline_s):
-                    await self._bell.wait()
-            except TimeoutError:
-                pass
+            await self._ring_or(deadline_s)
 
     async def _run_steps(self) -> None:
         step = self._core.take_step()

@@ -22,7 +22,7 @@ from barnabas.clients.group.one_thread import OneThread
 from barnabas.clients.group.positions.offset_requests import OffsetAndTimestamp
 from barnabas.clients.group.positions.offset_reset import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.clients.group.settings import ConsumerSettings
-from barnabas.model.errors import BarnabasError, LocalError
+from barnabas.model.errors import BarnabasError, DeadlineError, LocalError
 from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, as_topic_partition
 from barnabas.records.record import Record
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 CLOSE_SECONDS = 30.0
 ITERATION_SECONDS = 1.0
+PING_SECONDS = 10.0
+LOOK_SECONDS = 0.05
 OnCommit = Callable[[Mapping[TopicPartition, OffsetAndMetadata], BarnabasError | None], Any]
 T = TypeVar("T")
 
@@ -210,6 +212,40 @@ class Consumer(ConsumerBase):
         with self._one_thread:
             return self._call(self._core.partitions_for(topic, self._limit(timeout)))
 
+    def ping(self, timeout: float = PING_SECONDS) -> None:
+        """Ask a broker one question now; returns when it has answered.
+
+        Raises at the first failure, with its reason: AuthenticationError for a refused login and
+        for TLS on one side only, DeadlineError after `timeout` seconds, UnavailableError for an
+        unknown host, a refused connection, or a server that is not a broker.
+
+        >>> consumer.ping()  # doctest: +SKIP
+        """
+        with self._one_thread:
+            self._call(self._core.ping(timeout))
+
+    def wait_for_assignment(self, timeout: float | None = None) -> set[TopicPartition]:
+        """Wait until the group has given this consumer its partitions, with their positions.
+
+        Records that are sent afterwards are read, also with auto.offset.reset=latest. Returns the
+        partitions, none if the group has more members than partitions. Listeners are called;
+        records that arrive meanwhile are kept for poll(), and nothing is committed.
+
+        Raises DeadlineError after `timeout` seconds (default: default.api.timeout.ms), naming what
+        is missing, and whatever poll() would raise.
+
+        >>> consumer.subscribe(["orders"])  # doctest: +SKIP
+        >>> consumer.wait_for_assignment(10)  # doctest: +SKIP
+        {TopicPartition(topic='orders', partition=0)}
+        """
+        with self._one_thread:
+            self._check_reads()
+            self._core.begin_wait()
+            try:
+                return self._until_assigned(self._limit(timeout))
+            finally:
+                self._core.end_poll()
+
     # -- the end -------------------------------------------------------------------------------
 
     def close(self, timeout: float = CLOSE_SECONDS) -> None:
@@ -285,6 +321,21 @@ class Consumer(ConsumerBase):
                 self._bell.wait(left)
         finally:
             self._core.end_poll()
+
+    def _until_assigned(self, limit_s: float) -> set[TopicPartition]:
+        deadline = time.monotonic() + limit_s
+        while True:
+            self._bell.clear()
+            self._raise_wakeup()
+            self._run_steps()
+            self._core.raise_failures()
+            pending = self._core.assignment_pending()
+            if pending is None:
+                return self.assignment()
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise DeadlineError(f"no assignment within {limit_s:g} s: {pending}")
+            self._bell.wait(min(left, LOOK_SECONDS))
 
     def _run_steps(self) -> None:
         """What the group asks of this thread; a listener's error is raised when all is done."""

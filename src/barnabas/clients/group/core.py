@@ -112,8 +112,8 @@ class ConsumerCore:
         except RuntimeError:
             raise ClosedError("the consumer is closed") from None
 
-    def begin_poll(self) -> None:
-        """The application polls: what it got before counts as processed, and may be committed."""
+    def begin_wait(self) -> int:
+        """The application waits for its group: it counts as alive. Returns the time."""
         now_ms = self._clock.monotonic_ms()
         if self.driver is not None:
             first = not self.driver.polls.last_ms
@@ -121,6 +121,11 @@ class ConsumerCore:
             self.driver.polls.polling = True
             if first:
                 self.wake()
+        return now_ms
+
+    def begin_poll(self) -> None:
+        """The application polls: what it got before counts as processed, and may be committed."""
+        now_ms = self.begin_wait()
         if not self.settings.auto_commit or now_ms < self._next_auto_commit_ms:
             return
         first = self._next_auto_commit_ms == 0
@@ -300,6 +305,24 @@ class ConsumerCore:
     async def partitions_for(self, topic: str, timeout_s: float) -> list[int]:
         return await self.client.partitions(topic, self._loop.time() + timeout_s)
 
+    def assignment_pending(self) -> str | None:
+        """What keeps this consumer from reading its share; None when nothing does.
+
+        A member that the group gave no partitions reads its share, which is empty.
+        """
+        topics = self.subscription.topics
+        missing = sorted(t for t in topics if not self.client.metadata.partition_count(t))
+        if self.client.outage.cause is not None:
+            return str(self.client.outage.cause)
+        if self.driver is not None and self.subscription.uses_group:
+            member = self.driver.member
+            if missing and self.client.metadata.generation:
+                return f"topic {missing[0]!r} does not exist"
+            if member.group.generation_id < 0 or not member.settled:
+                return "the group has not finished its rebalance"
+        unpositioned = [s.partition for s in self.subscription.states() if not s.has_position]
+        return f"{unpositioned[0]} has no position yet" if unpositioned else None
+
     async def position(self, place: TopicPartition, timeout_s: float) -> int:
         """The position, waited for while it is being found out."""
         state = self.subscription.require(place)
@@ -313,6 +336,9 @@ class ConsumerCore:
         except TimeoutError:
             raise DeadlineError(f"{place}: no position within {timeout_s:g} s") from None
         return state.offset
+
+    async def ping(self, timeout_s: float) -> None:
+        await self.client.ping(timeout_s)
 
     async def unsubscribe(self) -> None:
         if self.driver is not None:

@@ -98,6 +98,17 @@ class Producer:
         """The partition numbers of a topic."""
         return list(range((await self._appender(topic)).count))
 
+    async def ping(self, timeout: float = 10.0) -> None:  # noqa: ASYNC109
+        """Ask a broker one question now; returns when it has answered.
+
+        Raises at the first failure, with its reason: AuthenticationError for a refused login and
+        for TLS on one side only, DeadlineError after `timeout` seconds, UnavailableError for an
+        unknown host, a refused connection, or a server that is not a broker.
+
+        >>> await producer.ping()  # doctest: +SKIP
+        """
+        await self._core.client.ping(timeout)
+
     async def __aenter__(self) -> Self:
         return self
 

@@ -123,6 +123,17 @@ class Producer:
         """The partition numbers of a topic."""
         return list(range(self._appender(topic).count))
 
+    def ping(self, timeout: float = 10.0) -> None:
+        """Ask a broker one question now; returns when it has answered.
+
+        Raises at the first failure, with its reason: AuthenticationError for a refused login and
+        for TLS on one side only, DeadlineError after `timeout` seconds, UnavailableError for an
+        unknown host, a refused connection, or a server that is not a broker.
+
+        >>> producer.ping()  # doctest: +SKIP
+        """
+        self._thread.call(self._core.client.ping(timeout))
+
     def __enter__(self) -> Self:
         return self
 

@@ -101,6 +101,14 @@ OFFSET_KEYS = [
 ]
 
 GROUP_MEMBER_KEYS = [
+    ConfigKey(
+        "bootstrap.timeout.ms",
+        LONG,
+        60_000,
+        "A consumer that has never reached a broker for so long raises the reason from poll(); "
+        "0: it tries for ever.",
+        at_least(0),
+    ),
     ConfigKey("group.id", STRING, None, "The group; needed by subscribe() and commit()."),
     ConfigKey("group.instance.id", STRING, None, "Makes the member static (KIP-345)."),
     ConfigKey(

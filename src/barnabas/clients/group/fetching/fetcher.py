@@ -97,6 +97,8 @@ class Fetcher:
             self._work.start("metadata", lambda: self._client.refresh(topics))
             for state in plan.leaderless:
                 self._rest(state)
+                if state.partition.topic in self._client.metadata.topics:
+                    self._client.note_no_leader(state.partition)
         if plan.unvalidated:
             self.on_unvalidated()
         for node_id, node in plan.nodes.items():

@@ -70,6 +70,7 @@ class MembershipDriver:
         self._sending: asyncio.Task[None] | None = None
         self._seen = (-1, -1)
         self._looked_up = -1
+        self._look_again_at_ms = 0
         self._broker_matches = False
         self._work = BackgroundWork(self._woken.set, settings.client.retry_backoff_ms / 1000)
         self._divided: dict[str, int] = {}
@@ -114,7 +115,9 @@ class MembershipDriver:
     def _step(self, now_ms: int) -> None:
         if not self._subscription.uses_group or not self.polls.last_ms:
             return
-        if self._looked_up != self._subscription.generation or self._client.metadata_is_stale:
+        missing = now_ms >= self._look_again_at_ms
+        known = self._looked_up == self._subscription.generation
+        if missing or not known or self._client.metadata_is_stale:
             self._work.start("metadata", self._look_up)
         if self._looked_up < 0:
             return
@@ -160,6 +163,14 @@ class MembershipDriver:
             self._client.interests = set()  # an earlier subscription was a pattern
         await self._client.refresh(self._subscription.topics)
         self._looked_up = generation
+        for topic in self._subscription.topics:
+            self._client.note_topic(topic)
+        self._look_again_at_ms = self._clock.monotonic_ms() + self._missing_pause_ms()
+
+    def _missing_pause_ms(self) -> int:
+        """How long to wait before looking for subscribed topics that do not exist."""
+        counts = self._counts(self._subscription.topics)
+        return LOOK_MS if 0 in counts.values() else self._settings.client.metadata_max_age_ms
 
     async def _ask_who_matches(self) -> None:
         """Under KIP-848 a broker that knows how matches the pattern itself."""

@@ -267,8 +267,11 @@ class PositionKeeper:
             self._buffer.fail(state, state.stamp, error)
 
     def _look_up(self, state: PartitionState) -> None:
-        if state.partition.topic in self._client.metadata.topics:
+        metadata = self._client.metadata
+        if state.partition.topic in metadata.topics:
             self._rest(state)
+            if metadata.leader_of(state.partition) is None:
+                self._client.note_no_leader(state.partition)
         topics = {state.partition.topic}
         self._work.start("metadata", lambda: self._client.refresh(topics))
 
