@@ -17,8 +17,8 @@ import psutil
 from confluent_kafka import Producer
 
 import barnabas
+from barnabas.broker.broker_process import BrokerProcess
 from barnabas.model.errors import BrokerError
-from barnabas.testing.broker_process import BrokerProcess
 from barnabas.testing.cluster import Cluster
 from benchmarks.report import Report
 

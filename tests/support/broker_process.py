@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from barnabas.testing.broker_process import free_port
+from barnabas.broker.broker_process import free_port
 
 
 class BrokerProcess:

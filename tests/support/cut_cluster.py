@@ -2,7 +2,7 @@
 
 from support.tcp_proxy import TcpProxy
 
-from barnabas.testing.broker_process import free_port
+from barnabas.broker.broker_process import free_port
 from barnabas.testing.cluster import Cluster
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from barnabas.broker.app import Broker
+from barnabas.broker.broker_process import START_SECONDS, STOP_SECONDS, free_port
 from barnabas.broker.config import BrokerConfig
 from barnabas.model.errors import LocalError
 from barnabas.runtime.clock import SystemClock
-from barnabas.testing.broker_process import START_SECONDS, STOP_SECONDS, free_port
 from barnabas.zk.sqlite_tree import EmbeddedStore
 
 _Result = TypeVar("_Result")

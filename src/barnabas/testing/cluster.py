@@ -14,8 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from barnabas.broker.broker_process import START_SECONDS, BrokerProcess
 from barnabas.model.errors import LocalError
-from barnabas.testing.broker_process import START_SECONDS, BrokerProcess
 from barnabas.testing.broker_threads import BrokerInThread, BrokerLoop
 from barnabas.testing.server import PRODUCE_SECONDS, KafkaServer
 from barnabas.testing.topic_news import wait_until_known

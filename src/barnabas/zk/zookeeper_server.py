@@ -1,8 +1,9 @@
 """A real ZooKeeper server without a download: its classes are in PySpark's jars.
 
 `ZooKeeperServer` writes a configuration, runs one server in a Java process of its own and waits
-until it serves. Several of them with the same list of members are an ensemble. PySpark is looked
-up, not imported, so this costs nothing in a process that has no use for Spark.
+until it serves. The process ends with this one, even when this one is killed. Several servers with
+the same list of members are an ensemble. PySpark is looked up, not imported, so this costs nothing
+in a process that has no use for Spark.
 """
 
 import asyncio
@@ -11,12 +12,14 @@ import importlib.util
 import os
 import signal
 import socket
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from barnabas.model.errors import DeadlineError, LocalError, UnavailableError
 from barnabas.model.properties import render_properties
+from barnabas.runtime.child_process import spawn
 from barnabas.runtime.java import find_java
 
 _STANDALONE = "org.apache.zookeeper.server.ZooKeeperServerMain"
@@ -61,7 +64,7 @@ class ZooKeeperServer:
 
     def __init__(self, config: ServerConfig) -> None:
         self._config = config
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._port = config.port
 
     @property
@@ -71,6 +74,11 @@ class ZooKeeperServer:
     @property
     def port(self) -> int:
         return self._port
+
+    @property
+    def running(self) -> bool:
+        """Whether the process was started and has not ended."""
+        return self._process is not None and self._process.poll() is None
 
     @property
     def pid(self) -> int | None:
@@ -89,7 +97,7 @@ class ZooKeeperServer:
         main = _QUORUM if self._config.members else _STANDALONE
         log = (self._config.data_dir / "zookeeper.log").open("ab")
         with log:
-            self._process = await asyncio.create_subprocess_exec(
+            command = [
                 java,
                 f"-Xmx{self._config.max_heap}",
                 "-XX:+UseSerialGC",
@@ -98,7 +106,10 @@ class ZooKeeperServer:
                 f"{jars}/*",
                 main,
                 str(config_file),
-                stdin=asyncio.subprocess.DEVNULL,
+            ]
+            self._process = spawn(
+                command,
+                stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -118,14 +129,13 @@ class ZooKeeperServer:
         """End the process and wait for it; SIGKILL if it does not go in time."""
         if self._process is None:
             return
-        with contextlib.suppress(ProcessLookupError):
-            self._process.terminate()
+        process, self._process = self._process, None
+        process.terminate()
         try:
-            await asyncio.wait_for(self._process.wait(), timeout_s)
-        except TimeoutError:
-            self._process.kill()
-            await self._process.wait()
-        self._process = None
+            await asyncio.to_thread(process.wait, timeout_s)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            await asyncio.to_thread(process.wait)
 
     def pause(self) -> None:
         """SIGSTOP, for tests of a server that hangs."""
@@ -157,10 +167,10 @@ class ZooKeeperServer:
         return b"Mode:" in answer
 
     def _raise_if_dead(self) -> None:
-        if self._process is not None and self._process.returncode is not None:
+        code = None if self._process is None else self._process.poll()
+        if code is not None:
             log = (self._config.data_dir / "zookeeper.log").read_text(errors="replace")
             tail = "\n".join(log.splitlines()[-15:])
-            code = self._process.returncode
             raise UnavailableError(f"ZooKeeper ended with exit code {code}:\n{tail}")
 
 

@@ -1,53 +1,147 @@
 """`barnabas up --brokers N`: a ZooKeeper and N brokers on this machine, in the foreground.
 
 Each is a process of its own, as in a real cluster, with data and log file below the data
-directory. Ctrl-C or SIGTERM stops the brokers in turn, then ZooKeeper.
+directory. Ctrl-C or SIGTERM stops the brokers in turn, then ZooKeeper; if this process is killed,
+they are killed with it. Settings that are not given have the broker's own defaults, but for those
+in `_cluster_settings`.
 """
 
+import asyncio
 import queue
 import signal
 import sys
 from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
+from barnabas.broker.broker_process import START_SECONDS, BrokerEndedError, BrokerProcess
 from barnabas.cli.servers.data_dir import held
 from barnabas.model.errors import ConfigError, LocalError
-from barnabas.testing.broker_process import BrokerEndedError
-from barnabas.testing.cluster import Cluster
+from barnabas.zk.zookeeper_server import ServerConfig, ZooKeeperServer
 
 _SESSION_MS = 6000
+_CHECK_SECONDS = 0.5
+_TICK_MS = 1000
+_MAX_BROKERS = 100
 _INTERRUPTED = 130
 
 
-def run_cluster(brokers: int, port: int, data_dir: Path, settings: Mapping[str, object]) -> int:
+@dataclass(frozen=True, slots=True)
+class LocalClusterConfig:
+    """Brokers 1 to n. They take the ports from `port` on, or free ones with 0."""
+
+    brokers: int
+    host: str
+    port: int
+    data_dir: Path
+    settings: Mapping[str, object]
+
+
+class LocalCluster:
+    """The processes of a cluster; a context manager that starts and stops them."""
+
+    def __init__(self, config: LocalClusterConfig) -> None:
+        self._config = config
+        self._settings = {**_cluster_settings(config.brokers), **config.settings}
+        self._zookeeper = ZooKeeperServer(
+            ServerConfig(config.data_dir / "zookeeper", tick_ms=_TICK_MS)
+        )
+        self._stack = ExitStack()
+        self.brokers: list[BrokerProcess] = []
+
+    @property
+    def zookeeper_connect(self) -> str:
+        return self._zookeeper.connect_string
+
+    @property
+    def bootstrap_servers(self) -> str:
+        return ",".join(broker.address for broker in self.brokers)
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            stack.callback(lambda: asyncio.run(self._zookeeper.stop()))
+            asyncio.run(self._zookeeper.start(START_SECONDS))
+            self.brokers = [self._broker(number) for number in range(1, self._config.brokers + 1)]
+            for broker in self.brokers:
+                stack.callback(_kill, broker)
+                broker.launch()
+            for broker in self.brokers:
+                broker.wait_until_ready()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def stop_brokers(self) -> None:
+        """Stop one broker after the other, each with a controlled shutdown."""
+        for broker in self.brokers:
+            if broker.running:
+                broker.terminate()
+
+    def _broker(self, number: int) -> BrokerProcess:
+        config = self._config
+        port = config.port + number - 1 if config.port else 0
+        settings = {**self._settings, "zookeeper.connect": self.zookeeper_connect}
+        return BrokerProcess(number, config.data_dir, settings, port, config.host)
+
+
+def run_cluster(config: LocalClusterConfig) -> int:
     """Serve until a signal; the exit code tells which."""
-    if brokers > 100:
-        raise ConfigError(f"--brokers {brokers}: one machine takes 100 at most")
-    config = {
-        "zookeeper.session.timeout.ms": _SESSION_MS,
-        "default.replication.factor": min(3, brokers),
-        "min.insync.replicas": min(2, brokers),
-        "replica.lag.time.max.ms": 30_000,
-        **settings,
-    }
+    if config.brokers > _MAX_BROKERS:
+        raise ConfigError(f"--brokers {config.brokers}: one machine takes {_MAX_BROKERS} at most")
     received: queue.SimpleQueue[int] = queue.SimpleQueue()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _frame: received.put(number))
-    with held(data_dir):
+    with held(config.data_dir):
         try:
-            with Cluster(brokers, config, data_dir=data_dir, port=port, tick_ms=1000) as cluster:
+            with LocalCluster(config) as cluster:
                 last = _serve(cluster, received)
         except BrokerEndedError as error:
             raise LocalError(f"broker {error.broker_id}: {error.last_words}") from error
     return _INTERRUPTED if last == signal.SIGINT else 0
 
 
-def _serve(cluster: Cluster, received: "queue.SimpleQueue[int]") -> int:
+def _serve(cluster: LocalCluster, received: "queue.SimpleQueue[int]") -> int:
     """The signal that ended it."""
     sys.stdout.write(f"ZooKeeper on {cluster.zookeeper_connect}\n")
     sys.stdout.write(f"listening on {cluster.bootstrap_servers}\n")
     sys.stdout.flush()
-    last = received.get()
-    for broker_id in cluster.brokers:
-        cluster.stop(broker_id)
+    last = _next_signal(cluster, received)
+    cluster.stop_brokers()
     return last
+
+
+def _next_signal(cluster: LocalCluster, received: "queue.SimpleQueue[int]") -> int:
+    """Wait for a signal; meanwhile report each broker that ends by itself."""
+    watched = list(cluster.brokers)
+    while True:
+        with suppress(queue.Empty):
+            return received.get(timeout=_CHECK_SECONDS)
+        for broker in [item for item in watched if not item.running]:
+            watched.remove(broker)
+            sys.stderr.write(
+                f"barnabas up: broker {broker.broker_id} has ended; see {broker.log_file}\n"
+            )
+
+
+def _cluster_settings(brokers: int) -> dict[str, object]:
+    """What differs from the broker's defaults: topics are replicated, a crash is noticed soon."""
+    return {
+        "zookeeper.session.timeout.ms": _SESSION_MS,
+        "default.replication.factor": min(3, brokers),
+        "min.insync.replicas": min(2, brokers),
+    }
+
+
+def _kill(broker: BrokerProcess) -> None:
+    if broker.running:
+        broker.kill()

@@ -56,14 +56,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run_cluster(arguments: argparse.Namespace, settings: dict[str, object]) -> int:
-    from barnabas.cli.servers.local_cluster import run_cluster
+    from barnabas.cli.servers.local_cluster import LocalClusterConfig, run_cluster
 
     serving = load(_SERVING)
     serving.set_up_logging(arguments.log_level)
     serving.check_settings(settings)
     data_dir = Path(str(settings.pop("log.dirs"))) / "cluster"
     del settings["listeners"]
-    return run_cluster(arguments.brokers, arguments.port, data_dir, settings)
+    host = arguments.host
+    return run_cluster(
+        LocalClusterConfig(arguments.brokers, host, arguments.port, data_dir, settings)
+    )
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, object]:

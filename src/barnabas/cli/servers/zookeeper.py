@@ -10,11 +10,15 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from barnabas.cli.framework.exit_codes import DONE, FAILED, INTERRUPTED
 from barnabas.cli.framework.options import port_number
 from barnabas.cli.servers.data_dir import held
 from barnabas.model.errors import ConfigError
+
+if TYPE_CHECKING:
+    from barnabas.zk.zookeeper_server import ZooKeeperServer
 
 EXAMPLE = "barnabas zookeeper --port 2181 --data-dir ./zookeeper"
 _CHECK_SECONDS = 0.5
@@ -58,7 +62,7 @@ async def _serve(arguments: argparse.Namespace, data_dir: Path, members: dict[in
         await server.start()
         sys.stdout.write(f"listening on {server.connect_string}\n")
         sys.stdout.flush()
-        return await _until_stopped(server.pid, stopped)
+        return await _until_stopped(server, stopped)
     finally:
         await server.stop()
 
@@ -73,21 +77,13 @@ def _members(items: Sequence[str]) -> dict[int, str]:
     return found
 
 
-async def _until_stopped(pid: int | None, stopped: "asyncio.Future[int]") -> int:
+async def _until_stopped(server: "ZooKeeperServer", stopped: "asyncio.Future[int]") -> int:
     while not stopped.done():
         await asyncio.wait([stopped], timeout=_CHECK_SECONDS)
-        if pid is not None and not _alive(pid):
+        if not server.running:
             sys.stderr.write("barnabas zookeeper: the server has ended\n")
             return FAILED
     return INTERRUPTED if stopped.result() == signal.SIGINT else DONE
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def _stop(stopped: "asyncio.Future[int]", number: int) -> None:

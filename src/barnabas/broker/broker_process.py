@@ -1,4 +1,7 @@
-"""A broker in a process of its own, as an operator runs it: `barnabas broker` with a file."""
+"""A broker in a process of its own, as an operator runs it: `barnabas broker` with a file.
+
+The process ends with this one, even when this one is killed.
+"""
 
 import os
 import secrets
@@ -13,6 +16,7 @@ from pathlib import Path
 
 from barnabas.model.errors import DeadlineError, LocalError
 from barnabas.model.properties import render_properties
+from barnabas.runtime.child_process import spawn
 
 _PORTS = range(15_000, 32_000)
 START_SECONDS = 60.0
@@ -33,9 +37,15 @@ class BrokerProcess:
     """One broker of a cluster; `kills` counts the real kills."""
 
     def __init__(
-        self, broker_id: int, directory: Path, settings: Mapping[str, object], port: int = 0
+        self,
+        broker_id: int,
+        directory: Path,
+        settings: Mapping[str, object],
+        port: int = 0,
+        host: str = "127.0.0.1",
     ) -> None:
         self.broker_id = broker_id
+        self._host = f"[{host}]" if ":" in host else host
         self.port = port or free_port()
         self.data_dir = directory / f"broker-{broker_id}"
         self.log_file = directory / f"broker-{broker_id}.log"
@@ -43,7 +53,7 @@ class BrokerProcess:
         self._config = directory / f"broker-{broker_id}.properties"
         self.settings = {
             "broker.id": broker_id,
-            "listeners": f"PLAINTEXT://127.0.0.1:{self.port}",
+            "listeners": f"PLAINTEXT://{self._host}:{self.port}",
             "log.dirs": str(self.data_dir),
             **settings,
         }
@@ -51,7 +61,7 @@ class BrokerProcess:
 
     @property
     def address(self) -> str:
-        return f"127.0.0.1:{self.port}"
+        return f"{self._host}:{self.port}"
 
     @property
     def pid(self) -> int:
@@ -68,7 +78,7 @@ class BrokerProcess:
         command = [sys.executable, "-m", "barnabas.cli.main", "broker"]
         command += ["--config", str(self._config), "--log-level", "INFO"]
         with self.log_file.open("ab") as log:
-            self._process = subprocess.Popen(
+            self._process = spawn(
                 command,
                 stdout=subprocess.PIPE,
                 stderr=log,

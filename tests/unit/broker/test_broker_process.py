@@ -1,4 +1,4 @@
-from barnabas.testing.broker_process import BrokerEndedError
+from barnabas.broker.broker_process import BrokerEndedError
 
 
 def test_the_last_words_of_a_broker():

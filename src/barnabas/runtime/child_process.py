@@ -1,0 +1,125 @@
+"""Child processes that end with their parent, even when the parent is killed.
+
+`spawn` starts a command through this file, run as a script. On Linux the script asks the kernel
+for a signal at its parent's death and then becomes the command, so that the process id is the
+command's own. Elsewhere it stays as a guardian: it runs the command and kills it when the pipe
+from its parent closes.
+"""
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import Any
+
+KERNEL, PIPE = "kernel", "pipe"
+_PR_SET_PDEATHSIG = 1
+_USAGE = 2
+
+
+def default_way() -> str:
+    """How the parent's death is noticed on this system."""
+    return KERNEL if sys.platform == "linux" else PIPE
+
+
+def spawn(
+    command: Sequence[str], *, way: str | None = None, **options: Any
+) -> "subprocess.Popen[Any]":
+    """Start a command that is killed when this process ends.
+
+    Parameters:
+        command: The program and its arguments.
+        way: KERNEL or PIPE; by default the one of this system.
+        options: Passed to `subprocess.Popen`. With PIPE, `stdin` is the pipe that keeps the
+            command alive: `communicate()` closes it.
+
+    Raises:
+        OSError: The process cannot be started.
+    """
+    way = way or default_way()
+    wrapped = [sys.executable, "-I", "-S", __file__, way, str(os.getpid()), *command]
+    if way == PIPE:
+        options["stdin"] = subprocess.PIPE
+    # The kernel watches the thread that forked, not the process: a thread that lasts does it.
+    return _spawner.start(wrapped, options)
+
+
+class _Spawner:
+    """One thread, alive until the process ends, that starts all children."""
+
+    def __init__(self) -> None:
+        self._requests: queue.SimpleQueue[tuple[Sequence[str], dict[str, Any], Future[Any]]] = (
+            queue.SimpleQueue()
+        )
+        self._lock = threading.Lock()
+        self._thread_of_process: int | None = None
+
+    def start(self, command: Sequence[str], options: dict[str, Any]) -> "subprocess.Popen[Any]":
+        with self._lock:
+            if self._thread_of_process != os.getpid():  # also after a fork, which copies no threads
+                self._thread_of_process = os.getpid()
+                threading.Thread(target=self._run, name="child-spawner", daemon=True).start()
+        answer: Future[Any] = Future()
+        self._requests.put((command, options, answer))
+        process: subprocess.Popen[Any] = answer.result()
+        return process
+
+    def _run(self) -> None:
+        while True:
+            command, options, answer = self._requests.get()
+            try:
+                answer.set_result(subprocess.Popen(command, **options))
+            except BaseException as error:  # noqa: BLE001 - raised in the thread that asked
+                answer.set_exception(error)
+
+
+_spawner = _Spawner()
+
+
+def _become(parent: int, command: Sequence[str]) -> None:
+    """Replace this process by the command, to be killed by the kernel at the parent's death."""
+    import ctypes  # only the script needs it
+
+    library = ctypes.CDLL(None, use_errno=True)
+    if library.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
+    if os.getppid() != parent:  # it ended before the kernel was asked
+        sys.exit(1)
+    os.execvp(command[0], list(command))
+
+
+def _guard(command: Sequence[str]) -> int:
+    """Run the command; kill it when standard input closes. Signals are passed on."""
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, _frame: child.send_signal(number))
+    threading.Thread(target=_kill_at_end_of_input, args=(child,), daemon=True).start()
+    code = child.wait()
+    return code if code >= 0 else 128 - code
+
+
+def _kill_at_end_of_input(child: "subprocess.Popen[bytes]") -> None:
+    while os.read(0, 1):
+        pass
+    child.kill()
+
+
+def _main(arguments: Sequence[str]) -> int:
+    if len(arguments) < 3 or arguments[0] not in (KERNEL, PIPE):
+        sys.stderr.write("usage: child_process.py kernel|pipe PARENT COMMAND…\n")
+        return _USAGE
+    try:
+        if arguments[0] == KERNEL:
+            _become(int(arguments[1]), arguments[2:])
+        return _guard(arguments[2:])
+    except OSError as error:
+        sys.stderr.write(f"{arguments[2]}: {error.strerror}\n")
+        return 127
+
+
+if __name__ == "__main__":
+    sys.exit(_main(sys.argv[1:]))

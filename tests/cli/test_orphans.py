@@ -1,0 +1,61 @@
+"""Servers that a command started end with it, even when it is killed."""
+
+import signal
+import subprocess
+import sys
+
+import psutil
+import pytest
+
+from barnabas import Admin
+from barnabas.admin import ConfigResource
+
+pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("zookeeper")]
+
+
+def start(*arguments):
+    command = [sys.executable, "-m", "barnabas.cli.main", *(str(item) for item in arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def kill_and_wait(process):
+    """SIGKILL a command; its descendants have to end by themselves."""
+    children = psutil.Process(process.pid).children(recursive=True)
+    process.kill()
+    process.communicate(timeout=30)
+    _, alive = psutil.wait_procs(children, timeout=30)
+    for child in alive:
+        child.kill()
+    return len(children), alive
+
+
+def test_zookeeper_ends_with_its_command(tmp_path):
+    process = start("zookeeper", "--port", 0, "--data-dir", tmp_path)
+    assert process.stdout.readline().startswith("listening on")
+    assert kill_and_wait(process) == (1, [])
+
+
+def test_a_cluster_ends_with_its_command(tmp_path):
+    process = start("up", "--brokers", 2, "--port", 0, "--data-dir", tmp_path)
+    assert process.stdout.readline().startswith("ZooKeeper on")
+    address = process.stdout.readline().removeprefix("listening on ").strip()
+    with Admin({"bootstrap.servers": address}) as admin:
+        assert len(admin.describe_cluster().brokers) == 2
+    assert kill_and_wait(process) == (3, [])
+
+
+def test_a_cluster_has_the_brokers_own_defaults(tmp_path):
+    process = start("up", "--brokers", 2, "--port", 0, "--data-dir", tmp_path)
+    process.stdout.readline()
+    address = process.stdout.readline().removeprefix("listening on ").strip()
+    try:
+        with Admin({"bootstrap.servers": address}) as admin:
+            resource = ConfigResource.broker(1)
+            found = admin.describe_configs([resource])[resource]
+        assert found["offsets.topic.num.partitions"].value == "50"
+        assert found["transaction.state.log.num.partitions"].value == "50"
+        assert found["replica.fetch.backoff.ms"].value == "1000"
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    assert process.returncode == 0

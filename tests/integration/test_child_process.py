@@ -1,0 +1,66 @@
+"""Children that end with their parent, by either way of noticing its death."""
+
+import signal
+import subprocess
+import sys
+import threading
+
+import psutil
+import pytest
+
+from barnabas.runtime.child_process import KERNEL, PIPE, spawn
+
+pytestmark = pytest.mark.integration
+
+PARENT = """
+import sys, time
+from barnabas.runtime.child_process import spawn
+child = spawn([sys.executable, "-c", "import time; print('up', flush=True); time.sleep(600)"],
+              way=sys.argv[1])
+time.sleep(600)
+"""
+WAYS = pytest.mark.parametrize("way", [KERNEL, PIPE])
+
+
+@WAYS
+def test_a_killed_parent_takes_its_child_along(way):
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, way], stdout=subprocess.PIPE)
+    assert parent.stdout.readline() == b"up\n"
+    children = psutil.Process(parent.pid).children(recursive=True)
+    parent.kill()
+    parent.communicate(timeout=30)
+    _, alive = psutil.wait_procs(children, timeout=30)
+    assert children
+    assert alive == []
+
+
+@WAYS
+def test_the_end_of_the_thread_that_asked_changes_nothing(way):
+    started = []
+    command = [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(600)"]
+
+    def start():
+        started.append(spawn(command, way=way, stdout=subprocess.PIPE))
+
+    thread = threading.Thread(target=start)
+    thread.start()
+    thread.join()
+    with started[0] as child:
+        assert child.stdout.readline() == b"up\n"
+        assert child.poll() is None
+        child.terminate()
+        assert child.wait(30) in (-signal.SIGTERM, 128 + signal.SIGTERM)
+
+
+@WAYS
+def test_the_exit_code_is_the_commands(way):
+    with spawn([sys.executable, "-c", "raise SystemExit(7)"], way=way) as child:
+        assert child.wait(30) == 7
+
+
+@WAYS
+def test_a_missing_program_is_told(way):
+    with spawn(["/no/such/program"], way=way, stderr=subprocess.PIPE) as child:
+        _, errors = child.communicate(timeout=30)
+    assert child.returncode == 127
+    assert b"/no/such/program: No such file" in errors
