@@ -15,6 +15,7 @@ from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.options import add_isolation_option
 from barnabas.cli.framework.places import expand, parse_partitions, parse_place
 from barnabas.cli.reading.filters import RecordFilter, add_filter_options
+from barnabas.cli.reading.group_reader import GroupReader
 from barnabas.cli.reading.offset_grammar import Bound, BoundKind, OffsetRange, parse_range
 from barnabas.cli.reading.record_output import FORMATS, RecordPrinter
 from barnabas.cli.reading.span_reader import POLL_SECONDS, read_spans
@@ -52,13 +53,11 @@ def run(arguments: argparse.Namespace) -> int:
     if not topics:
         raise ConfigError("which topic?")
     connection = Connection.of(arguments)
-    source = (
-        _as_group(connection, arguments, topics)
-        if arguments.group and not _by_range(arguments)
-        else _by_offsets(connection, arguments, topics)
-    )
-    printer = RecordPrinter(arguments.format, arguments.printf, sys.stdout.buffer)
-    _print(source, printer, RecordFilter.of(arguments), arguments)
+    output = Output(arguments)
+    if arguments.group and not _by_range(arguments):
+        _as_group(connection, arguments, topics, output)
+    else:
+        output.print_from(_by_offsets(connection, arguments, topics))
     return DONE
 
 
@@ -67,25 +66,32 @@ def _by_range(arguments: argparse.Namespace) -> bool:
     return arguments.offset not in (None, "start", "end") or arguments.tail is not None
 
 
-def _print(
-    source: Iterator[list[Record]],
-    printer: RecordPrinter,
-    wanted: RecordFilter,
-    arguments: argparse.Namespace,
-) -> None:
-    left = arguments.count
-    last = time.monotonic()
-    for records in source:
-        kept = wanted.apply(records)[:left]
-        printer.write(kept)
-        if records:
-            last = time.monotonic()
-        if left is not None:
-            left -= len(kept)
-            if left <= 0:
+class Output:
+    """Prints the wanted records until the count or the time-out of the options."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self._printer = RecordPrinter(arguments.format, arguments.printf, sys.stdout.buffer)
+        self._wanted = RecordFilter.of(arguments)
+        self._left = sys.maxsize if arguments.count is None else arguments.count
+        self._timeout: float | None = arguments.timeout
+        self.unread: list[Record] = []
+        """Records of the last batch that were neither printed nor left out by a filter."""
+
+    def print_from(self, source: Iterator[list[Record]]) -> None:
+        last = time.monotonic()
+        for records in source:
+            self._print(records)
+            last = time.monotonic() if records else last
+            timed_out = self._timeout is not None and time.monotonic() - last >= self._timeout
+            if self._left <= 0 or timed_out:
                 return
-        if arguments.timeout is not None and time.monotonic() - last >= arguments.timeout:
-            return
+
+    def _print(self, records: list[Record]) -> None:
+        self.unread = records
+        kept, read = self._wanted.first(records, self._left)
+        self._printer.write(kept)
+        self._left -= len(kept)
+        self.unread = records[read:]
 
 
 def _by_offsets(
@@ -115,13 +121,15 @@ def wanted_range(arguments: argparse.Namespace) -> OffsetRange:
 
 
 def _as_group(
-    connection: Connection, arguments: argparse.Namespace, topics: list[str]
-) -> Iterator[list[Record]]:
+    connection: Connection, arguments: argparse.Namespace, topics: list[str], output: Output
+) -> None:
     """As a member: committed offsets decide, -o only says where a new group begins."""
     reset = "latest" if arguments.offset == "end" else "earliest"
     options = {"group_id": arguments.group, "auto_offset_reset": reset}
     with connection.consumer(isolation_level=arguments.isolation_level, **options) as consumer:
         consumer.subscribe(topics)
-        while True:
-            polled = consumer.poll(POLL_SECONDS)
-            yield [record for records in polled.values() for record in records]
+        reader = GroupReader(consumer)
+        try:
+            output.print_from(reader.batches(POLL_SECONDS))
+        finally:
+            reader.give_back(output.unread)

@@ -44,6 +44,16 @@ class RecordFilter:
     def empty(self) -> bool:
         return self.key is None and self.value is None and not self.headers
 
+    def first(self, records: list[Record], limit: int) -> tuple[list[Record], int]:
+        """The first `limit` records that pass, and how many records were looked at for that."""
+        kept: list[Record] = []
+        for number, record in enumerate(records):
+            if len(kept) >= limit:
+                return kept, number
+            if self.empty or self.passes(record):
+                kept.append(record)
+        return kept, len(records)
+
     def apply(self, records: list[Record]) -> list[Record]:
         if self.empty:
             return records

@@ -19,6 +19,7 @@ from barnabas.cli.apache.flags import (
     say,
 )
 from barnabas.cli.framework.exit_codes import DONE, FAILED
+from barnabas.cli.reading.group_reader import GroupReader
 from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition
 from barnabas.records.record import Record
@@ -80,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     formatter = formatter_of(arguments)
     with contextlib.closing(Source(arguments)) as source:
-        count, code = _print(source.records(), formatter, arguments)
+        count, code = _print(source, formatter, arguments)
     sys.stdout.flush()
     sys.stderr.write(f"Processed a total of {count} messages\n")
     if arguments.enable_systest_events:
@@ -127,6 +128,7 @@ class Source:
         self._temporary = None if group or arguments.partition is not None else options["group_id"]
         self._connection = connection
         self._consumer: Consumer = connection.consumer(**options)
+        self._reader = GroupReader(self._consumer)
 
     def records(self) -> Iterator[list[Record]]:
         """What polls bring, empty lists included, for ever."""
@@ -139,9 +141,11 @@ class Source:
             consumer.subscribe(re.compile(arguments.include))
         else:
             consumer.subscribe([arguments.topic])
-        while True:
-            polled = consumer.poll(_POLL_SECONDS)
-            yield [record for records in polled.values() for record in records]
+        return self._reader.batches(_POLL_SECONDS)
+
+    def give_back(self, unread: list[Record]) -> None:
+        """Records that were not printed: the commit of `close` must not cover them."""
+        self._reader.give_back(unread)
 
     def close(self) -> None:
         self._consumer.close()
@@ -159,26 +163,43 @@ class Source:
             self._consumer.seek(place, int(offset))
 
 
-def _print(
-    source: Iterator[list[Record]], formatter: Any, arguments: argparse.Namespace
-) -> tuple[int, int]:
+def _print(source: Source, formatter: Any, arguments: argparse.Namespace) -> tuple[int, int]:
     """Print until the count, the time-out or a signal; how many, and the exit code."""
     left = sys.maxsize if arguments.max_messages is None else arguments.max_messages
     count, last = 0, time.monotonic()
     stopped: list[int] = []
     with contextlib.suppress(KeyboardInterrupt), _sigterm_into(stopped):
-        for records in source:
-            for record in records[: left - count]:
-                if not _write(formatter, record, skip=arguments.skip_message_on_error):
-                    return count, FAILED
-                count += 1
-            sys.stdout.buffer.flush()
+        for records in source.records():
+            wanted = records[: left - count]
+            with _unprinted_given_back(source, records) as printed:
+                for record in wanted:
+                    if not _write(formatter, record, skip=arguments.skip_message_on_error):
+                        break
+                    printed.append(record)
+            count += len(printed)
+            if len(printed) < len(wanted):
+                return count, FAILED
             last = time.monotonic() if records else last
             idle_ms = (time.monotonic() - last) * 1000
             timed_out = arguments.timeout_ms is not None and idle_ms >= arguments.timeout_ms
             if count >= left or stopped or timed_out:
                 break
     return count, DONE
+
+
+@contextlib.contextmanager
+def _unprinted_given_back(source: Source, records: list[Record]) -> Iterator[list[Record]]:
+    """The block appends what it wrote; when standard output fails, nothing of it counts."""
+    printed: list[Record] = []
+    unread = records
+    try:
+        try:
+            yield printed
+        finally:
+            sys.stdout.buffer.flush()
+            unread = records[len(printed) :]
+    finally:
+        source.give_back(unread)
 
 
 def _write(formatter: Any, record: Record, *, skip: bool) -> bool:
