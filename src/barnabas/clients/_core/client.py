@@ -210,9 +210,24 @@ class KafkaClient:
         self._keeper.interests = topics
 
     @property
+    def metadata_age_ms(self) -> float:
+        """Milliseconds since the last Metadata response."""
+        return (monotonic() - self._keeper.refreshed_at_s) * 1000
+
+    @property
     def metadata_is_stale(self) -> bool:
-        age = monotonic() - self._keeper.refreshed_at_s
-        return age * 1000 >= self.options.metadata_max_age_ms
+        return self.metadata_age_ms >= self.options.metadata_max_age_ms
+
+    def forget(self, topics: Iterable[str]) -> None:
+        """Ask for these topics no more, and drop their metadata."""
+        names = set(topics)
+        if self._keeper.interests is not None:
+            self._keeper.interests -= names
+        self.metadata.forget(names)
+
+    def take_lost(self) -> bool:
+        """Whether a broker has closed a connection since the last call: its leaders may move."""
+        return self._pool.take_lost()
 
     async def refresh(self, topics: Iterable[str] | None = None) -> None:
         """Fetch metadata of the given topics and of all interests."""

@@ -55,6 +55,13 @@ class ConnectionPool:
         # Shielded: one caller's time-out must not take the connection from the others.
         return await asyncio.shield(task)
 
+    def take_lost(self) -> bool:
+        """Whether a connection was lost since the last call; lost ones are forgotten."""
+        lost = [key for key, connection in self._connections.items() if connection.closed]
+        for key in lost:
+            del self._connections[key]
+        return bool(lost)
+
     def refuse(self, error: AuthenticationError) -> None:
         """The cluster does not let this client in."""
         self.refused = error

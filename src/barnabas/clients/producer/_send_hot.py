@@ -178,6 +178,8 @@ class TopicAppender:
     _appenders: list
     _count: cython.Py_ssize_t
     _sticky: cython.Py_ssize_t
+    _sticky_bytes: cython.Py_ssize_t
+    _available: tuple
     _hash_keys: cython.bint
 
     def __init__(self, partitions: int, limit: int, hash_keys: bool) -> None:
@@ -187,6 +189,8 @@ class TopicAppender:
         self._batches = [None] * partitions
         self._appenders = [None] * partitions
         self._sticky = 0
+        self._sticky_bytes = 0
+        self._available = ()
         self._hash_keys = hash_keys
 
     @property
@@ -199,14 +203,42 @@ class TopicAppender:
         """Where records without a key go for now."""
         return self._sticky
 
+    @property
+    def sticky_bytes(self) -> int:
+        """Bytes in batches of the sticky partition since it was chosen."""
+        appender: Any = self._appenders[self._sticky]
+        return self._sticky_bytes + (0 if appender is None else appender.size)
+
+    @property
+    def available(self) -> tuple[int, ...]:
+        """The partitions that have a leader; empty when no partition is known to have one."""
+        return self._available
+
+    @available.setter
+    def available(self, partitions: tuple[int, ...]) -> None:
+        self._available = partitions
+
     def stick_to(self, partition: int) -> None:
+        """Records without a key go to this partition from now on."""
+        appender: Any = self._appenders[partition]
+        # Records that are in its open batch already are none of this turn.
+        self._sticky_bytes = 0 if appender is None else -appender.size
         self._sticky = partition
 
-    def grow(self, partitions: int) -> None:
-        """The topic has more partitions than it had."""
-        more = partitions - self._count
-        self._batches.extend([None] * more)
-        self._appenders.extend([None] * more)
+    def add_sticky_bytes(self, partition: int, size: int) -> None:
+        """Count a batch that was sent without being open."""
+        if partition == self._sticky:
+            self._sticky_bytes += size
+
+    def resize(self, partitions: int) -> None:
+        """The topic has another number of partitions.
+
+        The lists never get shorter: a thread may be about to use a number from before.
+        """
+        more = partitions - len(self._batches)
+        if more > 0:
+            self._batches.extend([None] * more)
+            self._appenders.extend([None] * more)
         self._count = partitions
 
     def partition_for(self, key: bytes | None) -> int:
@@ -227,6 +259,9 @@ class TopicAppender:
 
     def close(self, partition: int) -> None:
         """No more records go into the open batch."""
+        appender: Any = self._appenders[partition]
+        if appender is not None and partition == self._sticky:
+            self._sticky_bytes += appender.size
         self._put(partition, None, None)
 
     @cython.cfunc

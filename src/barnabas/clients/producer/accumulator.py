@@ -8,7 +8,7 @@ short. Nothing here knows brokers or sequences.
 import itertools
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from random import randrange
 
@@ -41,7 +41,9 @@ class Accumulator:
         self._clock = clock
         self.driver = driver
         self._lock = threading.Lock()
-        self._topics: dict[str, TopicAppender] = {}
+        self.topics: dict[str, TopicAppender] = {}
+        """The topics in use; read by any thread, changed with `_lock` held."""
+        self._used_ms: dict[str, int] = {}  # when a topic was last used, in monotonic time
         self._queues: dict[TopicPartition, deque[ProducerBatch]] = {}
         self._flushing = 0
         self._opened = itertools.count()
@@ -49,18 +51,22 @@ class Accumulator:
 
     # -- the sending threads' side -------------------------------------------------------------
 
-    def topic(self, name: str, partitions: int) -> TopicAppender:
-        """The appender of a topic, made or grown to its number of partitions."""
+    def topic(self, name: str, partitions: int, now: int) -> TopicAppender:
+        """The appender of a topic, made with this number of partitions if there is none."""
         with self._lock:
-            appender = self._topics.get(name)
+            appender = self.topics.get(name)
             if appender is None:
                 settings = self._settings
                 appender = TopicAppender(partitions, settings.batch_size, settings.hash_keys)
                 appender.stick_to(randrange(partitions))
-                self._topics[name] = appender
-            elif partitions > appender.count:
-                appender.grow(partitions)
+                self.topics[name] = appender
+            self._used_ms[name] = now
             return appender
+
+    def queue_lengths(self, topic: str, partitions: Sequence[int]) -> list[int]:
+        """Batches that wait to be sent, for each of these partitions."""
+        queues = self._queues
+        return [len(queues.get(TopicPartition(topic, number), ())) for number in partitions]
 
     def batch_bytes(self, record: NewRecord) -> int:
         """What must be reserved for a new batch that begins with this record."""
@@ -69,14 +75,17 @@ class Accumulator:
         size += sum(len(name) + len(data or b"") + 16 for name, data in headers)
         return max(self._settings.batch_size, size)
 
-    def append_to_new(self, place: TopicPartition, record: NewRecord, reserved: int) -> SendFuture:
+    def append_to_new(
+        self, topic: TopicAppender, place: TopicPartition, record: NewRecord, reserved: int
+    ) -> SendFuture:
         """Open a batch on memory already reserved, and put its first record in.
 
         If another thread has opened one meanwhile the record goes there and the memory back.
         """
         key, value, headers, timestamp = record
-        topic = self._topics[place.topic]
         with self._lock:
+            # The topic may have been dropped as idle since the caller looked it up.
+            topic = self.topics.setdefault(place.topic, topic)
             future = topic.try_send(key, value, headers, place.partition, timestamp)
             if future is None:
                 future = self._open(topic, place, record, reserved)
@@ -99,6 +108,7 @@ class Accumulator:
         batch.count = 1  # sequences are counted by it
         with self._lock:
             self._incomplete.add(batch)
+            self._used_ms[place.topic] = now
         return SendFuture(batch, 0, appender.base_timestamp)
 
     def _open(
@@ -113,8 +123,7 @@ class Accumulator:
         topic.open(batch)
         self._queues.setdefault(place, deque()).append(batch)
         self._incomplete.add(batch)
-        if key is None and self._settings.round_robin is False:
-            topic.stick_to(place.partition)
+        self._used_ms[place.topic] = now
         future = topic.try_send(key, value, headers, place.partition, timestamp)
         assert future is not None, "the first record of a batch always fits"
         return future
@@ -157,7 +166,7 @@ class Accumulator:
             batch = queue.popleft()
             if not queue:
                 del self._queues[place]
-        topic = self._topics[place.topic]
+        topic = self.topics[place.topic]
         if topic.batch_of(place.partition) is batch:
             topic.close(place.partition)
         return batch
@@ -190,14 +199,30 @@ class Accumulator:
             queue.remove(batch)
             if not queue:
                 del self._queues[batch.partition]
-        topic = self._topics[batch.partition.topic]
+        topic = self.topics[batch.partition.topic]
         if topic.batch_of(batch.partition.partition) is batch:
             topic.close(batch.partition.partition)
+
+    def drop_idle(self, since_ms: int) -> list[str]:
+        """Drop the topics that were not used since this time and have no batch; their names."""
+        with self._lock:
+            busy = {batch.partition.topic for batch in self._incomplete}
+            idle = [name for name, used in self._used_ms.items() if used < since_ms]
+            idle = [name for name in idle if name not in busy]
+            for name in idle:
+                del self._used_ms[name]
+                self.topics.pop(name, None)
+        return idle
+
+    def queued(self, place: TopicPartition) -> list[ProducerBatch]:
+        """The batches of a partition that wait to be sent."""
+        with self._lock:
+            return list(self._queues.get(place, ()))
 
     def abandon(self) -> list[ProducerBatch]:
         """Forget every batch there is, in whatever state it may be; what they were."""
         for place in list(self._queues):
-            self._topics[place.topic].close(place.partition)
+            self.topics[place.topic].close(place.partition)
         with self._lock:
             self._queues.clear()
             return list(self._incomplete)

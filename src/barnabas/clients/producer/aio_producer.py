@@ -37,8 +37,8 @@ class Producer:
         self._settings = ProducerSettings.parse({**(config or {}), **options})
         self._loop = asyncio.get_running_loop()
         self._core = ProducerCore(self._settings)
-        self._records = RecordMaker(self._settings)
-        self._topics: dict[str, TopicAppender] = {}
+        self._records = RecordMaker(self._settings, self._core.chooser)
+        self._topics = self._core.accumulator.topics
         self._closed = False
         self._exit = LoopClient(self._finish, self._core.accumulator.unanswered_records)
 
@@ -60,6 +60,8 @@ class Producer:
             sent = SentRecord(topic, value, key, list(headers), partition, timestamp)
             sent = self._records.make(sent)
             appender = self._topics.get(topic) or await self._appender(topic)
+            if partition is not None and partition >= appender.count:
+                appender = await self._core.refreshed(topic)
             place = self._records.place(sent, appender)
             future = appender.try_send(
                 sent.key, sent.value, sent.headers, place.partition, sent.timestamp
@@ -69,7 +71,7 @@ class Producer:
             raise
         if future is None:
             record: NewRecord = (sent.key, sent.value, sent.headers, sent.timestamp)
-            future = await self._append_to_new(place, record)
+            future = await self._append_to_new(appender, place, record)
         self._records.sent(sent, future)
         return self._delivery(future)
 
@@ -159,12 +161,14 @@ class Producer:
         future.add_done_callback(lambda done: _settle(delivery, done))
         return delivery
 
-    async def _append_to_new(self, place: TopicPartition, record: NewRecord) -> SendFuture:
+    async def _append_to_new(
+        self, appender: TopicAppender, place: TopicPartition, record: NewRecord
+    ) -> SendFuture:
         accumulator = self._core.accumulator
         size = accumulator.batch_bytes(record)
         if not accumulator.memory.try_reserve(size):
             await self._wait_for_memory(size)
-        return accumulator.append_to_new(place, record, size)
+        return accumulator.append_to_new(appender, place, record, size)
 
     async def _wait_for_memory(self, size: int) -> None:
         memory, granted = self._core.accumulator.memory, asyncio.Event()
@@ -188,7 +192,7 @@ class Producer:
     async def _appender(self, topic: str) -> TopicAppender:
         appender = self._topics.get(topic)
         if appender is None:
-            appender = self._topics[topic] = await self._core.appender(topic)
+            appender = await self._core.appender(topic)
         return appender
 
 

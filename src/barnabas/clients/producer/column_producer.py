@@ -144,7 +144,7 @@ class ColumnProducer(Producer):
         """The partition of each row, STICKY for those that go anywhere."""
         import numpy as np
 
-        if key is None or key.null_count == count or not self._settings.hash_keys:
+        if key is None or key.null_count == count or not self._settings.hashes_keys:
             places = np.full(count, STICKY, np.int32)
         else:
             places = _hashed(appender, key)

@@ -14,8 +14,10 @@ from barnabas.clients.producer.accumulator import Accumulator
 from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.identity import ProducerIdentity
 from barnabas.clients.producer.lone import LoneSender
+from barnabas.clients.producer.partitioners import PartitionChooser
 from barnabas.clients.producer.sender import Sender
 from barnabas.clients.producer.settings import ProducerSettings
+from barnabas.clients.producer.topics import TopicTracker
 from barnabas.clients.producer.transaction import Transaction
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ClosedError, DeadlineError, LocalError
@@ -45,7 +47,12 @@ class ProducerCore:
         self.client = KafkaClient(settings.client)
         self.identity = ProducerIdentity(settings.idempotent, settings.max_in_flight)
         self.accumulator = Accumulator(settings, clock, self)
+        self.chooser = PartitionChooser(settings, self.accumulator.queue_lengths)
+        self._clock = clock
+        self._topics = TopicTracker(settings, self.client, self.accumulator, self.chooser)
         self.sender = Sender(settings, self.client, self.accumulator, self.identity, clock)
+        self.sender.topics = self._topics
+        self._topics.on_removed = self.sender.fail_removed
         self.lone = LoneSender(settings, self.client, self.accumulator, self.identity, self.sender)
         self.direct = settings.plain and settings.transactional_id is None
         """Whether a record may be appended to an open batch without a further question."""
@@ -108,8 +115,15 @@ class ProducerCore:
         if problem is not None:
             raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
         deadline_s = self._loop.time() + self.settings.max_block_ms / 1000
-        partitions = await self.client.partitions(topic, deadline_s)
-        return self.accumulator.topic(topic, max(partitions) + 1)
+        await self.client.partitions(topic, deadline_s)
+        return self._topics.appender(topic, self._clock.monotonic_ms())
+
+    async def refreshed(self, topic: str) -> TopicAppender:
+        """The appender after a look at the cluster: it may have got the partition meanwhile."""
+        with suppress(BarnabasError, TimeoutError):  # what is known already decides then
+            async with asyncio.timeout(self.settings.max_block_ms / 1000):
+                await self.client.refresh({topic})
+        return await self.appender(topic)
 
     async def flush(self, timeout_s: float | None = None) -> None:
         """Wait until every record sent so far has its answer, good or bad."""

@@ -47,8 +47,8 @@ class Producer:
         self._thread = SharedLoopThread("barnabas-producer")
         self._core = self._thread.call(_make_core(settings, self._thread))
         self._thread.user = self._core
-        self._records = RecordMaker(settings)
-        self._topics: dict[str, TopicAppender] = {}
+        self._records = RecordMaker(settings, self._core.chooser)
+        self._topics = self._core.accumulator.topics
         self._closed = False
         close_at_exit(self)
 
@@ -187,15 +187,20 @@ class Producer:
         key, value, headers, stamp = record
         if type(value) is not bytes or (key is not None and type(key) is not bytes):
             return None
-        number = appender.partition_for(key) if partition is None else partition
         size = len(value) if key is None else len(value) + len(key)
+        number = partition
+        if number is None:
+            number = self._core.chooser.choose(topic, key, value, size, appender)
         if size > self._settings.max_request_size or not 0 <= number < appender.count:
             return None
         if headers and type(headers) is not list:
             return None  # it may be read only once
         lone = RecordAppender(HEADER_SIZE + RECORD_OVERHEAD + size)
         lone.append(stamp, key, value, headers)
-        return self._core.send_at_once(TopicPartition(topic, number), lone)
+        future = self._core.send_at_once(TopicPartition(topic, number), lone)
+        if future is not None:
+            appender.add_sticky_bytes(number, lone.size)
+        return future
 
     def _send_slowly(
         self,
@@ -212,22 +217,26 @@ class Producer:
             self._core.transaction.check_open()
         sent = self._records.make(SentRecord(topic, value, key, list(headers), *where))
         appender = self._appender(topic)
+        if sent.partition is not None and sent.partition >= appender.count:
+            appender = self._thread.call(self._core.refreshed(topic))
         place = self._records.place(sent, appender)
         future = appender.try_send(
             sent.key, sent.value, sent.headers, place.partition, sent.timestamp
         )
         if future is None:
             record: NewRecord = (sent.key, sent.value, sent.headers, sent.timestamp)
-            future = self._append_to_new(place, record)
+            future = self._append_to_new(appender, place, record)
         self._records.sent(sent, future)
         return future
 
-    def _append_to_new(self, place: TopicPartition, record: NewRecord) -> SendFuture:
+    def _append_to_new(
+        self, appender: TopicAppender, place: TopicPartition, record: NewRecord
+    ) -> SendFuture:
         accumulator = self._core.accumulator
         size = accumulator.batch_bytes(record)
         if not accumulator.memory.try_reserve(size):
             self._wait_for_memory(size)
-        return accumulator.append_to_new(place, record, size)
+        return accumulator.append_to_new(appender, place, record, size)
 
     def _wait_for_memory(self, size: int) -> None:
         granted = threading.Event()
@@ -250,7 +259,6 @@ class Producer:
         appender = self._topics.get(topic)
         if appender is None:
             appender = self._thread.call(self._core.appender(topic))
-            self._topics[topic] = appender
         return appender
 
 

@@ -1,15 +1,15 @@
 """What a caller hands to `send()`, made ready: serialized, checked, placed on a partition."""
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from random import randrange
 from typing import Any
 
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
+from barnabas.clients.producer.accumulator import RECORD_OVERHEAD
+from barnabas.clients.producer.partitioners import PartitionChooser, check_partition
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BrokerError, LocalError
+from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
 
 
@@ -48,11 +48,11 @@ class SentRecord:
 
 
 class RecordMaker:
-    """Thread-safe: holds settings, and a counter that hands out turns."""
+    """Thread-safe."""
 
-    def __init__(self, settings: ProducerSettings) -> None:
+    def __init__(self, settings: ProducerSettings, chooser: PartitionChooser) -> None:
         self._settings = settings
-        self._turns = itertools.count(randrange(1 << 16))
+        self._chooser = chooser
 
     def make(self, record: SentRecord) -> SentRecord:
         """Intercepted, serialized and checked."""
@@ -72,30 +72,12 @@ class RecordMaker:
         return replace(record, key=key, value=value)
 
     def place(self, record: SentRecord, appender: TopicAppender) -> TopicPartition:
-        """The partition: given, chosen by the application, by the key's hash, or in turn."""
-        settings = self._settings
+        """The partition: the given one, else the partitioner's choice."""
         number = record.partition
-        if number is None and settings.partitioner is not None:
-            number = settings.partitioner(record.topic, record.key, record.value, appender.count)
-        if number is None and settings.round_robin:
-            number = next(self._turns) % appender.count
         if number is None:
-            number = self._by_key_or_sticky(record, appender)
-        if not 0 <= number < appender.count:
-            raise LocalError(
-                f"topic {record.topic!r} has partitions 0 to {appender.count - 1}, not {number}"
-            )
-        return TopicPartition(record.topic, number)
-
-    def _by_key_or_sticky(self, record: SentRecord, appender: TopicAppender) -> int:
-        if record.key is not None and self._settings.hash_keys:
-            return appender.partition_for(record.key)
-        sticky = appender.sticky
-        if appender.batch_of(sticky) is not None or appender.count == 1:
-            # The open batch is full: move on, so that keyless records spread (KIP-480).
-            others = appender.count - 1
-            sticky = (sticky + 1 + randrange(others)) % appender.count if others else sticky
-        return sticky
+            size = RECORD_OVERHEAD + len(record.key or b"") + len(record.value or b"")
+            number = self._chooser.choose(record.topic, record.key, record.value, size, appender)
+        return TopicPartition(record.topic, check_partition(record.topic, number, appender))
 
     def sent(self, record: SentRecord, future: SendFuture) -> None:
         """Let interceptors hear of the acknowledgement."""

@@ -20,6 +20,7 @@ from barnabas.clients.producer.outcomes import Outcomes, SendGate
 from barnabas.clients.producer.producer_ids import fetch_producer_id
 from barnabas.clients.producer.requests import ProduceRequests
 from barnabas.clients.producer.settings import ProducerSettings
+from barnabas.clients.producer.topics import TopicTracker
 from barnabas.clients.producer.verdicts import LEADER_MOVED
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
@@ -37,6 +38,31 @@ from barnabas.wire.messages.produce import (
 
 PRODUCER_ID = "producer id"
 IDLE_CHECK_MS = 1000
+MIN_REFRESH_MS = 100
+"""Metadata is not refreshed more often by age, however short metadata.max.age.ms is."""
+
+
+class SlowNodes:
+    """Brokers for which batches were ready for partitioner.availability.timeout.ms in vain."""
+
+    def __init__(self, timeout_ms: int) -> None:
+        self._timeout_ms = timeout_ms
+        self._since: dict[int, int] = {}
+
+    def wants(self, node_id: int, now: int) -> None:
+        """A batch for this broker is ready."""
+        self._since.setdefault(node_id, now)
+
+    def takes(self, node_id: int) -> None:
+        """A batch was sent to this broker."""
+        self._since.pop(node_id, None)
+
+    def at(self, now: int) -> frozenset[int]:
+        """The brokers that records without a key should avoid; none when that is turned off."""
+        limit = self._timeout_ms
+        if not limit:
+            return frozenset()
+        return frozenset(node for node, since in self._since.items() if now - since > limit)
 
 
 class Sender:
@@ -63,6 +89,8 @@ class Sender:
         self._closed = False
         pause_s = settings.client.retry_backoff_ms / 1000
         self._background = Background(self._loop, pause_s, self._refused, self.look_soon)
+        self.topics: TopicTracker | None = None
+        self._refusing = SlowNodes(settings.availability_timeout_ms)
         self._in_flight: dict[int, int] = {}
         self._asked: ClientConnection | None = None  # the last request went there
         self._resting: dict[int, float] = {}  # brokers that throttle, until when
@@ -121,11 +149,11 @@ class Sender:
 
     def _step(self, now: int) -> int:
         """Send what can be sent; milliseconds until there may be more to do."""
-        if self._client.metadata_is_stale and not self._accumulator.empty:
-            self._background.run("metadata", self._client.refresh)
+        next_ms = now + IDLE_CHECK_MS
+        if self.topics is not None:
+            next_ms = min(next_ms, self._keep_topics(self.topics, now))
         if not self._identity.ready and self.gate is None:
             self._background.run(PRODUCER_ID, self._fetch_producer_id)
-        next_ms = now + IDLE_CHECK_MS
         by_node: dict[int, list[TopicPartition]] = {}
         for batch in self._accumulator.waiting():
             if self._outcomes.expired(batch, now):
@@ -141,6 +169,23 @@ class Sender:
             self._send_to(node_id, places, now)
         return max(next_ms - now, 1)
 
+    def _keep_topics(self, topics: TopicTracker, now: int) -> int:
+        """Refresh metadata that is too old or lost its connection; when to look again."""
+        topics.sync(self._refusing.at(now))
+        if not self._accumulator.topics:
+            return now + IDLE_CHECK_MS
+        left_ms = self._settings.client.metadata_max_age_ms - self._client.metadata_age_ms
+        if left_ms <= 0 or self._client.take_lost():
+            topics.drop_idle(now)
+            self._background.run("metadata", self._client.refresh)
+        return now + int(max(left_ms, MIN_REFRESH_MS))
+
+    def fail_removed(self, place: TopicPartition) -> None:
+        """The topic was made anew without this partition: its records have nowhere to go."""
+        error = self._client.metadata.why_no_leader(place)
+        for batch in self._accumulator.queued(place):
+            self._outcomes.fail_unsent(batch, error)
+
     def _allowed(self, place: TopicPartition) -> bool:
         if not self._identity.ready or not self._identity.may_send(place):
             return False
@@ -154,6 +199,7 @@ class Sender:
         return found[0]
 
     def _send_to(self, node_id: int, places: list[TopicPartition], now: int) -> None:
+        self._refusing.wants(node_id, now)
         if node_id in self._resting:
             return
         connection = self._client.connected(node_id)
@@ -163,6 +209,7 @@ class Sender:
         while places and self._in_flight.get(node_id, 0) < self._settings.max_in_flight:
             batches = self._take(places)
             if batches:
+                self._refusing.takes(node_id)
                 self._send(node_id, connection, batches)
             places = [place for place in places if self._has_ready(place, now)]
 

@@ -1,5 +1,6 @@
 """The producer's settings, typed, with what contradicts itself refused at construction."""
 
+import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,17 @@ from barnabas.model.records import Codec
 MAX_IN_FLIGHT_WITH_IDEMPOTENCE = 5
 Serializer = Callable[[Any], bytes | None]
 Partitioner = Callable[[str, bytes | None, bytes | None, int], int]
+
+
+class PartitionerKind(enum.StrEnum):
+    """The partitioners that partitioner.class names."""
+
+    BUILT_IN = "murmur2"
+    ROUND_ROBIN = "round_robin"
+    HASH_OR_ROUND_ROBIN = "hash_or_round_robin"
+    CONSISTENT = "consistent"
+    CONSISTENT_RANDOM = "consistent_random"
+    RANDOM = "random"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +49,11 @@ class ProducerSettings:
     key_serializer: Serializer | None
     value_serializer: Serializer | None
     partitioner: Partitioner | None
-    round_robin: bool
+    partitioner_kind: PartitionerKind
     hash_keys: bool
+    adaptive_partitioning: bool
+    availability_timeout_ms: int
+    metadata_max_idle_ms: int
     interceptors: tuple[Any, ...]
 
     @classmethod
@@ -67,11 +82,14 @@ class ProducerSettings:
             key_serializer=_callable(values, "key.serializer"),
             value_serializer=_callable(values, "value.serializer"),
             partitioner=partitioner if callable(partitioner) else None,
-            round_robin=partitioner == "round_robin",
+            partitioner_kind=_partitioner_kind(partitioner),
             hash_keys=not values["partitioner.ignore.keys"],
+            adaptive_partitioning=values["partitioner.adaptive.partitioning.enable"],
+            availability_timeout_ms=values["partitioner.availability.timeout.ms"],
+            metadata_max_idle_ms=values["metadata.max.idle.ms"],
             interceptors=tuple(values["interceptor.classes"]),
         )
-        settings._check(config, partitioner)
+        settings._check(config)
         return settings
 
     @property
@@ -81,11 +99,17 @@ class ProducerSettings:
             self.key_serializer
             or self.value_serializer
             or self.partitioner
-            or self.round_robin
+            or self.partitioner_kind is not PartitionerKind.BUILT_IN
             or self.interceptors
         )
 
-    def _check(self, config: Mapping[str, object], partitioner: object) -> None:
+    @property
+    def hashes_keys(self) -> bool:
+        """Whether the built-in partitioner chooses by the murmur2 hash of a key."""
+        built_in = self.partitioner is None and self.partitioner_kind is PartitionerKind.BUILT_IN
+        return built_in and self.hash_keys
+
+    def _check(self, config: Mapping[str, object]) -> None:
         if self.transactional_id is not None and not self.idempotent:
             raise ConfigError("transactional.id needs enable.idempotence=true")
         least = self.linger_ms + self.request_timeout_ms
@@ -95,11 +119,18 @@ class ProducerSettings:
                 f"delivery.timeout.ms={self.delivery_timeout_ms} must be at least "
                 f"linger.ms + request.timeout.ms = {least}"
             )
-        known = partitioner is None or partitioner in ("murmur2", "round_robin")
-        if not known and not callable(partitioner):
-            raise ConfigError(
-                f"partitioner.class={partitioner!r}: must be 'murmur2', 'round_robin' or a callable"
-            )
+
+
+def _partitioner_kind(given: object) -> PartitionerKind:
+    if given is None or callable(given):
+        return PartitionerKind.BUILT_IN
+    try:
+        return PartitionerKind(str(given))
+    except ValueError:
+        names = ", ".join(repr(kind.value) for kind in PartitionerKind)
+        raise ConfigError(
+            f"partitioner.class={given!r}: must be one of {names}, or a callable"
+        ) from None
 
 
 def _idempotent(values: Mapping[str, Any]) -> bool:

@@ -24,7 +24,7 @@ ASSIGNORS = {
 }
 
 PARTITIONERS = {
-    "DefaultPartitioner": "murmur2",
+    "DefaultPartitioner": "hash_or_round_robin",
     "RoundRobinPartitioner": "round_robin",
     "murmur2_random": "murmur2",
 }

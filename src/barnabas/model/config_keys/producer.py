@@ -113,12 +113,36 @@ PLUGIN_KEYS = [
         "partitioner.class",
         CLASS,
         None,
-        "'murmur2' (default), 'round_robin', or callable(topic, key, value, count) -> partition.",
+        "'murmur2' (default: hash of the key; without a key one partition per batch), "
+        "'hash_or_round_robin' (hash of the key; without a key in turn), 'round_robin', 'random', "
+        "librdkafka's 'consistent' and 'consistent_random', "
+        "or callable(topic, key, value, count) -> partition.",
         aliases=(Alias("partitioner"),),
         synonyms=PARTITIONERS,
     ),
     ConfigKey(
         "partitioner.ignore.keys", BOOLEAN, False, "Spread keyed records as if they had no key."
+    ),
+    ConfigKey(
+        "partitioner.adaptive.partitioning.enable",
+        BOOLEAN,
+        True,
+        "Send more records without a key to the partitions of faster brokers.",
+    ),
+    ConfigKey(
+        "partitioner.availability.timeout.ms",
+        LONG,
+        0,
+        "Time after which records without a key avoid a broker that accepts no requests; "
+        "0 turns this off.",
+        at_least(0),
+    ),
+    ConfigKey(
+        "metadata.max.idle.ms",
+        LONG,
+        300_000,
+        "Time without a send after which the metadata of a topic is dropped.",
+        at_least(5000),
     ),
     ConfigKey(
         "interceptor.classes",

@@ -31,7 +31,7 @@ def make(settings_of, clock):
     def accumulator(**config):
         driver = IdleDriver()
         made = Accumulator(settings_of(**config), clock, driver)
-        made.topic("t", 2)
+        made.topic("t", 2, 0)
         made.woken = driver.woken
         return made
 
@@ -40,12 +40,12 @@ def make(settings_of, clock):
 
 def send(accumulator, value=b"v", place=PLACE):
     record = (None, value, [], 5)
-    appender = accumulator.topic("t", 2)
+    appender = accumulator.topic("t", 2, 0)
     future = appender.try_send(None, value, (), place.partition, 5)
     if future is None:
         size = accumulator.batch_bytes(record)
         assert accumulator.memory.try_reserve(size)
-        future = accumulator.append_to_new(place, record, size)
+        future = accumulator.append_to_new(appender, place, record, size)
     return future
 
 

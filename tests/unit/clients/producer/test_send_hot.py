@@ -103,7 +103,7 @@ def test_hashing_can_be_switched_off(hot):
 
 
 def test_a_grown_topic_has_room_for_its_new_partitions(appender):
-    appender.grow(5)
+    appender.resize(5)
     assert appender.count == 5
     appender.open(new_batch(4))
     assert appender.try_send(None, b"v", (), 4, None) is not None

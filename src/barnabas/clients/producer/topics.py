@@ -1,0 +1,83 @@
+"""Keeps the topics in use up to date: new partitions, lost leaders, topics made anew.
+
+The appenders of the topics hold what sending threads need: the number of partitions and those
+with a leader. This part compares them with the cluster's metadata whenever that has changed, and
+drops topics to which nothing was sent for metadata.max.idle.ms.
+"""
+
+from collections.abc import Callable
+
+from barnabas.clients._core.client import KafkaClient
+from barnabas.clients._core.cluster_metadata import TopicInfo
+from barnabas.clients.producer._send_hot import TopicAppender
+from barnabas.clients.producer.accumulator import Accumulator
+from barnabas.clients.producer.partitioners import PartitionChooser
+from barnabas.clients.producer.settings import ProducerSettings
+from barnabas.model.ids import TopicPartition, Uuid
+
+
+class TopicTracker:
+    """Owned by the sender's loop."""
+
+    def __init__(
+        self,
+        settings: ProducerSettings,
+        client: KafkaClient,
+        accumulator: Accumulator,
+        chooser: PartitionChooser,
+    ) -> None:
+        self.on_removed: Callable[[TopicPartition], None] = lambda _: None
+        """Called for each partition that a topic made anew does not have any more."""
+        self._settings = settings
+        self._client = client
+        self._accumulator = accumulator
+        self._chooser = chooser
+        self._topic_ids: dict[str, Uuid] = {}
+        self._seen = -1  # generation of the metadata that the appenders agree with
+        self._slow_nodes: frozenset[int] = frozenset()
+
+    def appender(self, topic: str, now: int) -> TopicAppender:
+        """The appender of a topic that metadata knows."""
+        info = self._client.metadata.topics[topic]
+        appender = self._accumulator.topic(topic, max(info.partitions) + 1, now)
+        self._apply(topic, info, appender)
+        return appender
+
+    def sync(self, slow_nodes: frozenset[int] = frozenset()) -> None:
+        """Bring the appenders up to date with the metadata and the brokers that take no data."""
+        generation = self._client.metadata.generation
+        if generation == self._seen and slow_nodes == self._slow_nodes:
+            return
+        self._seen, self._slow_nodes = generation, slow_nodes
+        for topic, appender in list(self._accumulator.topics.items()):
+            info = self._client.metadata.topics.get(topic)
+            if info is not None and info.partitions:
+                self._apply(topic, info, appender)
+
+    def drop_idle(self, now: int) -> None:
+        """Forget topics to which nothing was sent for metadata.max.idle.ms."""
+        idle = self._accumulator.drop_idle(now - self._settings.metadata_max_idle_ms)
+        for topic in idle:
+            self._topic_ids.pop(topic, None)
+        if idle:
+            self._client.forget(idle)
+
+    def _apply(self, topic: str, info: TopicInfo, appender: TopicAppender) -> None:
+        count = max(info.partitions) + 1
+        known_id = self._topic_ids.get(topic)
+        self._topic_ids[topic] = info.topic_id
+        if count > appender.count:
+            appender.resize(count)
+        elif count < appender.count and known_id != info.topic_id:
+            # Partitions are never removed: a smaller count under the same id is old metadata.
+            removed = range(count, appender.count)
+            appender.resize(count)
+            for number in removed:
+                self.on_removed(TopicPartition(topic, number))
+        appender.available = tuple(n for n in sorted(info.partitions) if self._takes(info, n))
+        if appender.available and appender.sticky not in appender.available:
+            self._chooser.next_sticky(topic, appender)
+
+    def _takes(self, info: TopicInfo, number: int) -> bool:
+        leader = info.partitions[number].leader
+        return leader in self._client.metadata.brokers and leader not in self._slow_nodes
