@@ -116,6 +116,29 @@ def test_out_of_range_resets_by_policy(broker, topic_name):
         assert consumer.poll(10)[place][0].offset == 0
 
 
+def test_no_offset_and_an_offset_out_of_range_have_policies_of_their_own(broker, topic_name):
+    fill(broker, topic_name, 20)
+    place = TopicPartition(topic_name, 0)
+    raising = {"auto.offset.reset.out.of.range": "none"}
+    with Consumer(
+        {"bootstrap.servers": broker.bootstrap_servers, "group.id": topic_name, **QUICK, **raising}
+    ) as consumer:
+        consumer.assign([place])
+        assert read(consumer, 1)[0].offset == 0, "no committed offset: earliest"
+        consumer.seek(place, 5000)
+        with pytest.raises(OffsetOutOfRangeError, match="5000"):
+            consumer.poll(10)
+    going_on = {"auto.offset.reset": "none", "auto.offset.reset.out.of.range": "earliest"}
+    with Consumer(
+        {"bootstrap.servers": broker.bootstrap_servers, "group.id": f"{topic_name}-2", **going_on}
+    ) as consumer:
+        consumer.assign([place])
+        with pytest.raises(NoOffsetError):
+            consumer.poll(10)
+        consumer.seek(place, 5000)
+        assert read(consumer, 1)[0].offset == 0
+
+
 def test_without_policy_the_application_decides(broker, topic_name):
     fill(broker, topic_name, 10)
     place = TopicPartition(topic_name, 0)

@@ -28,7 +28,10 @@ class NoOffsetError(OffsetError):
 
 
 class OffsetOutOfRangeError(OffsetError):
-    """The position is not in the log, and auto.offset.reset is none."""
+    """The position is not in the log, and auto.offset.reset.out.of.range is none.
+
+    That key follows auto.offset.reset where it is not set.
+    """
 
     def __init__(self, partition: TopicPartition, offset: int) -> None:
         super().__init__(partition, f"offset {offset} is not in the log")

@@ -39,6 +39,9 @@ class ConsumerSettings:
     group: GroupSettings | None
     fetch_limits: FetchLimits
     reset: OffsetReset
+    """Without a committed offset."""
+    reset_out_of_range: OffsetReset
+    """With a position that is not in the log."""
     auto_commit: bool
     auto_commit_interval_ms: int
     max_poll_records: int
@@ -67,6 +70,9 @@ class ConsumerSettings:
             group=_group(values),
             fetch_limits=_fetch_limits(values),
             reset=parse_reset(values["auto.offset.reset"]),
+            reset_out_of_range=parse_reset(
+                values["auto.offset.reset.out.of.range"] or values["auto.offset.reset"]
+            ),
             # Without a group there is nowhere to commit to.
             auto_commit=values["enable.auto.commit"] and values["group.id"] is not None,
             auto_commit_interval_ms=values["auto.commit.interval.ms"],

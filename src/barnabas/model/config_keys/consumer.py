@@ -72,17 +72,29 @@ FETCH_KEYS = [
     ),
 ]
 
+
+def _reset_problem(value: str) -> str | None:
+    if value in ("earliest", "latest", "none") or value.startswith("by_duration:"):
+        return None
+    return "must be earliest, latest, none or by_duration:<ISO 8601 duration>"
+
+
 OFFSET_KEYS = [
     ConfigKey(
         "auto.offset.reset",
         STRING,
         "latest",
         "Where to begin without a committed offset: earliest, latest, none, by_duration:<ISO>.",
-        lambda value: (
-            None
-            if value in ("earliest", "latest", "none") or value.startswith("by_duration:")
-            else "must be earliest, latest, none or by_duration:<ISO 8601 duration>"
-        ),
+        _reset_problem,
+        synonyms=RESETS,
+    ),
+    ConfigKey(
+        "auto.offset.reset.out.of.range",
+        STRING,
+        None,
+        "Where to go on when the position is not in the log any more, with the same values; "
+        "unset: as auto.offset.reset.",
+        lambda value: None if value is None else _reset_problem(value),
         synonyms=RESETS,
     ),
     ConfigKey(

@@ -1,7 +1,8 @@
 """Gives every assigned partition a position and keeps it true: committed, reset, validated.
 
 Runs as one task on the client's loop. The rules: a position is the committed offset where there is
-one, else what auto.offset.reset says, else an error for the application. After a leader change
+one, else what auto.offset.reset says, else an error for the application. A position that is not in
+the log follows auto.offset.reset.out.of.range instead. After a leader change
 the position is compared with the new leader's epochs before the next fetch (KIP-320). No answer,
 however odd, ever becomes a position by itself.
 """
@@ -82,7 +83,7 @@ class PositionKeeper:
     def out_of_range(self, state: PartitionState) -> None:
         """The leader does not have the position: reset, or tell the application."""
         offset = state.offset
-        if self._settings.reset.is_none:
+        if self._settings.reset_out_of_range.is_none:
             self._rest(state)
             error = OffsetOutOfRangeError(state.partition, offset)
             self._buffer.fail(state, state.stamp, error)
@@ -91,10 +92,10 @@ class PositionKeeper:
             "%s: offset %d is out of range, going on from %s",
             state.partition,
             offset,
-            self._settings.reset.name,
+            self._settings.reset_out_of_range.name,
         )
         with self._subscription.lock:
-            state.ask_for(self._settings.reset)
+            state.ask_for(self._settings.reset_out_of_range)
         self._woken.set()
 
     # -- one round -----------------------------------------------------------------------------
@@ -250,14 +251,14 @@ class PositionKeeper:
 
     def _truncated(self, state: PartitionState, divergent: int | None, epoch: int) -> None:
         error = LogTruncationError(state.partition, state.offset, divergent)
-        if self._settings.reset.is_none:
+        if self._settings.reset_out_of_range.is_none:
             self._rest(state)
             self._buffer.fail(state, state.stamp, error)
             return
         logger.warning("%s", error)
         with self._subscription.lock:
             if divergent is None:
-                state.ask_for(self._settings.reset)
+                state.ask_for(self._settings.reset_out_of_range)
             else:
                 state.move_to(divergent, epoch)
 
