@@ -8,7 +8,7 @@ Pure: `config_watch` feeds it from the metadata tree, `handlers` read it.
 """
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,10 @@ from barnabas.broker.config import BrokerConfig
 from barnabas.broker.listener_keys import any_broker_key, broker_key, listener_key_name
 from barnabas.model.config import ConfigKey
 from barnabas.model.config_keys.broker import BROKER_KEYS
+from barnabas.model.config_keys.groups import GROUP_RESOURCE_KEYS
 from barnabas.model.config_keys.topic import BROKER_SYNONYMS, SYNONYM_FACTORS, TOPIC_KEYS
+
+_RETENTION = ("log.retention.ms", "log.retention.minutes", "log.retention.hours")
 
 
 class Source(enum.IntEnum):
@@ -27,6 +30,8 @@ class Source(enum.IntEnum):
     DYNAMIC_DEFAULT_BROKER = 3
     STATIC_BROKER = 4
     DEFAULT = 5
+    BROKER_LOGGER = 6
+    GROUP = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,8 @@ class ConfigLayers:
     def __init__(self, static: BrokerConfig) -> None:
         self._static = static
         self._topics: dict[str, dict[str, str]] = {}
+        self._groups: dict[str, dict[str, str]] = {}
+        self._group_values: dict[str, dict[str, int]] = {}
         self._broker: dict[str, str] = {}
         self._default: dict[str, str] = {}
 
@@ -65,6 +72,20 @@ class ConfigLayers:
 
     def forget_topic(self, topic: str) -> None:
         self._topics.pop(topic, None)
+
+    def set_group(self, group_id: str, values: Mapping[str, str]) -> None:
+        self._groups.pop(group_id, None)
+        self._group_values.pop(group_id, None)
+        if values:
+            self._groups[group_id] = dict(values)
+            known = {name: text for name, text in values.items() if name in GROUP_RESOURCE_KEYS}
+            self._group_values[group_id] = {
+                name: GROUP_RESOURCE_KEYS[name].parse(text) for name, text in known.items()
+            }
+
+    def groups(self) -> list[str]:
+        """The groups that have settings of their own."""
+        return sorted(self._groups)
 
     def set_broker(self, values: Mapping[str, str]) -> None:
         self._broker = dict(values)
@@ -98,6 +119,10 @@ class ConfigLayers:
         """The typed value of a topic key."""
         return self.effective(self._topics.get(topic, {}), name)
 
+    def group_values(self, group_id: str) -> Mapping[str, int]:
+        """What is set for one group alone, typed."""
+        return self._group_values.get(group_id, {})
+
     def topic_values(self, topic: str) -> dict[str, Any]:
         """All topic keys with their typed values."""
         overrides = self._topics.get(topic, {})
@@ -130,6 +155,10 @@ class ConfigLayers:
         """A topic with these overrides, which need not be stored yet."""
         return [self._topic_entry(key, overrides) for key in TOPIC_KEYS]
 
+    def describe_group(self, group_id: str) -> list[ConfigEntry]:
+        own = self._groups.get(group_id, {})
+        return [self._group_entry(key, own) for key in GROUP_RESOURCE_KEYS]
+
     def describe_broker(self) -> list[ConfigEntry]:
         layers = (self._static.given, self._default, self._broker)
         others = {name for layer in layers for name in layer if name not in BROKER_KEYS}
@@ -151,20 +180,38 @@ class ConfigLayers:
         synonyms = []
         if key.name in overrides:
             synonyms.append(Synonym(key.name, overrides[key.name], Source.TOPIC))
-        for name in BROKER_SYNONYMS.get(key.name, ()):
-            synonyms += self._broker_synonyms(name)
+        synonyms += self._family(BROKER_SYNONYMS.get(key.name, ()))
         value = key.render(self.effective(overrides, key.name))
         source = synonyms[0].source if synonyms else Source.DEFAULT
-        if not synonyms or synonyms[-1].source is not Source.DEFAULT:
-            synonyms.append(Synonym(key.name, key.render(key.default), Source.DEFAULT))
         return ConfigEntry(key, value, source, False, tuple(synonyms))
 
+    def _group_entry(self, key: ConfigKey, overrides: Mapping[str, str]) -> ConfigEntry:
+        synonyms = self._broker_synonyms(f"group.{key.name}")
+        if key.name in overrides:
+            synonyms.insert(0, Synonym(key.name, overrides[key.name], Source.GROUP))
+        return ConfigEntry(key, synonyms[0].value, synonyms[0].source, False, tuple(synonyms))
+
     def _broker_entry(self, key: ConfigKey) -> ConfigEntry:
-        synonyms = self._broker_synonyms(key.name)
-        if not synonyms:
-            synonyms = [Synonym(key.name, key.render(key.default), Source.DEFAULT)]
+        names = _RETENTION if key.name == _RETENTION[0] else (key.name,)
+        synonyms = self._family(names)
         value = None if key.sensitive else key.render(self.broker_value(key.name))
-        return ConfigEntry(key, value, synonyms[0].source, not key.dynamic, tuple(synonyms))
+        source = synonyms[0].source if synonyms else Source.DEFAULT
+        if synonyms and synonyms[0].name != key.name:
+            source = Source.DEFAULT
+        return ConfigEntry(key, value, source, not key.dynamic, tuple(synonyms))
+
+    def _family(self, names: Sequence[str]) -> list[Synonym]:
+        """The synonyms of a key and of those that stand in for it, layer by layer.
+
+        As in Kafka a default is shown of the first name, and of retention also of the others.
+        """
+        found = [
+            synonym
+            for name in names
+            for synonym in self._broker_synonyms(name)
+            if name == names[0] or names == _RETENTION or synonym.source is not Source.DEFAULT
+        ]
+        return sorted(found, key=lambda synonym: synonym.source)
 
     def _broker_synonyms(self, name: str) -> list[Synonym]:
         key = any_broker_key(name)

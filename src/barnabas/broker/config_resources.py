@@ -2,17 +2,41 @@
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from barnabas.broker.handler import RequestContext
 from barnabas.broker.listener_keys import any_broker_key
 from barnabas.broker.topics import check_compaction_lags, check_topic_configs
 from barnabas.model.address_limits import closed_to_all
 from barnabas.model.config import ConfigType
+from barnabas.model.config_keys.groups import GROUP_RESOURCE_KEYS
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ConfigError
 from barnabas.model.topic_names import topic_name_problem
 from barnabas.zk.paths import DEFAULT_ENTITY
+
+_THREAD_COUNTS = frozenset(
+    {
+        "background.threads",
+        "log.cleaner.threads",
+        "num.io.threads",
+        "num.network.threads",
+        "num.recovery.threads.per.data.dir",
+        "num.replica.fetchers",
+    }
+)
+
+
+_GROUP_BOUNDS = {
+    "consumer.session.timeout.ms": (
+        "group.consumer.min.session.timeout.ms",
+        "group.consumer.max.session.timeout.ms",
+    ),
+    "consumer.heartbeat.interval.ms": (
+        "group.consumer.min.heartbeat.interval.ms",
+        "group.consumer.max.heartbeat.interval.ms",
+    ),
+}
 
 
 class AlteredConfig(Protocol):
@@ -36,6 +60,9 @@ class ResourceType(enum.IntEnum):
 
     TOPIC = 2
     BROKER = 4
+    BROKER_LOGGER = 8
+    CLIENT_METRICS = 16
+    GROUP = 32
 
 
 def check_resource(ctx: RequestContext, kind: int, name: str) -> ResourceType:
@@ -47,11 +74,17 @@ def check_resource(ctx: RequestContext, kind: int, name: str) -> ResourceType:
         if not ctx.services.metadata.has_topic(name):
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name}")
         return ResourceType.TOPIC
-    if kind == ResourceType.BROKER:
-        if name not in ("", str(ctx.services.broker_id)):
+    if kind == ResourceType.GROUP:
+        if not name:
+            text = "Default group resources are not allowed."
+            raise BrokerError(ErrorCode.INVALID_REQUEST, text)
+        return ResourceType.GROUP
+    if kind in (ResourceType.BROKER, ResourceType.BROKER_LOGGER):
+        allowed = {str(ctx.services.broker_id), "" if kind == ResourceType.BROKER else None}
+        if name not in allowed:
             text = f"this is broker {ctx.services.broker_id}, the request is about {name!r}"
             raise BrokerError(ErrorCode.INVALID_REQUEST, text)
-        return ResourceType.BROKER
+        return ResourceType(kind)
     text = f"resources of type {kind} have no configuration here"
     raise BrokerError(ErrorCode.INVALID_REQUEST, text)
 
@@ -72,6 +105,8 @@ def entity_of(ctx: RequestContext, kind: ResourceType, name: str) -> tuple[str, 
     """The resource as the metadata tree names it."""
     if kind is ResourceType.TOPIC:
         return "topics", name
+    if kind is ResourceType.GROUP:
+        return "groups", name
     return "brokers", name or DEFAULT_ENTITY
 
 
@@ -82,6 +117,8 @@ def check_values(kind: ResourceType, values: Mapping[str, str | None]) -> dict[s
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"{missing} needs a value")
     if kind is ResourceType.TOPIC:
         return check_topic_configs(values)
+    if kind is ResourceType.GROUP:
+        return dict(_check_group_value(name, value or "") for name, value in values.items())
     return dict(_check_broker_value(name, value or "") for name, value in values.items())
 
 
@@ -100,6 +137,51 @@ def _check_broker_value(name: str, value: str) -> tuple[str, str]:
     return key.name, value
 
 
+def _check_group_value(name: str, value: str) -> tuple[str, str]:
+    if name not in GROUP_RESOURCE_KEYS:
+        text = f"Unknown group config name: {name}"
+        if name.startswith(("share.", "streams.")):
+            text += ": share and streams groups are not served"
+        raise BrokerError(ErrorCode.INVALID_CONFIG, text)
+    try:
+        GROUP_RESOURCE_KEYS[name].parse(value)
+    except ConfigError as error:
+        raise BrokerError(ErrorCode.INVALID_CONFIG, str(error)) from None
+    return name, value
+
+
+def _check_group_bounds(config: Mapping[str, Any], values: Mapping[str, str]) -> None:
+    """A group's values stay within the broker's, and sessions are longer than heartbeats."""
+    effective = {}
+    for key in GROUP_RESOURCE_KEYS:
+        name = key.name
+        if name not in values:
+            effective[name] = config[f"group.{name}"]
+            continue
+        found = effective[name] = key.parse(values[name])
+        least, most = _GROUP_BOUNDS[name]
+        for bound, broken, words in (
+            (least, found < config[least], "greater"),
+            (most, found > config[most], "less"),
+        ):
+            if broken:
+                text = f"{name} must be {words} than or equal to {bound}={config[bound]}"
+                raise BrokerError(ErrorCode.INVALID_CONFIG, text)
+    session, heartbeat = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
+    if effective[session] <= effective[heartbeat]:
+        text = f"{session} must be greater than {heartbeat}"
+        raise BrokerError(ErrorCode.INVALID_CONFIG, text)
+
+
+def _check_thread_counts(ctx: RequestContext, values: Mapping[str, str]) -> None:
+    """A pool is at most doubled or halved at once, as in Kafka."""
+    for name in _THREAD_COUNTS & values.keys():
+        wanted, current = int(values[name]), int(ctx.services.layers.broker_value(name))
+        if wanted > current * 2 or wanted * 2 < current:
+            text = f"{name}={wanted} must be between half and double the current value {current}"
+            raise BrokerError(ErrorCode.INVALID_REQUEST, text)
+
+
 def check_together(ctx: RequestContext, kind: ResourceType, values: Mapping[str, str]) -> None:
     """Refuse a topic's values that contradict each other, and those of a broker that nobody could
     connect to any more.
@@ -107,6 +189,10 @@ def check_together(ctx: RequestContext, kind: ResourceType, values: Mapping[str,
     if kind is ResourceType.TOPIC:
         check_compaction_lags(values)
         return
+    if kind is ResourceType.GROUP:
+        _check_group_bounds(ctx.services.config.values, values)
+        return
+    _check_thread_counts(ctx, values)
     if "max.connections.per.ip" not in values:
         return
     name = "max.connections.per.ip.overrides"

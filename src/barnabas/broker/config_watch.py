@@ -52,6 +52,8 @@ class ConfigWatch:
         self._seen = max(await self._tree.children(paths.CONFIG_CHANGES), default="")
         for name in await self._tree.children("/config/topics"):
             await self.load_topic(paths.desanitize(name))
+        for name in await self._tree.children("/config/groups"):
+            await self._load_group(paths.desanitize(name))
         await self._load_broker(paths.DEFAULT_ENTITY)
         await self._load_broker(str(self._broker_id))
 
@@ -124,9 +126,14 @@ class ConfigWatch:
         if kind == "topics":
             await self.load_topic(name)
             self._on_change(name)
+        elif kind == "groups":
+            await self._load_group(name)
         elif kind == "brokers" and name in (paths.DEFAULT_ENTITY, str(self._broker_id)):
             await self._load_broker(name)
             self._on_change(None)
+
+    async def _load_group(self, group_id: str) -> None:
+        self._layers.set_group(group_id, await self._read(paths.config("groups", group_id)))
 
     async def _load_broker(self, name: str) -> None:
         values = await self._read(paths.config("brokers", name))

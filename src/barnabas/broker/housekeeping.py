@@ -42,7 +42,9 @@ class Housekeeping:
         logs: LogManager,
         flusher: Flusher,
         executor: Executor,
+        cleaner_backoff_ms: Callable[[], float],
     ) -> None:
+        self._cleaner_backoff_ms = cleaner_backoff_ms
         self._config = config
         self._clock = clock
         self._logs = logs
@@ -77,7 +79,7 @@ class Housekeeping:
         )
 
         if config["log.cleaner.enable"]:
-            every(config["log.cleaner.backoff.ms"], "cleaner", self._clean)
+            every(self._cleaner_backoff_ms, "cleaner", self._clean)
 
     async def stop(self) -> None:
         await self._jobs.stop()

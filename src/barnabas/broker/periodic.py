@@ -17,9 +17,13 @@ class PeriodicJobs:
     def __init__(self) -> None:
         self._tasks: list[asyncio.Task[None]] = []
 
-    def every(self, interval_ms: float, name: str, job: Job) -> None:
-        """Run `job` after each interval; a failure is logged and the next run comes as usual."""
-        coroutine = self._repeat(interval_ms / 1000, name, job)
+    def every(self, interval_ms: float | Callable[[], float], name: str, job: Job) -> None:
+        """Run `job` after each interval; a failure is logged and the next run comes as usual.
+
+        An interval that may change while the broker runs is given as a function.
+        """
+        interval = interval_ms if callable(interval_ms) else lambda: interval_ms
+        coroutine = self._repeat(interval, name, job)
         self._tasks.append(asyncio.get_running_loop().create_task(coroutine, name=name))
 
     async def stop(self) -> None:
@@ -28,9 +32,9 @@ class PeriodicJobs:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks.clear()
 
-    async def _repeat(self, interval_s: float, name: str, job: Job) -> None:
+    async def _repeat(self, interval_ms: Callable[[], float], name: str, job: Job) -> None:
         while True:
-            await asyncio.sleep(interval_s)
+            await asyncio.sleep(interval_ms() / 1000)
             try:
                 outcome = job()
                 if isinstance(outcome, Awaitable):

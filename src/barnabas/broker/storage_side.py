@@ -71,7 +71,12 @@ class StorageSide:
     def work(self, stack: AsyncExitStack, replicas: ReplicaManager, configs: ConfigWatch) -> None:
         """Begin the periodic jobs, and go on with moves between directories."""
         housekeeping = Housekeeping(
-            self._config, self._clock, self.logs, self.flusher, self.executor
+            self._config,
+            self._clock,
+            self.logs,
+            self.flusher,
+            self.executor,
+            lambda: self._layers.broker_value("log.cleaner.backoff.ms"),
         )
         housekeeping.start(replicas, configs)
         stack.push_async_callback(housekeeping.stop)
@@ -86,3 +91,5 @@ class StorageSide:
 
     def broker_settings_changed(self) -> None:
         self.mover.throttle.set_rate(self._layers.broker_value(_MOVE_RATE))
+        dedupe_bytes = self._layers.broker_value("log.cleaner.dedupe.buffer.size")
+        self.logs.maintenance.cleaning.set_dedupe_buffer(dedupe_bytes)

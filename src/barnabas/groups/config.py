@@ -12,13 +12,14 @@ class GroupConfig:
     min_session_timeout_ms: int = 6_000
     max_session_timeout_ms: int = 1_800_000
     initial_rebalance_delay_ms: int = 3_000
-    max_size: int = 2**31 - 1
+    max_size: int = 5_000
+    max_bytes: int = 16 * 1024 * 1024
     offset_metadata_max_bytes: int = 4096
     offsets_retention_ms: int = 7 * 24 * 60 * 60_000
     rebalance_protocols: tuple[str, ...] = ("classic", "consumer")
     consumer_session_timeout_ms: int = 45_000
     consumer_heartbeat_interval_ms: int = 5_000
-    consumer_max_size: int = 2**31 - 1
+    consumer_max_size: int = 5_000
     consumer_assignors: tuple[str, ...] = ("uniform", "range")
     migration_policy: str = "bidirectional"
 
@@ -30,6 +31,7 @@ class GroupConfig:
             max_session_timeout_ms=values["group.max.session.timeout.ms"],
             initial_rebalance_delay_ms=values["group.initial.rebalance.delay.ms"],
             max_size=values["group.max.size"],
+            max_bytes=values["group.max.bytes"],
             offset_metadata_max_bytes=values["offset.metadata.max.bytes"],
             offsets_retention_ms=values["offsets.retention.minutes"] * 60_000,
             rebalance_protocols=tuple(values["group.coordinator.rebalance.protocols"]),

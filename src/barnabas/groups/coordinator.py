@@ -39,7 +39,7 @@ from barnabas.groups.requests import (
     SyncGroupRequest,
     TxnOffsetCommitRequest,
 )
-from barnabas.groups.step import Step, Surroundings
+from barnabas.groups.step import GroupSettingsOf, Step, Surroundings, no_group_settings
 from barnabas.groups.topics_image import TopicsImage
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -56,8 +56,14 @@ class GroupCoordinatorShard:
     `appended` or `append_failed`, no other operation may run.
     """
 
-    def __init__(self, config: GroupConfig, topics: TopicsImage, new_id: NewId) -> None:
-        self._around = Surroundings(config, topics, new_id)
+    def __init__(
+        self,
+        config: GroupConfig,
+        topics: TopicsImage,
+        new_id: NewId,
+        group_settings: GroupSettingsOf = no_group_settings,
+    ) -> None:
+        self._around = Surroundings(config, topics, new_id, group_settings=group_settings)
         self._groups = GroupRegistry()
         self._offsets = OffsetStore()
 

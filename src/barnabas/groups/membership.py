@@ -149,7 +149,7 @@ def start_timers(step: Step, groups: GroupRegistry) -> None:
 
 def _start_consumer_timers(step: Step, group: ConsumerGroup) -> None:
     for member in group.members.values():
-        timeout_ms = step.config.consumer_session_timeout_ms
+        timeout_ms = step.session_timeout_ms(group.group_id)
         if member.classic is not None:
             timeout_ms = member.classic.session_timeout_ms
         session = TimerKey(TimerKind.SESSION, group.group_id, member.member_id)

@@ -4,6 +4,7 @@ Handlers translate wire messages into these. Where a wire version changes behavi
 carries a named flag instead of the version number.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from barnabas.model.ids import TopicPartition, Uuid
@@ -18,6 +19,20 @@ class Protocol(NamedTuple):
 
     name: str
     metadata: bytes
+
+
+_OVERHEAD_BYTES = 128
+"""Memory that a kept text or its bytes take beside their content, about."""
+
+
+def kept_bytes(texts: Iterable[str | bytes]) -> int:
+    """Memory that the coordinator needs to keep these."""
+    return sum(len(text) + _OVERHEAD_BYTES for text in texts)
+
+
+def protocols_bytes(protocols: tuple[Protocol, ...]) -> int:
+    """Memory that a member's protocols take."""
+    return kept_bytes(part for protocol in protocols for part in protocol)
 
 
 class JoinGroupRequest(NamedTuple):

@@ -1,12 +1,20 @@
 """One coordinator step under construction: the outcome being filled and what steps may use."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from barnabas.groups.config import GroupConfig
 from barnabas.groups.outcome import CoordinatorRecord, Outcome, Token
 from barnabas.groups.topics_image import TopicsImage
 from barnabas.model.error_codes import ErrorCode
+
+GroupSettingsOf = Callable[[str], Mapping[str, int]]
+"""What is set for one group alone, by the names of `GROUP_RESOURCE_KEYS`."""
+
+
+def no_group_settings(group_id: str) -> Mapping[str, int]:
+    return {}
+
 
 OnSettled = Callable[[ErrorCode], None]
 
@@ -19,6 +27,7 @@ class Surroundings:
     topics: TopicsImage
     new_id: Callable[[], str]
     last_token: Token = 0
+    group_settings: GroupSettingsOf = no_group_settings
 
 
 @dataclass(slots=True)
@@ -36,6 +45,15 @@ class Step:
     @property
     def topics(self) -> TopicsImage:
         return self.around.topics
+
+    def session_timeout_ms(self, group_id: str) -> int:
+        """Of the members of a consumer group."""
+        own = self.around.group_settings(group_id).get("consumer.session.timeout.ms")
+        return self.config.consumer_session_timeout_ms if own is None else own
+
+    def heartbeat_interval_ms(self, group_id: str) -> int:
+        own = self.around.group_settings(group_id).get("consumer.heartbeat.interval.ms")
+        return self.config.consumer_heartbeat_interval_ms if own is None else own
 
     def park(self) -> Token:
         """Leave this step's request unanswered for now, under a new token."""

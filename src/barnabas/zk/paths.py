@@ -22,7 +22,7 @@ PREFERRED_REPLICA_ELECTION = "/admin/preferred_replica_election"
 
 CONFIG_CHANGES = "/config/changes"
 CONFIG_CHANGE_PREFIX = "/config/changes/config_change_"
-CONFIG_KINDS = ("topics", "clients", "users", "brokers", "ips", "client-metrics")
+CONFIG_KINDS = ("topics", "clients", "users", "brokers", "ips", "client-metrics", "groups")
 DEFAULT_ENTITY = "<default>"
 
 ISR_CHANGES = "/isr_change_notification"

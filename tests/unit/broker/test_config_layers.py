@@ -48,12 +48,13 @@ def test_sources_and_synonyms(layers):
 
 def test_broker_values(layers):
     assert layers.broker_value("num.partitions") == 3
-    layers.set_default({"num.partitions": "4"})
+    layers.set_default({"message.max.bytes": "4000"})
     described = {item.key.name: item for item in layers.describe_broker()}
-    assert described["num.partitions"].value == "4"
-    assert not described["num.partitions"].read_only
+    assert described["message.max.bytes"].value == "4000"
+    assert not described["message.max.bytes"].read_only
+    assert described["num.partitions"].read_only
     assert described["broker.id"].read_only
-    assert [item.key.name for item in layers.describe_default()] == ["num.partitions"]
+    assert [item.key.name for item in layers.describe_default()] == ["message.max.bytes"]
 
 
 def test_values_of_single_listeners():

@@ -21,6 +21,11 @@ class ReplicationQuotas:
         self.follower = ReplicationThrottle(self._throttled_as_follower)
         self.forget(None)
 
+    @property
+    def fetchers_per_source(self) -> int:
+        """How many fetchers follow one broker; read when the broker starts."""
+        return int(self._layers.broker_value("num.replica.fetchers"))
+
     def forget(self, topic: str | None) -> None:
         """Something about this topic, or about the broker, has changed."""
         if topic is None:

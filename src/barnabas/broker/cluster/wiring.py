@@ -85,7 +85,7 @@ class ClusterSide:
             _limits(config),
             self._caught_up,
             quotas.follower,
-            config["num.replica.fetchers"],
+            quotas.fetchers_per_source,
         )
         self.markers = RemoteMarkers(self.new_links())
 

@@ -1,7 +1,7 @@
 """The group coordinator of one broker: finds the shard of a group and runs requests on it."""
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from barnabas.broker.coordinators.group_shard import (
@@ -29,7 +29,10 @@ class GroupCoordinator:
         topics: InternalTopics,
         view: TopicsView,
         settings: GroupSettings,
+        group_settings: Callable[[str], Mapping[str, int]],
     ) -> None:
+        """`group_settings` gives what is set for one group alone."""
+        self._group_settings = group_settings
         self._config = GroupConfig.from_values(values)
         self._topics = topics
         self._view = view
@@ -88,7 +91,7 @@ class GroupCoordinator:
         # Not before it is needed: a broker without groups starts a fifth of a second sooner.
         from barnabas.groups.coordinator import GroupCoordinatorShard
 
-        shard = GroupCoordinatorShard(self._config, self._view, _new_id)
+        shard = GroupCoordinatorShard(self._config, self._view, _new_id, self._group_settings)
         return GroupShardDriver(shard, partition, self._settings)
 
 

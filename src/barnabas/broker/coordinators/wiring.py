@@ -92,7 +92,8 @@ class Coordinators:
             codec=Codec(self._config["offsets.topic.compression.codec"]),
         )
         view = TopicsView(parts.metadata)
-        return GroupCoordinator(self._config.values, self.internal_topics, view, settings)
+        own = parts.layers.group_values
+        return GroupCoordinator(self._config.values, self.internal_topics, view, settings, own)
 
     def _make_transactions(self, parts: CoordinatorParts) -> TransactionCoordinator:
         loop = asyncio.get_running_loop()

@@ -4,6 +4,7 @@ v2 flexible.
 """
 
 from barnabas.broker.config_resources import (
+    ResourceType,
     check_changed_once,
     check_resource,
     check_together,
@@ -38,6 +39,9 @@ async def _alter(
     try:
         check_changed_once(request.resources, resource)
         checked_kind = check_resource(ctx, kind, name)
+        if checked_kind is ResourceType.BROKER_LOGGER:
+            text = "log levels are changed by IncrementalAlterConfigs"
+            raise BrokerError(ErrorCode.INVALID_REQUEST, text)
         values = check_values(checked_kind, {item.name: item.value for item in resource.configs})
         check_together(ctx, checked_kind, values)
         if not request.validate_only:

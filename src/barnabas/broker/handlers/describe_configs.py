@@ -3,6 +3,7 @@
 v1 synonyms; v3 types and documentation; v4 flexible.
 """
 
+from barnabas.broker.broker_loggers import describe_loggers
 from barnabas.broker.config_layers import ConfigEntry
 from barnabas.broker.config_resources import ResourceType, check_resource
 from barnabas.broker.handler import Handler, RequestContext, Result
@@ -47,6 +48,10 @@ def _entries(ctx: RequestContext, kind: ResourceType, name: str) -> list[ConfigE
     layers = ctx.services.layers
     if kind is ResourceType.TOPIC:
         return layers.describe_topic(name)
+    if kind is ResourceType.GROUP:
+        return layers.describe_group(name)
+    if kind is ResourceType.BROKER_LOGGER:
+        return describe_loggers()
     return layers.describe_broker() if name else layers.describe_default()
 
 

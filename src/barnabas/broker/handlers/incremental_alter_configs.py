@@ -5,6 +5,7 @@ v1 flexible.
 
 import enum
 
+from barnabas.broker.broker_loggers import check_level, set_level
 from barnabas.broker.config_resources import (
     ResourceType,
     check_changed_once,
@@ -16,6 +17,7 @@ from barnabas.broker.config_resources import (
 from barnabas.broker.handler import Handler, RequestContext
 from barnabas.model.config import ConfigType
 from barnabas.model.config_keys.broker import BROKER_KEYS
+from barnabas.model.config_keys.groups import GROUP_RESOURCE_KEYS
 from barnabas.model.config_keys.topic import TOPIC_KEYS
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -28,6 +30,8 @@ from barnabas.wire.messages.incremental_alter_configs import (
     IncrementalAlterConfigsResponse,
 )
 from barnabas.zk.tree import TreeError
+
+_TABLES = {ResourceType.TOPIC: TOPIC_KEYS, ResourceType.GROUP: GROUP_RESOURCE_KEYS}
 
 
 class Operation(enum.IntEnum):
@@ -54,6 +58,9 @@ async def _alter(
     try:
         check_changed_once(request.resources, resource)
         kind = check_resource(ctx, resource.resource_type, name)
+        if kind is ResourceType.BROKER_LOGGER:
+            _alter_loggers(resource, validate_only=request.validate_only)
+            return response
         entity = entity_of(ctx, kind, name)
         values = await ctx.services.topics.read_config(*entity)
         for change in resource.configs:
@@ -66,6 +73,21 @@ async def _alter(
     except TreeError as error:
         response.error_code, response.error_message = ErrorCode.REQUEST_TIMED_OUT, str(error)
     return response
+
+
+def _alter_loggers(resource: AlterConfigsResource, *, validate_only: bool) -> None:
+    """All changes of log levels or, when one is refused, none."""
+    levels: dict[str, str | None] = {}
+    for change in resource.configs:
+        if change.config_operation not in (Operation.SET, Operation.DELETE):
+            text = "only SET and DELETE are allowed for the BROKER_LOGGER resource"
+            raise BrokerError(ErrorCode.INVALID_REQUEST, text)
+        deleted = change.config_operation == Operation.DELETE
+        levels[change.name] = None if deleted else change.value or ""
+        check_level(change.name, levels[change.name])
+    if not validate_only:
+        for logger, level in levels.items():
+            set_level(logger, level)
 
 
 def _apply(
@@ -97,7 +119,7 @@ def _edited_list(
     change: AlterableConfig,
 ) -> str:
     """The list in force with items added or taken out."""
-    table = TOPIC_KEYS if kind is ResourceType.TOPIC else BROKER_KEYS
+    table = _TABLES.get(kind, BROKER_KEYS)
     if change.name not in table or table[change.name].type is not ConfigType.LIST:
         text = f"{change.name} is not a list, nothing can be added or taken out"
         raise BrokerError(ErrorCode.INVALID_CONFIG, text)

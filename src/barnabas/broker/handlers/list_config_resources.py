@@ -13,10 +13,7 @@ from barnabas.wire.messages.list_config_resources import (
     ListConfigResourcesResponse,
 )
 
-_BROKER_LOGGER, _CLIENT_METRICS, _GROUP = 8, 16, 32
-_KNOWN = frozenset(
-    {int(ResourceType.TOPIC), int(ResourceType.BROKER), _BROKER_LOGGER, _CLIENT_METRICS, _GROUP}
-)
+_KNOWN = frozenset(int(kind) for kind in ResourceType)
 
 
 def handle_list_config_resources(
@@ -33,7 +30,10 @@ def handle_list_config_resources(
         kind = int(ResourceType.TOPIC)
         found += [ConfigResource(name, kind) for name in sorted(metadata.topics())]
     brokers = sorted(broker.broker_id for broker in metadata.brokers())
-    for kind in (int(ResourceType.BROKER), _BROKER_LOGGER):
+    if ResourceType.GROUP in wanted:
+        kind = int(ResourceType.GROUP)
+        found += [ConfigResource(name, kind) for name in ctx.services.layers.groups()]
+    for kind in (int(ResourceType.BROKER), int(ResourceType.BROKER_LOGGER)):
         if kind in wanted:
             found += [ConfigResource(str(broker_id), kind) for broker_id in brokers]
     return ListConfigResourcesResponse(config_resources=found)

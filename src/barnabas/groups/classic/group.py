@@ -12,7 +12,7 @@ from barnabas.groups.classic.states import PREVIOUS_STATES, ClassicState
 from barnabas.groups.embedded_protocol import CONSUMER_PROTOCOL_TYPE, subscribed_topics
 from barnabas.groups.outcome import Token
 from barnabas.groups.replies import JoinedMember
-from barnabas.groups.requests import Protocol
+from barnabas.groups.requests import Protocol, protocols_bytes
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ProtocolError
 
@@ -45,6 +45,7 @@ class ClassicGroup:
     initial_delay_ms: int = 0
     initial_remaining_ms: int = 0
     awaiting_join: int = 0
+    kept_bytes: int = 0  # of the members' protocols
     _protocol_counts: Counter[str] = field(default_factory=Counter)
 
     # Members
@@ -226,3 +227,4 @@ class ClassicGroup:
     def _count_protocols(self, member: ClassicMember, change: int) -> None:
         for protocol in member.protocols:
             self._protocol_counts[protocol.name] += change
+        self.kept_bytes += change * protocols_bytes(member.protocols)

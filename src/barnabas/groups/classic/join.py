@@ -7,15 +7,18 @@ from barnabas.groups.classic.member import ClassicMember
 from barnabas.groups.classic.states import ClassicState
 from barnabas.groups.outcome import TimerKey, TimerKind
 from barnabas.groups.replies import JoinGroupReply, SyncGroupReply
-from barnabas.groups.requests import UNKNOWN_MEMBER_ID, JoinGroupRequest
+from barnabas.groups.requests import UNKNOWN_MEMBER_ID, JoinGroupRequest, protocols_bytes
 from barnabas.groups.step import Step, membership_error
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 
+_PENDING_BYTES = 256
+"""Memory that a member takes that has asked for an id only."""
+
 
 def join(step: Step, group: ClassicGroup, request: JoinGroupRequest) -> None:
     """Sets the step's reply, or parks the request until the join phase ends."""
-    if not _has_room(step, group, request.member_id):
+    if not _has_room(step, group, request.member_id) or not _has_memory(step, group, request):
         _turn_away(step, group, request.member_id)
     elif group.state is ClassicState.DEAD:
         _refuse(step, ErrorCode.COORDINATOR_NOT_AVAILABLE, request.member_id)
@@ -48,6 +51,14 @@ def _has_room(step: Step, group: ClassicGroup, member_id: str) -> bool:
     if group.state in (ClassicState.COMPLETING_REBALANCE, ClassicState.STABLE):
         return member is not None or len(group.members) < limit
     return True
+
+
+def _has_memory(step: Step, group: ClassicGroup, request: JoinGroupRequest) -> bool:
+    """Whether the group stays below its limit of bytes with what this member wants kept."""
+    member = group.members.get(request.member_id)
+    freed = 0 if member is None else protocols_bytes(member.protocols)
+    kept = group.kept_bytes - freed + len(group.pending_members) * _PENDING_BYTES
+    return kept + protocols_bytes(request.protocols) <= step.config.max_bytes
 
 
 def _turn_away(step: Step, group: ClassicGroup, member_id: str) -> None:

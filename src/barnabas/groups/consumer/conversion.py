@@ -188,7 +188,7 @@ def _downgrade_failed(
         step.outcome.reply = ConsumerGroupHeartbeatReply(membership_error(code))
         return
     key = TimerKey(TimerKind.SESSION, group.group_id, leaving_id)
-    step.outcome.set_timer(key, step.config.consumer_heartbeat_interval_ms)
+    step.outcome.set_timer(key, step.heartbeat_interval_ms(group.group_id))
 
 
 def downgrade_records(

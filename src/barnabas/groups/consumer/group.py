@@ -63,6 +63,7 @@ class ConsumerGroup:
     regexes: dict[str, ResolvedRegex] = field(default_factory=dict)
     owners: dict[tuple[Uuid, int], str] = field(default_factory=dict)
     seen_image_version: int = -1  # not stored: after a load the metadata is looked at again
+    kept_bytes: int = 0  # not stored: of the members' subscriptions
     rejoin_timers: set[str] = field(default_factory=set)  # not stored: members with CLASSIC_JOIN
 
     def copy(self) -> "ConsumerGroup":
@@ -81,6 +82,7 @@ class ConsumerGroup:
     def put_member(self, member: ConsumerMember) -> None:
         self._forget(self.members.get(member.member_id))
         self.members[member.member_id] = member
+        self.kept_bytes += member.kept_bytes
         if member.instance_id is not None:
             self.static_members[member.instance_id] = member.member_id
         for partition in member.holds():
@@ -92,6 +94,7 @@ class ConsumerGroup:
     def _forget(self, member: ConsumerMember | None) -> None:
         if member is None:
             return
+        self.kept_bytes -= member.kept_bytes
         for partition in member.holds():
             if self.owners.get(partition) == member.member_id:
                 del self.owners[partition]

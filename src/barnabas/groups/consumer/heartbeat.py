@@ -95,13 +95,15 @@ def _stay(step: Step, groups: GroupRegistry, request: ConsumerGroupHeartbeatRequ
     member_id = request.member_id or step.around.new_id()
     owned = None if request.topic_partitions is None else to_partitions(request.topic_partitions)
     before = _find_member(draft, request, member_id, owned)
-    member = move_member(step, draft, before, _updated(before, request), owned)
+    updated = _updated(before, request)
+    _check_memory(step, draft.group, updated)
+    member = move_member(step, draft, before, updated, owned)
     set_timers = _MemberTimers(step, request.group_id, member, before)
     reply = ConsumerGroupHeartbeatReply(
         error_code=ErrorCode.NONE,
         member_id=member.member_id,
         member_epoch=member.member_epoch,
-        heartbeat_interval_ms=step.config.consumer_heartbeat_interval_ms,
+        heartbeat_interval_ms=step.heartbeat_interval_ms(request.group_id),
         assignment=(
             to_owned(member.assigned)
             if _is_full(request) or member.assigned != before.assigned
@@ -129,6 +131,16 @@ def _check_room(step: Step, group: ConsumerGroup, member_id: str) -> None:
         raise BrokerError(
             ErrorCode.GROUP_MAX_SIZE_REACHED,
             f"The consumer group has reached its maximum capacity of {limit} members.",
+        )
+
+
+def _check_memory(step: Step, group: ConsumerGroup, member: ConsumerMember) -> None:
+    kept = group.members.get(member.member_id)
+    freed = 0 if kept is None else kept.kept_bytes
+    if kept is not member and group.kept_bytes - freed + member.kept_bytes > step.config.max_bytes:
+        raise BrokerError(
+            ErrorCode.GROUP_MAX_SIZE_REACHED,
+            f"The subscriptions of the consumer group exceed {step.config.max_bytes} bytes.",
         )
 
 
@@ -273,7 +285,7 @@ class _MemberTimers:
     def apply(self) -> None:
         member, outcome = self._member, self._step.outcome
         session = TimerKey(TimerKind.SESSION, self._group_id, member.member_id)
-        outcome.set_timer(session, self._step.config.consumer_session_timeout_ms)
+        outcome.set_timer(session, self._step.session_timeout_ms(self._group_id))
         revocation = TimerKey(TimerKind.REVOCATION, self._group_id, member.member_id)
         unrevoked = member.state is MemberState.UNREVOKED_PARTITIONS
         moved = (

@@ -4,7 +4,7 @@ import enum
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from barnabas.groups.requests import OwnedPartitions, Protocol
+from barnabas.groups.requests import OwnedPartitions, Protocol, kept_bytes, protocols_bytes
 from barnabas.model.ids import Uuid
 
 Partitions = Mapping[Uuid, frozenset[int]]
@@ -62,6 +62,13 @@ class ConsumerMember(NamedTuple):
     @property
     def uses_classic_protocol(self) -> bool:
         return self.classic is not None
+
+    @property
+    def kept_bytes(self) -> int:
+        """Memory that its subscription takes."""
+        protocols = () if self.classic is None else self.classic.protocols
+        texts = (self.subscribed_topic_regex, *self.subscribed_topic_names)
+        return kept_bytes(texts) + protocols_bytes(protocols)
 
     def is_reconciled_to(self, epoch: int) -> bool:
         return self.state is MemberState.STABLE and self.member_epoch == epoch

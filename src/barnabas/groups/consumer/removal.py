@@ -119,7 +119,7 @@ def _refuse_or_retry(
         step.outcome.reply = ConsumerGroupHeartbeatReply(membership_error(code))
         return
     key = TimerKey(TimerKind.SESSION, group.group_id, member.member_id)
-    step.outcome.set_timer(key, step.config.consumer_heartbeat_interval_ms)
+    step.outcome.set_timer(key, step.heartbeat_interval_ms(group.group_id))
 
 
 def remove_members(step: Step, draft: ConsumerDraft, members: list[ConsumerMember]) -> None:

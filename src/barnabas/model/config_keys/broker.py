@@ -92,15 +92,28 @@ NETWORK_KEYS = [
     ConfigKey("connections.max.idle.ms", LONG, 600_000, "Idle time after which one is closed."),
     ConfigKey("queued.max.requests", INT, 500, "Requests held before reading pauses.", at_least(1)),
     ConfigKey("queued.max.request.bytes", LONG, -1, "Bytes held before reading pauses."),
-    ConfigKey("num.network.threads", INT, 3, "Network threads.", at_least(1), note=_ONE_LOOP),
-    ConfigKey("num.io.threads", INT, 8, "Request threads.", at_least(1), note=_ONE_LOOP),
-    ConfigKey("background.threads", INT, 10, "Background threads.", at_least(1), note=_ONE_LOOP),
+    ConfigKey(
+        "num.network.threads", INT, 3, "Network threads.", at_least(1), dynamic=True, note=_ONE_LOOP
+    ),
+    ConfigKey(
+        "num.io.threads", INT, 8, "Request threads.", at_least(1), dynamic=True, note=_ONE_LOOP
+    ),
+    ConfigKey(
+        "background.threads",
+        INT,
+        10,
+        "Background threads.",
+        at_least(1),
+        dynamic=True,
+        note=_ONE_LOOP,
+    ),
     ConfigKey("request.timeout.ms", INT, 30_000, "Longest wait for another broker's answer."),
     ConfigKey(
         "metric.reporters",
         LIST,
         [],
         "Classes that report metrics.",
+        dynamic=True,
         note="Accepted for Kafka's sake, without effect: Java classes cannot be loaded",
     ),
 ]
@@ -108,7 +121,7 @@ NETWORK_KEYS = [
 TOPIC_DEFAULT_KEYS = [
     ConfigKey("auto.create.topics.enable", BOOLEAN, True, "Create a topic on first use."),
     ConfigKey("delete.topic.enable", BOOLEAN, True, "Whether topics can be deleted."),
-    ConfigKey("num.partitions", INT, 1, "Partitions of a new topic.", at_least(1), dynamic=True),
+    ConfigKey("num.partitions", INT, 1, "Partitions of a new topic.", at_least(1)),
     ConfigKey("default.replication.factor", INT, 1, "Replicas of a new topic.", at_least(1)),
     ConfigKey(
         "compression.gzip.level",
@@ -181,7 +194,15 @@ REPLICATION_KEYS = [
     ConfigKey("controlled.shutdown.enable", BOOLEAN, True, "Move leaders away before stopping."),
     ConfigKey("controlled.shutdown.max.retries", INT, 3, "Tries to move leaders away."),
     ConfigKey("controlled.shutdown.retry.backoff.ms", LONG, 5000, "Pause between such tries."),
-    ConfigKey("num.replica.fetchers", INT, 1, "Fetchers per source broker.", at_least(1)),
+    ConfigKey(
+        "num.replica.fetchers",
+        INT,
+        1,
+        "Fetchers per source broker.",
+        at_least(1),
+        dynamic=True,
+        note="A dynamic change takes effect when the broker starts again.",
+    ),
     ConfigKey("replica.fetch.min.bytes", INT, 1, "Bytes a follower's fetch waits for."),
     ConfigKey("replica.fetch.max.bytes", INT, 1024**2, "Bytes per partition of such a fetch."),
     ConfigKey("replica.fetch.wait.max.ms", INT, 500, "Longest wait of such a fetch."),

@@ -1,9 +1,17 @@
 """Broker keys of the group coordinator; part of the broker's table."""
 
-from barnabas.model.config import Alias, ConfigKey, ConfigType, at_least, between, each_of, one_of
+from barnabas.model.config import (
+    Alias,
+    ConfigKey,
+    ConfigTable,
+    ConfigType,
+    at_least,
+    between,
+    each_of,
+    one_of,
+)
 
-_INT_MAX = 2**31 - 1
-_NO_GROUP_SETTINGS = "Without effect: there are no settings of single groups to be bounded"
+_UNLIMITED_IN_KAFKA = "Kafka's default is 2147483647"
 
 CLASSIC_GROUP_KEYS = (
     ConfigKey(
@@ -27,9 +35,19 @@ CLASSIC_GROUP_KEYS = (
     ConfigKey(
         "group.max.size",
         ConfigType.INT,
-        _INT_MAX,
+        5_000,
         "Most members one classic group may have.",
         at_least(1),
+        note=_UNLIMITED_IN_KAFKA,
+    ),
+    ConfigKey(
+        "group.max.bytes",
+        ConfigType.LONG,
+        16 * 1024 * 1024,
+        "Most memory that the members of one group may take at the coordinator, in bytes: their "
+        "protocols in a classic group, their subscriptions in a consumer group.",
+        at_least(1),
+        note="Kafka has no such key",
     ),
 )
 
@@ -47,7 +65,6 @@ CONSUMER_GROUP_KEYS = (
         45_000,
         "Silence after which a member of a consumer group is removed.",
         at_least(1),
-        dynamic=True,
     ),
     ConfigKey(
         "group.consumer.min.session.timeout.ms",
@@ -55,7 +72,6 @@ CONSUMER_GROUP_KEYS = (
         45_000,
         "Least session timeout that may be set for one consumer group.",
         at_least(1),
-        note=_NO_GROUP_SETTINGS,
     ),
     ConfigKey(
         "group.consumer.max.session.timeout.ms",
@@ -63,7 +79,6 @@ CONSUMER_GROUP_KEYS = (
         60_000,
         "Greatest session timeout that may be set for one consumer group.",
         at_least(1),
-        note=_NO_GROUP_SETTINGS,
     ),
     ConfigKey(
         "group.consumer.heartbeat.interval.ms",
@@ -71,7 +86,6 @@ CONSUMER_GROUP_KEYS = (
         5_000,
         "Heartbeat interval given to members of consumer groups.",
         at_least(1),
-        dynamic=True,
     ),
     ConfigKey(
         "group.consumer.min.heartbeat.interval.ms",
@@ -79,7 +93,6 @@ CONSUMER_GROUP_KEYS = (
         5_000,
         "Least heartbeat interval that may be set for one consumer group.",
         at_least(1),
-        note=_NO_GROUP_SETTINGS,
     ),
     ConfigKey(
         "group.consumer.max.heartbeat.interval.ms",
@@ -87,14 +100,14 @@ CONSUMER_GROUP_KEYS = (
         15_000,
         "Greatest heartbeat interval that may be set for one consumer group.",
         at_least(1),
-        note=_NO_GROUP_SETTINGS,
     ),
     ConfigKey(
         "group.consumer.max.size",
         ConfigType.INT,
-        _INT_MAX,
+        5_000,
         "Most members one consumer group may have.",
         at_least(1),
+        note=_UNLIMITED_IN_KAFKA,
     ),
     ConfigKey(
         "group.consumer.assignors",
@@ -180,3 +193,25 @@ OFFSET_KEYS = (
 )
 
 GROUP_KEYS = CLASSIC_GROUP_KEYS + CONSUMER_GROUP_KEYS + OFFSET_KEYS
+
+GROUP_RESOURCE_KEYS = ConfigTable(
+    (
+        ConfigKey(
+            "consumer.session.timeout.ms",
+            ConfigType.INT,
+            45_000,
+            "Silence after which a member of this consumer group is removed.",
+            at_least(1),
+            dynamic=True,
+        ),
+        ConfigKey(
+            "consumer.heartbeat.interval.ms",
+            ConfigType.INT,
+            5_000,
+            "Heartbeat interval given to members of this consumer group.",
+            at_least(1),
+            dynamic=True,
+        ),
+    ),
+)
+"""What can be set for one group (KIP-848), each below `group.` for all groups."""

@@ -19,6 +19,7 @@ DIRECTORY_KEYS = [
         1,
         "Threads that recover logs at start.",
         at_least(1),
+        dynamic=True,
         note="Accepted for Kafka's sake: recovery reads one log after the other.",
     ),
     ConfigKey(
@@ -176,10 +177,16 @@ CLEANER_KEYS = [
         1,
         "Threads that compact.",
         at_least(0),
+        dynamic=True,
         note="Accepted for Kafka's sake: one log is compacted at a time.",
     ),
     ConfigKey(
-        "log.cleaner.backoff.ms", LONG, 15_000, "Pause when nothing needs compaction.", at_least(0)
+        "log.cleaner.backoff.ms",
+        LONG,
+        15_000,
+        "Pause when nothing needs compaction.",
+        at_least(0),
+        dynamic=True,
     ),
     ConfigKey(
         "log.cleaner.dedupe.buffer.size",
@@ -187,6 +194,7 @@ CLEANER_KEYS = [
         128 * 1024**2,
         "Memory for the keys of one compaction pass.",
         at_least(1024**2),
+        dynamic=True,
     ),
     ConfigKey(
         "log.cleaner.delete.retention.ms",

@@ -43,10 +43,14 @@ class Cleaning:
     """Loop-owned."""
 
     def __init__(self, dedupe_buffer_bytes: int = DEFAULT_DEDUPE_BUFFER_BYTES) -> None:
-        self._map_capacity = max(dedupe_buffer_bytes // ENTRY_BYTES, 1)
+        self.set_dedupe_buffer(dedupe_buffer_bytes)
         self.uncleanable: set[TopicPartition] = set()
         self._put_off: dict[TopicPartition, int] = {}
         self._running: CleanTask | None = None
+
+    def set_dedupe_buffer(self, dedupe_buffer_bytes: int) -> None:
+        """Memory for the keys of a pass, from the next one on."""
+        self._map_capacity = max(dedupe_buffer_bytes // ENTRY_BYTES, 1)
 
     def begin(self, logs: Iterable[Log], now_ms: int, *, force: bool = False) -> CleanTask | None:
         """Plan a pass over the dirtiest of these logs that asks for one."""

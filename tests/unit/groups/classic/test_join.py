@@ -155,6 +155,33 @@ def test_group_max_size():
     assert driver.join(known=False).code is E.GROUP_MAX_SIZE_REACHED
 
 
+def test_the_default_size_is_limited():
+    driver = GroupDriver(GroupConfig(initial_rebalance_delay_ms=0))
+    limit = driver.config.max_size
+    answers = [driver.join(known=False) for _ in range(limit + 1)]
+    assert answers[-1].code is E.GROUP_MAX_SIZE_REACHED
+    assert answers[-2].reply is None
+
+
+def test_the_bytes_of_a_group_are_limited():
+    """What its members' protocols take is bounded, and given back when members leave."""
+    large = (Protocol("range", bytes(50_000)),)
+    driver = GroupDriver(GroupConfig(initial_rebalance_delay_ms=0, max_bytes=120_000))
+    first = driver.join(known=False, protocols=large)
+    driver.join(known=False, protocols=large)
+    assert driver.join(known=False, protocols=large).code is E.GROUP_MAX_SIZE_REACHED
+    driver.advance(0)
+    driver.leave(first.reply.member_id)
+    assert driver.join(known=False, protocols=large).reply is None
+
+
+def test_pending_members_count_by_their_ids():
+    driver = GroupDriver(GroupConfig(initial_rebalance_delay_ms=0, max_bytes=10_000))
+    codes = [driver.join().code for _ in range(100)]
+    assert codes[0] is E.MEMBER_ID_REQUIRED
+    assert codes[-1] is E.GROUP_MAX_SIZE_REACHED
+
+
 def test_group_over_a_lowered_size_loses_who_comes_last():
     driver = GroupDriver()
     ids = driver.stable_group(3)

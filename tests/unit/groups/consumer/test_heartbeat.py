@@ -138,6 +138,27 @@ def test_group_is_full():
     assert driver.consumer_heartbeat("a", 1).code is E.NONE
 
 
+def test_the_bytes_of_subscriptions_are_limited():
+    driver = GroupDriver(GroupConfig(max_bytes=10_000))
+    many = tuple(f"topic-{number}" for number in range(30))
+    assert driver.consumer_heartbeat("a", topics=many).code is E.NONE
+    assert driver.consumer_heartbeat("b", topics=many).code is E.NONE
+    assert driver.consumer_heartbeat("c", topics=many).code is E.GROUP_MAX_SIZE_REACHED
+    assert driver.consumer_heartbeat("a", -1).code is E.NONE
+    assert driver.consumer_heartbeat("c", topics=many).code is E.NONE
+
+
+def test_settings_of_one_group_win_over_the_brokers():
+    driver = GroupDriver()
+    own = {"consumer.session.timeout.ms": 50_000, "consumer.heartbeat.interval.ms": 7_000}
+    driver.shard._around.group_settings = lambda group_id: own if group_id == "g" else {}
+    assert driver.consumer_heartbeat("a").reply.heartbeat_interval_ms == 7_000
+    assert driver.consumer_heartbeat("a", group="other").reply.heartbeat_interval_ms == 5_000
+    driver.advance(49_000)
+    assert driver.consumer_heartbeat("a", 1).code is E.NONE
+    assert driver.consumer_heartbeat("a", 1, group="other").code is E.UNKNOWN_MEMBER_ID
+
+
 def test_silent_member_is_removed_and_its_partitions_move():
     driver = GroupDriver()
     two_members(driver)
