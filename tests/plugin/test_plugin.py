@@ -125,7 +125,7 @@ def test_the_same_tests_on_an_external_cluster(run, broker):
 
         def test_what_it_cannot_do(kafka):
             assert not hasattr(kafka, "pause")
-            with pytest.raises(LocalError, match="needs the broker in process"):
+            with pytest.raises(LocalError, match="needs a broker in the test process"):
                 kafka.fail("Produce", "NOT_LEADER_OR_FOLLOWER")
         """,
         f"--kafka-external={broker.bootstrap_servers}",

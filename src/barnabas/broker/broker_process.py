@@ -24,7 +24,7 @@ STOP_SECONDS = 30.0
 
 
 class BrokerEndedError(DeadlineError):
-    """A broker's process that ended before it served."""
+    """A broker process ended before it was ready."""
 
     def __init__(self, broker_id: int, code: int, log: str) -> None:
         super().__init__(f"broker {broker_id} ended with {code}:\n{log}")
@@ -34,7 +34,7 @@ class BrokerEndedError(DeadlineError):
 
 
 class BrokerProcess:
-    """One broker of a cluster; `kills` counts the real kills."""
+    """One broker of a cluster; `kills` counts calls of `kill`."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class BrokerProcess:
 
     @property
     def pid(self) -> int:
-        """Of the running process."""
+        """The id of the running process."""
         return self._running_process().pid
 
     @property
@@ -83,7 +83,7 @@ class BrokerProcess:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                start_new_session=True,  # Ctrl-C is for us, who then stop them in turn
+                start_new_session=True,  # Ctrl-C reaches the parent only, which stops the brokers
             )
 
     def wait_until_ready(self) -> None:
@@ -101,7 +101,7 @@ class BrokerProcess:
         raise BrokerEndedError(self.broker_id, process.wait(), tail)
 
     def kill(self) -> None:
-        """SIGKILL: no hand-over, no clean logs, a session that has to expire."""
+        """Send SIGKILL: no controlled shutdown, no clean logs, the session must expire."""
         process = self._running_process()
         process.kill()
         process.wait()
@@ -109,7 +109,7 @@ class BrokerProcess:
         self.kills += 1
 
     def terminate(self) -> int:
-        """SIGTERM and wait: leaders move first. Returns the exit code."""
+        """Send SIGTERM, wait for the controlled shutdown, and return the exit code."""
         process = self._running_process()
         process.send_signal(signal.SIGCONT)
         process.terminate()
@@ -136,10 +136,10 @@ class BrokerProcess:
 
 
 def free_port() -> int:
-    """A port that nobody listens on now.
+    """Returns a port that is free now.
 
-    It has to stay free while its broker is down, so it is not one of those that the system gives to
-    whoever asks for any.
+    The port must stay free while its broker is down, so it is outside the range of ephemeral ports
+    that the operating system assigns.
     """
     while True:
         port = _PORTS.start + secrets.randbelow(len(_PORTS))

@@ -1,8 +1,8 @@
-"""Fixtures and options for tests that need a Kafka; loaded by pytest on its own.
+"""Pytest fixtures and options for tests that need Kafka; pytest loads this plugin by itself.
 
-Nothing of the broker or the clients is imported before a fixture is used. By default there is one
-broker in process per test session (per worker under xdist), on a port of its own; with
-`--kafka-external=host:port` the same tests run against a cluster elsewhere.
+Broker and clients are imported when a fixture is first used. By default each test session (each
+worker with xdist) has one in-process broker on its own port. With `--kafka-external=host:port` the
+same tests run against another cluster.
 """
 
 from barnabas.pytest_plugin.async_fixtures import (

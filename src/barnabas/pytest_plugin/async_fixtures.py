@@ -1,4 +1,4 @@
-"""The asyncio fixtures, for pytest-asyncio or, where that is not installed, anyio."""
+"""Asyncio fixtures, for pytest-asyncio or, if it is not installed, anyio."""
 
 import importlib
 from collections.abc import AsyncIterator, Callable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 async_fixture: Callable[[F], Any]
 try:
-    # Its strict mode runs only async fixtures made by its own decorator.
+    # In strict mode pytest-asyncio runs only async fixtures of its own decorator.
     from pytest_asyncio import fixture as async_fixture
 except ImportError:
     async_fixture = pytest.fixture
@@ -22,7 +22,7 @@ except ImportError:
 
 @async_fixture
 async def async_kafka_admin(kafka_bootstrap_servers: str) -> "AsyncIterator[AsyncAdmin]":
-    """An awaitable admin client."""
+    """An asyncio admin client."""
     from barnabas.admin import AsyncAdmin
 
     async with AsyncAdmin({"bootstrap.servers": kafka_bootstrap_servers}) as admin:
@@ -31,7 +31,7 @@ async def async_kafka_admin(kafka_bootstrap_servers: str) -> "AsyncIterator[Asyn
 
 @async_fixture
 async def async_kafka_producer(kafka_bootstrap_servers: str) -> AsyncIterator[Any]:
-    """An awaitable producer."""
+    """An asyncio producer."""
     producer_type = importlib.import_module("barnabas.aio").Producer
     settings = {"bootstrap.servers": kafka_bootstrap_servers, "linger.ms": 0}
     async with producer_type(settings) as producer:
@@ -42,7 +42,7 @@ async def async_kafka_producer(kafka_bootstrap_servers: str) -> AsyncIterator[An
 async def async_kafka_consumer(
     kafka_bootstrap_servers: str, kafka_group: str
 ) -> AsyncIterator[Any]:
-    """An awaitable consumer of a group of its own, from the earliest record on."""
+    """An asyncio consumer in its own group that starts at the earliest record."""
     consumer_type = importlib.import_module("barnabas.aio").Consumer
     async with consumer_type(consumer_settings(kafka_bootstrap_servers, kafka_group)) as consumer:
         yield consumer

@@ -1,4 +1,4 @@
-"""The blocking fixtures. What they yield is closed, and their topics deleted, after the test."""
+"""Blocking fixtures. After the test, clients are closed and topics deleted."""
 
 import contextlib
 import importlib
@@ -19,7 +19,7 @@ _ANSWER_SECONDS = 10.0
 
 
 class TopicFactory(Protocol):
-    """Makes topics that go when the test ends."""
+    """Creates topics that are deleted when the test ends."""
 
     def __call__(
         self,
@@ -32,13 +32,15 @@ class TopicFactory(Protocol):
 
 @pytest.fixture(scope=broker_scope)  # type: ignore[arg-type]
 def kafka_broker(request: pytest.FixtureRequest) -> "Iterator[KafkaServer]":
-    """The Kafka of the tests: `barnabas.testing.Broker`, or the cluster of --kafka-external."""
+    """The Kafka under test: `barnabas.testing.Broker`, or the cluster of --kafka-external."""
     servers = external_servers(request.config)
     if servers is not None:
         from barnabas.testing import ExternalKafka
 
         external = ExternalKafka(servers)
-        external.admin.describe_cluster(timeout=_ANSWER_SECONDS)  # once, not in every test
+        external.admin.describe_cluster(
+            timeout=_ANSWER_SECONDS
+        )  # fail once here, not in every test
         yield external
         external.close_clients()
         return
@@ -62,12 +64,12 @@ def kafka_bootstrap_servers(kafka_broker: "KafkaServer") -> str:
 
 @pytest.fixture(scope="session")
 def kafka_cluster(request: pytest.FixtureRequest) -> "Iterator[Cluster]":
-    """Three brokers in processes of their own on a real ZooKeeper, to be killed and restarted.
+    """Three brokers in separate processes with a real ZooKeeper; tests may kill and restart them.
 
-    Needs Java and `pip install barnabas[spark]`, whose jars have ZooKeeper in them.
+    Needs Java and `pip install barnabas[spark]`, whose jars contain ZooKeeper.
     """
     if external_servers(request.config) is not None:
-        pytest.skip("a cluster elsewhere cannot be killed and restarted")
+        pytest.skip("brokers of an external cluster cannot be killed and restarted")
     from barnabas.testing import Cluster
 
     with Cluster(3) as cluster:
@@ -76,7 +78,7 @@ def kafka_cluster(request: pytest.FixtureRequest) -> "Iterator[Cluster]":
 
 @pytest.fixture
 def kafka_topic_factory(kafka_broker: "KafkaServer") -> Iterator[TopicFactory]:
-    """`make(name=None, partitions=1, config=None) -> name`; the topics go after the test."""
+    """A function `(name=None, partitions=1, config=None)` that creates a topic for one test."""
     made: list[str] = []
 
     def make(
@@ -96,7 +98,7 @@ def kafka_topic_factory(kafka_broker: "KafkaServer") -> Iterator[TopicFactory]:
 
 @pytest.fixture
 def kafka_topic(request: pytest.FixtureRequest, kafka_topic_factory: TopicFactory) -> str:
-    """The name of a new topic, shaped by `@pytest.mark.kafka(partitions=…, config=…)`."""
+    """The name of a new topic; configure it with `@pytest.mark.kafka(partitions=…, config=…)`."""
     wanted: dict[str, Any] = {}
     for mark in reversed(list(request.node.iter_markers("kafka"))):
         wanted.update(mark.kwargs)
@@ -113,7 +115,7 @@ def kafka_group() -> str:
 
 @pytest.fixture
 def kafka_producer(kafka_bootstrap_servers: str) -> "Iterator[Producer]":
-    """A producer; what it was given is delivered when the test ends."""
+    """A producer; its records are delivered when the test ends."""
     from barnabas.clients.producer import Producer
 
     with Producer({"bootstrap.servers": kafka_bootstrap_servers, "linger.ms": 0}) as producer:
@@ -124,7 +126,7 @@ def kafka_producer(kafka_bootstrap_servers: str) -> "Iterator[Producer]":
 def kafka_consumer_factory(
     kafka_bootstrap_servers: str, kafka_group: str
 ) -> Iterator[Callable[..., Any]]:
-    """`make(*topics, **config)`: a consumer from the earliest record on, subscribed if told."""
+    """A function `(*topics, **config)` that returns a consumer starting at the earliest record."""
     consumer_type = importlib.import_module("barnabas").Consumer
     with contextlib.ExitStack() as stack:
 
@@ -140,7 +142,7 @@ def kafka_consumer_factory(
 
 @pytest.fixture
 def kafka_consumer(kafka_consumer_factory: Callable[..., Any]) -> Any:
-    """A consumer of a group of its own, from the earliest record on; subscribe it to topics."""
+    """A consumer in its own group that starts at the earliest record, not yet subscribed."""
     return kafka_consumer_factory()
 
 
@@ -154,7 +156,7 @@ def kafka_admin(kafka_bootstrap_servers: str) -> "Iterator[Admin]":
 
 
 def consumer_settings(bootstrap_servers: str, group: str) -> dict[str, object]:
-    """What a test's consumer wants: everything from the start, committed when asked to."""
+    """Returns consumer settings for tests: read from the start, commit only on request."""
     return {
         "bootstrap.servers": bootstrap_servers,
         "group.id": group,

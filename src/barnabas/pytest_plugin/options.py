@@ -1,13 +1,13 @@
-"""Command-line options, ini settings and the marker.
+"""Command-line options, ini settings and the `kafka` marker.
 
 | option | ini | meaning |
 |---|---|---|
-| `--kafka-external=host:port` | `kafka_external` | use this cluster, start no broker |
-| `--kafka-scope=session` | `kafka_scope` | how long a broker lives: session, package, module, … |
-| | `kafka_config` | lines `key=value`, settings of the broker in process |
+| `--kafka-external=host:port` | `kafka_external` | use this cluster instead of a broker |
+| `--kafka-scope=session` | `kafka_scope` | fixture scope of the broker: session, module, … |
+| | `kafka_config` | lines `key=value`: settings of the in-process broker |
 
-`@pytest.mark.kafka(partitions=3, config={"cleanup.policy": "compact"})` shapes the `kafka_topic` of
-a test.
+`@pytest.mark.kafka(partitions=3, config={"cleanup.policy": "compact"})` configures the
+`kafka_topic` of a test.
 """
 
 import pytest
@@ -17,19 +17,19 @@ MARKER = "kafka(partitions=1, config={}): partitions and settings of the test's 
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("kafka", "barnabas: a Kafka for the tests")
+    group = parser.getgroup("kafka", "barnabas: Kafka for tests")
     group.addoption(
         "--kafka-external",
         metavar="HOST:PORT",
         default=None,
-        help="run against this cluster instead of a broker in process",
+        help="run against this cluster instead of an in-process broker",
     )
     group.addoption(
-        "--kafka-scope", choices=SCOPES, default=None, help="how long a broker in process lives"
+        "--kafka-scope", choices=SCOPES, default=None, help="fixture scope of the in-process broker"
     )
     parser.addini("kafka_external", "host:port of a cluster to run against", default="")
-    parser.addini("kafka_scope", "how long a broker in process lives", default="session")
-    parser.addini("kafka_config", "settings of the broker in process", type="linelist", default=[])
+    parser.addini("kafka_scope", "fixture scope of the in-process broker", default="session")
+    parser.addini("kafka_config", "settings of the in-process broker", type="linelist", default=[])
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -37,13 +37,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def external_servers(config: pytest.Config) -> str | None:
-    """Where the cluster is that the tests shall use, or None for one in process."""
+    """Returns the address of the external cluster, or None for an in-process broker."""
     chosen: str = config.getoption("--kafka-external") or config.getini("kafka_external")
     return chosen or None
 
 
 def broker_scope(fixture_name: str, config: pytest.Config) -> str:
-    """The scope of the broker's fixtures."""
+    """Returns the configured scope of the broker fixtures."""
     scope: str = config.getoption("--kafka-scope") or config.getini("kafka_scope")
     if scope not in SCOPES:
         raise pytest.UsageError(f"kafka_scope={scope}: must be one of {', '.join(SCOPES)}")
@@ -51,7 +51,7 @@ def broker_scope(fixture_name: str, config: pytest.Config) -> str:
 
 
 def broker_settings(config: pytest.Config) -> dict[str, object]:
-    """The broker's settings from the ini file."""
+    """Returns the broker settings of the ini file."""
     settings: dict[str, object] = {}
     for line in config.getini("kafka_config"):
         key, separator, value = line.partition("=")

@@ -1,7 +1,7 @@
-"""Fixtures on Spark: a session with the source and the sink, and a bench for streams.
+"""Spark fixtures: a session with our source and sink, and a test bench for streams.
 
-A JVM takes seconds to start: there is one per test process. Under xdist mark these tests with
-xdist_group, so that they meet in one.
+Starting a JVM takes seconds, so each test process has one. With xdist, mark these tests with the
+same xdist_group so that they run in one process.
 """
 
 from collections.abc import Iterator
@@ -24,8 +24,8 @@ def kafka_spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSess
 
     place = tmp_path_factory.mktemp("spark")
     settings = {
-        # A JVM that lives for a test run has no use for the costly compiler. Without it Java has
-        # 48 MiB for compiled code, full after a minute of queries; then it compiles nothing more.
+        # The optimizing compiler does not pay off in a test run. Without it Java reserves only
+        # 48 MiB for compiled code, which is full after a minute of queries, so more is reserved.
         "spark.driver.extraJavaOptions": (
             "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
         ),
@@ -45,7 +45,7 @@ def kafka_spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSess
 def kafka_streams(
     kafka_broker: "KafkaServer", kafka_spark: "SparkSession", tmp_path: Path
 ) -> "Bench":
-    """Feed topics, run a topology to the end, look at the rows: `barnabas.streams.testing`."""
+    """A test bench: write to topics, run a topology to its end, read rows."""
     from barnabas.streams.testing import Bench
 
     return Bench(kafka_broker.bootstrap_servers, kafka_spark, tmp_path)

@@ -1,4 +1,4 @@
-"""For tests of your own: a real broker in process, clocks and file systems you control."""
+"""Support for your own tests: a real broker in the test process, and controllable clocks."""
 
 from typing import TYPE_CHECKING
 

@@ -1,8 +1,8 @@
-"""A real broker inside the test's process: any client library in any thread may talk to it.
+"""Runs a real broker in the test process; any client library can connect to it.
 
-It is the product's own broker on a free port and a directory that goes when it stops, run by an
-event loop in a thread of its own. Nothing here is a fake; what a test adds is a clock it may move
-ahead, errors on purpose, and a way to make the broker hang.
+This is the product's broker on a free port with a temporary directory, run by an event loop in its
+own thread. Nothing is faked. In addition a test can advance the broker's clock, inject errors, and
+pause the broker.
 """
 
 import asyncio
@@ -33,14 +33,14 @@ TEST_DEFAULTS: dict[str, object] = {
     "transaction.state.log.num.partitions": 1,
     "transaction.state.log.replication.factor": 1,
     "transaction.state.log.min.isr": 1,
-    # A clock moved ahead by hours must not make every connection an idle one.
+    # Advancing the clock by hours must not close every connection as idle.
     "connections.max.idle.ms": -1,
 }
-"""What tests want: groups that form at once, and small coordinator topics."""
+"""Broker settings for tests: no initial rebalance delay, small coordinator topics."""
 
 
 class Broker(KafkaServer):
-    """An embedded broker with a life of its own; use it as a context manager.
+    """An embedded broker for tests; use it as a context manager.
 
     >>> with Broker() as broker:
     ...     topic = broker.topic(partitions=2)
@@ -48,9 +48,18 @@ class Broker(KafkaServer):
     ...     [record.value for record in broker.records(topic)]
     [b'one', b'two']
 
-    Broker settings go by Kafka's names: `Broker({"num.partitions": 3})`. With `data_dir` the data
-    stays after the broker stopped, and a second `Broker` on it carries on. `in_memory` keeps the
-    data off the disk. `listeners` among the settings takes the place of `host` and `port`.
+    Args:
+        config: broker settings by Kafka's names, for example `{"num.partitions": 3}`. A
+            `listeners` setting replaces `host` and `port`.
+        data_dir: keep the data in this directory after the broker stops; a second `Broker` on
+            the same directory continues with it (default: a temporary directory).
+        in_memory: put the temporary directory on a memory file system.
+        host: the address to listen on.
+        port: the port to listen on (0: any free port).
+
+    Raises:
+        ConfigError: a setting is unknown or invalid.
+        LocalError: `in_memory` is not available on this machine.
     """
 
     def __init__(
@@ -66,7 +75,7 @@ class Broker(KafkaServer):
         self.host = host
         self.port = port
         self.ports: dict[str, int] = {}
-        """The port of every listener, by its name, once the broker runs."""
+        """The port of each listener by name; filled when the broker has started."""
         self.clock = BrokerClock()
         self._config = {**TEST_DEFAULTS, **(config or {})}
         self._data_dir = None if data_dir is None else Path(data_dir)
@@ -84,22 +93,22 @@ class Broker(KafkaServer):
 
     @property
     def bootstrap_servers(self) -> str:
-        """What a client's `bootstrap.servers` wants."""
+        """The value for `bootstrap.servers` of a client."""
         return f"{self.host}:{self.port}"
 
     @property
     def data_dir(self) -> Path:
-        """Where the logs are."""
+        """The directory that contains the logs."""
         if self._data_dir is None:
             raise LocalError("the broker has no directory until it is started")
         return self._data_dir
 
-    # -- life ----------------------------------------------------------------------------------
+    # -- start and stop ------------------------------------------------------------------------
 
     def start(self) -> Self:
-        """Start and wait until it listens."""
+        """Start the broker and wait until it listens."""
         if self._thread is not None:
-            raise LocalError("the broker is running already")
+            raise LocalError("the broker is already running")
         if self._data_dir is None:
             self._temporary = self._new_directory()
             self._data_dir = Path(self._temporary.name)
@@ -114,7 +123,7 @@ class Broker(KafkaServer):
         return self
 
     def stop(self) -> None:
-        """Stop cleanly; a temporary directory goes with it."""
+        """Stop cleanly and remove the temporary directory."""
         self.resume()
         self.close_clients()
         self._end_thread()
@@ -127,7 +136,7 @@ class Broker(KafkaServer):
         self.start()
 
     def snapshot(self) -> Path:
-        """Keep all that is there now, to `restore` it later; goes when the broker stops."""
+        """Copy all data, to `restore` it later; the copy is removed when the broker stops."""
         if self._snapshots is None:
             self._snapshots = self._new_directory()
         kept = Path(self._snapshots.name) / unique_name("snapshot")
@@ -138,10 +147,10 @@ class Broker(KafkaServer):
         return kept
 
     def restore(self, snapshot: Path) -> None:
-        """Go back to a snapshot, on the same port.
+        """Restore the data of a snapshot, on the same port.
 
-        Consumers connect anew by themselves; an idempotent producer made before must be made anew,
-        for the broker no longer remembers its last records.
+        Consumers reconnect. Idempotent producers that were created before must be replaced,
+        because the broker has lost their producer state.
         """
         self.resume()
         self.close_clients()
@@ -152,7 +161,7 @@ class Broker(KafkaServer):
         self.start()
 
     def pause(self) -> None:
-        """Hang, as a stopped process does: connections stay, nothing is answered, no timer runs."""
+        """Pause like a stopped process: connections stay open, no response, no timers."""
         if self._loop is None or self._thread is None:
             raise LocalError("the broker is not running")
         hanging = threading.Event()
@@ -166,7 +175,7 @@ class Broker(KafkaServer):
         hanging.wait()
 
     def resume(self) -> None:
-        """Go on after `pause`."""
+        """Continue after `pause`."""
         self._running.set()
 
     def __enter__(self) -> Self:
@@ -185,19 +194,24 @@ class Broker(KafkaServer):
     def fail(
         self, api: ApiKey | str, error: ErrorCode | str | None, times: int | None = 1
     ) -> Failure:
-        """Answer the next requests of an API with an error, and do nothing else for them.
+        """Return an error for the next requests of an API, without processing them.
 
-        `error` is Kafka's name or code; None closes the connection instead. `times=None` goes on
-        until `heal()`. The result counts the `hits`.
+        Args:
+            api: the API, for example `"Produce"`.
+            error: Kafka's name or code of the error; None closes the connection instead.
+            times: number of requests that fail; None means until `heal()` is called.
+
+        Returns:
+            The planned failure; its `hits` counts the requests that failed.
         """
         return self._faults.plan(api, error, times)
 
     def heal(self) -> None:
-        """Take back every failure that is still to come."""
+        """Cancel all planned failures."""
         self._faults.heal()
 
     def requests(self, api: ApiKey | str | None = None) -> list[SeenRequest]:
-        """The last requests that came, of all APIs or of one."""
+        """Returns the most recent requests, of one API or of all."""
         seen = list(self._faults.seen)
         return seen if api is None else [item for item in seen if item.api is api_named(api)]
 
@@ -205,9 +219,9 @@ class Broker(KafkaServer):
 
     def _new_directory(self) -> "tempfile.TemporaryDirectory[str]":
         if self._in_memory and not MEMORY_DIR.is_dir():
-            raise LocalError(f"in_memory needs {MEMORY_DIR}, which this machine does not have")
-        place = MEMORY_DIR if self._in_memory else None
-        return tempfile.TemporaryDirectory(prefix="barnabas-", dir=place)
+            raise LocalError(f"in_memory needs {MEMORY_DIR}, which does not exist on this machine")
+        parent = MEMORY_DIR if self._in_memory else None
+        return tempfile.TemporaryDirectory(prefix="barnabas-", dir=parent)
 
     def _end_thread(self) -> None:
         if self._loop is not None and self._stop is not None and not self._loop.is_closed():
@@ -230,7 +244,7 @@ class Broker(KafkaServer):
         try:
             with asyncio.Runner(loop_factory=self.clock.new_loop) as runner:
                 runner.run(self._serve())
-        except BaseException as error:  # noqa: BLE001 - handed to the thread that waits in start()
+        except BaseException as error:  # noqa: BLE001 - re-raised by start()
             self._failure = error
         finally:
             self._ready.set()

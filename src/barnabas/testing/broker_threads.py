@@ -1,7 +1,7 @@
-"""Brokers of one cluster in the test's process: no ZooKeeper, no Java, up in a moment.
+"""Brokers of one cluster as threads of the test process, without ZooKeeper and Java.
 
-They share an embedded metadata tree and the loop of one thread. Everything else is as between
-processes: they talk over sockets. They can be stopped and started, not killed.
+They share an embedded metadata tree and the event loop of one thread, and communicate over
+sockets as separate processes do. They can be stopped and started, but not killed.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ _Result = TypeVar("_Result")
 
 
 class BrokerLoop:
-    """The thread, its loop and the tree that its brokers share."""
+    """The thread, event loop and metadata tree that the brokers share."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -43,7 +43,7 @@ class BrokerLoop:
 
 
 class BrokerInThread:
-    """One broker; the same life as a `BrokerProcess` but for its violent ends."""
+    """One broker with the interface of `BrokerProcess`; `kill` and `signal` raise LocalError."""
 
     def __init__(
         self, broker_id: int, directory: Path, settings: Mapping[str, object], loop: BrokerLoop
@@ -73,10 +73,10 @@ class BrokerInThread:
         self._broker = self._loop.run(self._start(), START_SECONDS)
 
     def wait_until_ready(self) -> None:
-        """It is, when `launch` returns."""
+        """Does nothing: `launch` returns when the broker is ready."""
 
     def terminate(self) -> int:
-        """A controlled shutdown."""
+        """Stop the broker by a controlled shutdown."""
         broker, self._broker = self._broker, None
         if broker is not None:
             self._loop.run(broker.stop(), STOP_SECONDS)

@@ -1,8 +1,8 @@
-"""A broker's time under a test's control: it runs, and can be moved ahead.
+"""The clock of a broker under test: it runs normally and can be advanced.
 
-The clock gives the broker its timestamps and deadlines, and the event loop below takes its timers
-from the same offset; so one `advance` makes retention, session time-outs and the expiry of
-transactions due together, as if the time had passed.
+The broker takes timestamps and deadlines from this clock, and its event loop takes timers from the
+same offset. One `advance` therefore triggers retention, session timeouts and the expiry of
+transactions together, as if the time had passed.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from barnabas.runtime.clock import SystemClock
 
 
 class BrokerClock:
-    """A `Clock` that is the machine's, plus what the test has added. `advance` from any thread."""
+    """The system clock plus an offset; `advance` may be called from any thread."""
 
     def __init__(self) -> None:
         self._system = SystemClock()
@@ -22,7 +22,7 @@ class BrokerClock:
 
     @property
     def ahead_ms(self) -> int:
-        """How far this clock is ahead of the machine's."""
+        """The offset from the system clock in milliseconds."""
         return self._ahead_ms
 
     def now_ms(self) -> int:
@@ -32,9 +32,9 @@ class BrokerClock:
         return self._system.monotonic_ms() + self._ahead_ms
 
     def advance(self, ms: int) -> None:
-        """Let time pass for the broker at once, and wait until what is due has been started."""
+        """Advance the clock and wait until timers that are due have started."""
         if ms < 0:
-            raise ValueError(f"time does not go back: {ms}")
+            raise ValueError(f"cannot advance by a negative time: {ms}")
         loop = self._loop
         if loop is None or loop.is_closed():
             raise LocalError("the broker is not running")
@@ -42,14 +42,14 @@ class BrokerClock:
 
         def move() -> None:
             self._ahead_ms += ms
-            # Timers due now run in the loop's next turn, what follows them in the turn after it.
+            # Due timers run in the next loop iteration, callbacks they schedule in the one after.
             loop.call_soon(loop.call_soon, loop.call_soon, moved.set)
 
         loop.call_soon_threadsafe(move)
         moved.wait()
 
     def new_loop(self) -> asyncio.AbstractEventLoop:
-        """An event loop whose timers follow this clock."""
+        """Returns an event loop whose timers use this clock."""
         self._loop = _ShiftedLoop(self)
         return self._loop
 

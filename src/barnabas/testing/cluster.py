@@ -1,8 +1,8 @@
-"""A cluster for tests: a real ZooKeeper and brokers in processes of their own, to be mistreated.
+"""A cluster for tests: a real ZooKeeper and brokers in separate processes.
 
-Every broker is `barnabas broker` with a configuration file, so killing one is what a crash is, and
-stopping one is what an operator does. Ports and data of a broker stay over its restarts. Without
-ZooKeeper the brokers are in the test's own process, which is faster but spares them the worst.
+Every broker runs `barnabas broker` with a configuration file, so `kill` is a real crash and `stop`
+is what an operator does. A broker keeps its port and data over restarts. Without ZooKeeper the
+brokers run in the test process, which is faster, but they cannot be killed.
 """
 
 import asyncio
@@ -32,16 +32,20 @@ CLUSTER_DEFAULTS: dict[str, object] = {
     "replica.fetch.backoff.ms": 200,
     "controlled.shutdown.retry.backoff.ms": 500,
 }
-"""What tests want: sessions that end soon, and small coordinator topics."""
+"""Broker settings for tests: short sessions, small coordinator topics."""
 
 
 class Cluster(KafkaServer):
-    """Brokers 1 to n on one ZooKeeper; use it as a context manager.
+    """A cluster with brokers 1 to n; use it as a context manager.
 
-    Broker settings go by Kafka's names: `Cluster(3, {"min.insync.replicas": 1})`. With
-    `data_dir` everything, the logs of the processes included, stays after the cluster stopped.
-    The brokers take the ports from `port` on, or free ones. With `zookeeper=False` they run in
-    this process on an embedded tree: no Java, and nothing that can be killed.
+    Args:
+        brokers: number of brokers.
+        config: broker settings by Kafka's names, for example `{"min.insync.replicas": 1}`.
+        data_dir: keep data and process logs in this directory (default: temporary).
+        port: port of the first broker; the others use the following ports (0: free ports).
+        zookeeper: False runs the brokers in this process on an embedded metadata tree, without
+            Java; they cannot be killed.
+        tick_ms: ZooKeeper's tick time.
     """
 
     def __init__(
@@ -73,17 +77,17 @@ class Cluster(KafkaServer):
 
     @property
     def zookeeper(self) -> ZooKeeperServer:
-        """The running server."""
+        """The running ZooKeeper server."""
         if self._zookeeper is None:
-            raise LocalError("this cluster has no ZooKeeper running")
+            raise LocalError("ZooKeeper is not running in this cluster")
         return self._zookeeper
 
     @property
     def zookeeper_connect(self) -> str:
-        """What `zookeeper.connect` wants."""
+        """The value for `zookeeper.connect`."""
         return self.zookeeper.connect_string
 
-    # -- life ----------------------------------------------------------------------------------
+    # -- start and stop ------------------------------------------------------------------------
 
     def __enter__(self) -> Self:
         try:
@@ -110,7 +114,7 @@ class Cluster(KafkaServer):
             self._threads = BrokerLoop()
 
     def make_broker(self, number: int) -> BrokerProcess | BrokerInThread:
-        """A broker that is yet to be started; a subclass may change its settings."""
+        """Create a broker without starting it; a subclass may change its settings."""
         if self._threads is not None:
             return BrokerInThread(number, self.data_dir, self._config, self._threads)
         settings = {**self._config, "zookeeper.connect": self.zookeeper_connect}
@@ -126,7 +130,7 @@ class Cluster(KafkaServer):
         self.close()
 
     def close(self) -> None:
-        """End every process; a temporary directory goes with them."""
+        """Stop all processes and remove a temporary directory."""
         self.close_clients()
         for broker in self.brokers.values():
             if broker.running:
@@ -144,30 +148,30 @@ class Cluster(KafkaServer):
         self.wait_until_known(topic)
 
     def wait_until_known(self, topic: str) -> bool:
-        """Until every running broker has heard of a topic; False if one does not in time."""
+        """Wait until every running broker knows a topic; returns False after a timeout."""
         running = [broker.address for broker in self.brokers.values() if broker.running]
         known = [wait_until_known(address, topic, PRODUCE_SECONDS) for address in running]
         return all(known)
 
-    # -- what may happen to a broker -----------------------------------------------------------
+    # -- single brokers ------------------------------------------------------------------------
 
     def kill(self, broker_id: int) -> None:
-        """SIGKILL."""
+        """Kill a broker with SIGKILL."""
         self.brokers[broker_id].kill()
 
     def stop(self, broker_id: int) -> int:
-        """SIGTERM, a controlled shutdown; the exit code."""
+        """Stop a broker by a controlled shutdown (SIGTERM) and return its exit code."""
         return self.brokers[broker_id].terminate()
 
     def start(self, broker_id: int) -> None:
-        """Start again on the same port and data, and wait until it serves."""
+        """Start a broker again on the same port and data, and wait until it is ready."""
         self.brokers[broker_id].launch()
         self.brokers[broker_id].wait_until_ready()
 
     def pause(self, broker_id: int) -> None:
-        """SIGSTOP: the process hangs, its connections stay."""
+        """Pause a broker with SIGSTOP; its connections stay open."""
         self.brokers[broker_id].signal(signal.SIGSTOP)
 
     def resume(self, broker_id: int) -> None:
-        """SIGCONT."""
+        """Continue a paused broker with SIGCONT."""
         self.brokers[broker_id].signal(signal.SIGCONT)

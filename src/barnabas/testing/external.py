@@ -1,9 +1,9 @@
-"""A cluster that runs elsewhere, behind the helpers that tests use with the broker in process."""
+"""A cluster outside the test process, with the helper methods of the in-process broker."""
 
 from barnabas.model.errors import LocalError
 from barnabas.testing.server import KafkaServer
 
-_OF_AN_OWN_BROKER = frozenset(
+_IN_PROCESS_ONLY = frozenset(
     [
         "clock",
         "data_dir",
@@ -20,7 +20,7 @@ _OF_AN_OWN_BROKER = frozenset(
 
 
 class ExternalKafka(KafkaServer):
-    """Topics and records by `bootstrap_servers`; what only an own broker can do says so."""
+    """A cluster given by its address; methods that need the broker in process raise an error."""
 
     def __init__(self, bootstrap_servers: str) -> None:
         super().__init__()
@@ -34,10 +34,10 @@ class ExternalKafka(KafkaServer):
         return self._bootstrap_servers
 
     def __getattr__(self, name: str) -> object:
-        if name in _OF_AN_OWN_BROKER:
-            raise InProcessOnlyError(f"`{name}` needs the broker in process, not an external one")
+        if name in _IN_PROCESS_ONLY:
+            raise InProcessOnlyError(f"`{name}` needs a broker in the test process")
         raise AttributeError(name)
 
 
 class InProcessOnlyError(LocalError, AttributeError):
-    """A test asks an external cluster for what only a broker in process can do."""
+    """A test used a method of the in-process broker with an external cluster."""

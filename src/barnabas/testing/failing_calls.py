@@ -1,11 +1,11 @@
-"""Calls that fail or die when it is their turn: the faults of the file system in memory.
+"""Planned faults of the in-memory file system: errors and crashes at chosen calls.
 
-- `crash_after(n)`: after `n` more changing calls the process is dead; the call it dies in, if it is
-  a write, may leave a prefix. Every later call raises `SimulatedCrash` until `begin_life`.
-- `fail(call, errno)`: the next such calls raise OSError. `fail_after(n, errno)`: after `n` more
-  changing calls one raises OSError, whichever it is.
+- `crash_after(n)`: the process crashes after `n` more modifying calls. If the last call is a write,
+  a prefix of it may be stored. Every later call raises `SimulatedCrash` until `begin_life`.
+- `fail(call, errno)`: the next calls of this kind raise OSError. `fail_after(n, errno)`: after `n`
+  more modifying calls the next one raises OSError.
 
-`calls` lists the changing calls made so far, so that a test can crash after each of them in turn.
+`calls` lists the modifying calls so far, so that a test can crash after each of them in turn.
 """
 
 import os
@@ -15,11 +15,11 @@ _READING = ("pread", "size")
 
 
 class SimulatedCrash(BaseException):
-    """The process is dead. Not an Exception: nothing in the code under test may handle it."""
+    """The process crashed. Not an Exception, so that the code under test cannot handle it."""
 
 
 class FailingCalls:
-    """Counts the calls of one life, and lets them fail as planned. For one thread at a time."""
+    """Counts calls since the last restart and raises planned faults. Not thread-safe."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, str]] = []
@@ -31,7 +31,7 @@ class FailingCalls:
         self._failing_call: tuple[int, int] | None = None
 
     def crash_after(self, calls: int, *, torn: float = 0.0) -> None:
-        """Die after this many more changing calls, having done a share of the write cut off."""
+        """Crash after `calls` more modifying calls; stores a share `torn` of the last write."""
         self._calls_left = calls
         self._torn = torn
 
@@ -40,16 +40,16 @@ class FailingCalls:
         self._failures += [(call, error, name)] * times
 
     def fail_after(self, calls: int, error: int) -> None:
-        """Make one call raise OSError after this many more changing calls."""
+        """Make one call raise OSError after this many more modifying calls."""
         self._failing_call = (len(self.calls) + calls, error)
 
     def heal(self) -> None:
-        """Forget failures that have not happened yet."""
+        """Cancel failures that have not happened yet."""
         self._failures.clear()
         self._failing_call = None
 
     def begin_life(self) -> None:
-        """After a crash, or without one: handles of earlier lives are dead."""
+        """Start again, with or without a crash; file handles from before become invalid."""
         self._crashed = False
         self._calls_left = None
         self._failing_call = None
@@ -57,12 +57,12 @@ class FailingCalls:
         self.calls.clear()
 
     def check_alive(self, life: int | None = None) -> None:
-        """SimulatedCrash when the process is dead, or the caller of an earlier life."""
+        """Raise SimulatedCrash after a crash, or for a file handle from before a restart."""
         if self._crashed or (life is not None and life != self.life):
             raise SimulatedCrash
 
     def enter(self, call: str, path: Path, life: int | None = None) -> None:
-        """Every call passes here: counts it, and fails or dies if that is due."""
+        """Count a call and raise the planned fault, if any. Every call must call this first."""
         self.check_alive(life)
         for failure in self._failures:
             if failure[0] == call and failure[2] in str(path):
@@ -81,5 +81,5 @@ class FailingCalls:
         self.calls.append((call, path.name))
 
     def torn_size(self, size: int) -> int:
-        """How much of the write that the process died in reaches the file."""
+        """Returns how many bytes of the interrupted write are stored."""
         return int(size * self._torn)

@@ -1,4 +1,4 @@
-"""Errors on purpose: which request fails next, with what, how often; and what was asked so far."""
+"""Injects errors into a broker under test and records the requests it received."""
 
 import difflib
 import re
@@ -20,7 +20,7 @@ REMEMBERED_REQUESTS = 10_000
 
 
 class SeenRequest(NamedTuple):
-    """One request as it arrived."""
+    """One received request."""
 
     api: ApiKey
     version: int
@@ -29,7 +29,7 @@ class SeenRequest(NamedTuple):
 
 @dataclass(slots=True)
 class Failure:
-    """A planned failure; `hits` counts the requests it has struck."""
+    """A planned failure; `hits` counts the requests that failed."""
 
     api: ApiKey
     error: ErrorCode | None
@@ -38,17 +38,17 @@ class Failure:
 
 
 def error_named(name: str) -> ErrorCode:
-    """An error code by Kafka's name of it."""
+    """Returns the error code with this name."""
     try:
         return ErrorCode[name.upper()]
     except KeyError:
         close = difflib.get_close_matches(name.upper(), ErrorCode.__members__, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"there is no error called {name!r}{hint}") from None
+        raise ValueError(f"unknown error code {name!r}{hint}") from None
 
 
 def api_named(api: ApiKey | str) -> ApiKey:
-    """An API by its name in any usual spelling.
+    """Returns the API with this name, in any usual spelling.
 
     >>> api_named("ListOffsets"), api_named("produce")
     (<ApiKey.LIST_OFFSETS: 2>, <ApiKey.PRODUCE: 0>)
@@ -59,11 +59,11 @@ def api_named(api: ApiKey | str) -> ApiKey:
     try:
         return ApiKey[words.upper()]
     except KeyError:
-        raise ValueError(f"there is no API called {api!r}") from None
+        raise ValueError(f"unknown API {api!r}") from None
 
 
 class FaultInjector:
-    """The interceptor of a broker under test: planned from any thread, asked on its loop."""
+    """Intercepts requests of a broker. `plan` and `heal` may be called from any thread."""
 
     def __init__(self) -> None:
         self.seen: deque[SeenRequest] = deque(maxlen=REMEMBERED_REQUESTS)
@@ -78,7 +78,7 @@ class FaultInjector:
         return failure
 
     def heal(self) -> None:
-        """Forget every planned failure."""
+        """Cancel all planned failures."""
         with self._lock:
             self._planned.clear()
 
@@ -90,17 +90,17 @@ class FaultInjector:
     ) -> Result:
         header = context.header
         self.seen.append(SeenRequest(ApiKey(header.api_key), header.api_version, header.client_id))
-        failure = self._strike(header.api_key) if self._planned else None
+        failure = self._next_failure(header.api_key) if self._planned else None
         if failure is None:
             return handle(context, request)
         if failure.error is None or getattr(request, "acks", None) == 0:
-            # Without an answer there is no other way to say it.
+            # A request without a response can only fail by closing the connection.
             raise ConnectionClosedError(Refusal.FAILED_UNACKNOWLEDGED, "a planned failure")
         if failure.api is ApiKey.METADATA:
-            return _spoilt_metadata(handle(context, request), failure.error)
+            return _failed_metadata(handle(context, request), failure.error)
         return error_response(request, failure.error)
 
-    def _strike(self, api_key: int) -> Failure | None:
+    def _next_failure(self, api_key: int) -> Failure | None:
         with self._lock:
             for failure in self._planned:
                 if failure.api == api_key:
@@ -113,8 +113,8 @@ class FaultInjector:
         return None
 
 
-async def _spoilt_metadata(result: Any, code: ErrorCode) -> Any:
-    """Brokers as they are, for without them no client goes on; the topics failed."""
+async def _failed_metadata(result: Any, code: ErrorCode) -> Any:
+    """Set the error for all topics; keep the brokers, because clients cannot work without."""
     response = await result if hasattr(result, "__await__") else result
     if isinstance(response, MetadataResponse):
         for topic in response.topics:

@@ -1,12 +1,13 @@
-"""A file system in memory that can tear, lose, refuse and stop: the twin of `OsFileSystem`.
+"""An in-memory file system with faults; implements the same port as `OsFileSystem`.
 
-It keeps two states of everything (`memory_nodes`): what a running process sees, and what is
-durable. `sync` of a file makes its contents durable, `sync_dir` the names in a directory; all else
-is volatile, as POSIX allows. Every call can be made to fail or to be the last (`failing_calls`).
+Files and directories (`memory_nodes`) have two states: the one a running process sees and the
+durable one. `sync` makes the contents of a file durable, `sync_dir` the names in a directory;
+everything else is volatile, as POSIX allows. Every call can fail or crash (`failing_calls`).
 
-- `restart()` is a killed process: all that was written is there. `restart(power_loss=dice)` is a
-  pulled plug: of unsynced pages a random part survives, of unsynced names a random beginning.
-- `capacity_bytes`: a write that does not fit is cut short and raises ENOSPC.
+- `restart()` simulates a killed process: all written data is kept. `restart(power_loss=random)`
+  simulates a power loss: a random part of the unsynced pages and a random number of the first
+  unsynced name changes survive.
+- `capacity_bytes`: a write beyond the capacity is cut short and raises ENOSPC.
 """
 
 import copy
@@ -27,7 +28,7 @@ _ROOM = 2**40
 
 
 class MemoryFile:
-    """A `File` of one life of the file system; of no use after a restart."""
+    """A `File` of the file system; it becomes invalid at a restart."""
 
     __slots__ = ("_fs", "_inode", "_life", "_path")
 
@@ -86,7 +87,7 @@ class MemoryFile:
 
 
 class MemoryLock:
-    """A `FileLock` that a restart frees."""
+    """A `FileLock`; a restart releases it."""
 
     __slots__ = ("_fs", "_path")
 
@@ -99,7 +100,7 @@ class MemoryLock:
 
 
 class MemoryFileSystem(FailingCalls):
-    """A `FileSystem`; see the module for its faults. For one thread at a time."""
+    """A `FileSystem` with faults, described in the module docstring. Not thread-safe."""
 
     def __init__(self, *, page_size: int = 4096, now_ms: Callable[[], int] | None = None) -> None:
         super().__init__()
@@ -110,10 +111,10 @@ class MemoryFileSystem(FailingCalls):
         self._now_ms = now_ms
         self._boots = 1
 
-    # Lives
+    # Restarts
 
     def restart(self, *, power_loss: Random | None = None) -> None:
-        """Begin another life: locks are free, old files are dead; with a power loss, data too."""
+        """Release locks and invalidate open files; a power loss also loses unsynced data."""
         self.begin_life()
         self.locked.clear()
         if power_loss is not None:
@@ -121,11 +122,11 @@ class MemoryFileSystem(FailingCalls):
             self._root.lose_power(power_loss, self.page_size)
 
     def clone(self) -> "MemoryFileSystem":
-        """An independent copy, to try another fault from the same state."""
+        """Returns an independent copy, to test another fault from the same state."""
         return copy.deepcopy(self)
 
     def sync_all(self) -> None:
-        """Make the present state durable, as if time enough had passed."""
+        """Make the present state durable."""
         stack: list[Inode | Directory] = [self._root]
         while stack:
             node = stack.pop()
@@ -134,7 +135,7 @@ class MemoryFileSystem(FailingCalls):
                 stack += node.entries.values()
 
     def room_for(self, growth: int) -> int:
-        """How many bytes of a file's growth do not fit."""
+        """Returns how many bytes of `growth` exceed the capacity."""
         if self.capacity_bytes == _ROOM or growth <= 0:
             return 0
         return max(0, min(growth, self.used_bytes() + growth - self.capacity_bytes))

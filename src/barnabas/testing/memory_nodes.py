@@ -1,14 +1,14 @@
-"""Files and directories of the file system in memory: what is seen of each, and what is durable.
+"""Files and directories of the in-memory file system, each with a visible and a durable state.
 
-A sync makes the one into the other. Without it a loss of power keeps a random part: of a file some
-of the pages that were touched, of a directory a beginning of the name changes, in their order.
+A sync makes the visible state durable. At a power loss without a sync, a random subset of a file's
+modified pages survives, and a random number of the first name changes of a directory.
 """
 
 from random import Random
 
 
 class Inode:
-    """A file's contents, seen and durable."""
+    """The visible and the durable contents of a file."""
 
     def __init__(self) -> None:
         self.data = bytearray()
@@ -20,7 +20,7 @@ class Inode:
         self.dirty.clear()
 
     def lose_power(self, dice: Random, page: int) -> None:
-        """Keep a random part of what was not synced."""
+        """Keep a random part of the unsynced contents."""
         if self.dirty or len(self.data) != len(self.durable):
             sizes = sorted((len(self.durable), len(self.data)))
             size = dice.choice([*sizes, dice.randint(*sizes)])
@@ -34,7 +34,7 @@ class Inode:
 
 
 class Directory:
-    """A directory's names, seen and durable, and the changes between the two in order."""
+    """The visible and the durable names of a directory, and the unsynced changes in order."""
 
     def __init__(self) -> None:
         self.entries: dict[str, Inode | Directory] = {}
@@ -42,7 +42,7 @@ class Directory:
         self.pending: list[dict[str, Inode | Directory | None]] = []
 
     def change(self, changes: "dict[str, Inode | Directory | None]") -> None:
-        """Apply name changes that belong together, now; durably with the next sync."""
+        """Apply name changes atomically; they become durable with the next sync."""
         _apply(self.entries, changes)
         self.pending.append(changes)
 

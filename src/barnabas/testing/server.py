@@ -1,4 +1,4 @@
-"""What a test wants of any Kafka, in process or elsewhere: topics, records in, records out."""
+"""Base of all test clusters: create topics, produce and read records."""
 
 import threading
 import uuid
@@ -19,7 +19,7 @@ _API_TIMEOUT_MS = 15_000
 
 
 class KafkaServer:
-    """A cluster by its address. The clients behind the helpers are made when first needed."""
+    """A cluster with helper methods; their clients are created on first use."""
 
     def __init__(self) -> None:
         self._admin: Admin | None = None
@@ -27,12 +27,12 @@ class KafkaServer:
 
     @property
     def bootstrap_servers(self) -> str:
-        """What a client's `bootstrap.servers` wants."""
+        """The value for `bootstrap.servers` of a client."""
         raise NotImplementedError
 
     @property
     def admin(self) -> "Admin":
-        """An admin client of this cluster; closed with it."""
+        """An admin client; it is closed when the cluster stops."""
         if self._admin is None:
             from barnabas.admin import Admin
 
@@ -46,7 +46,13 @@ class KafkaServer:
         partitions: int = 1,
         config: Mapping[str, object] | None = None,
     ) -> str:
-        """Create a topic, under a name that nobody else uses unless told; returns the name."""
+        """Create a topic and wait until it has leaders; returns its name.
+
+        Args:
+            name: the name of the topic (default: a unique name).
+            partitions: number of partitions.
+            config: topic configuration.
+        """
         chosen = name or unique_name("topic")
         configs: dict[str, str | None] = {key: str(value) for key, value in (config or {}).items()}
         made = self.admin.create_topic(chosen, partitions, configs=configs)
@@ -61,7 +67,7 @@ class KafkaServer:
         partition: int | None = None,
         headers: Mapping[str, bytes] | None = None,
     ) -> list[RecordMetadata]:
-        """Write records and wait until they are there; text goes as UTF-8."""
+        """Send records and wait for their acknowledgements; text is encoded as UTF-8."""
         if self._producer is None:
             from barnabas.clients.producer import Producer
 
@@ -82,7 +88,16 @@ class KafkaServer:
         timeout: float = 10.0,
         read_committed: bool = False,
     ) -> list[Record]:
-        """Everything in a topic, by partition and offset; waits until there are `at_least`."""
+        """Returns all records of a topic, ordered by partition and offset.
+
+        Args:
+            at_least: wait until the topic has this many records.
+            timeout: limit of this wait in seconds.
+            read_committed: return only records of committed transactions.
+
+        Raises:
+            DeadlineError: the topic has fewer records after the timeout.
+        """
         pause, rounds = threading.Event(), int(timeout / _LOOK_AGAIN_SECONDS)
         for _ in range(max(rounds, 1)):
             found = self._read_all(topic, read_committed)
@@ -94,7 +109,7 @@ class KafkaServer:
         )
 
     def close_clients(self) -> None:
-        """Close the clients behind the helpers; the next use makes new ones."""
+        """Close the clients of the helper methods; the next call creates new ones."""
         producer, self._producer = self._producer, None
         admin, self._admin = self._admin, None
         if producer is not None:
@@ -103,7 +118,7 @@ class KafkaServer:
             admin.close()
 
     def _wait_for(self, topic: str, partitions: int) -> None:
-        """Until the topic can be used: Kafka's brokers hear of it after its creator does."""
+        """Wait until all partitions have a leader: brokers learn of a topic after its creation."""
         pause = threading.Event()
         for _ in range(int(PRODUCE_SECONDS / _LOOK_AGAIN_SECONDS)):
             found = self.admin.describe_topics([topic]).ok.get(topic)
@@ -111,7 +126,7 @@ class KafkaServer:
             if leaders and None not in leaders and len(leaders) >= partitions:
                 return
             pause.wait(_LOOK_AGAIN_SECONDS)
-        raise DeadlineError(f"topic {topic!r} was made but does not show")
+        raise DeadlineError(f"topic {topic!r} was created but has no leaders")
 
     def _read_all(self, topic: str, read_committed: bool) -> list[Record]:
         from barnabas.clients.simple import SimpleConsumer
@@ -130,7 +145,7 @@ class KafkaServer:
 
 
 def unique_name(prefix: str) -> str:
-    """A name that no other test, process or run uses."""
+    """Returns a name that no other test, process or run uses."""
     return f"{prefix}-{uuid.uuid4().hex[:16]}"
 
 

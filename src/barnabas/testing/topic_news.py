@@ -1,7 +1,7 @@
-"""Asks one broker, and no other, what it knows of a topic.
+"""Waits until one particular broker knows a topic.
 
-Brokers of a cluster hear of a new topic one after the other; a client that happens to ask the last
-one is told that there is no such topic.
+The brokers of a cluster learn of a new topic one after another. A client that connects to the last
+one would get UNKNOWN_TOPIC_OR_PARTITION.
 """
 
 import threading
@@ -17,7 +17,7 @@ _LOOK_AGAIN_SECONDS = 0.02
 
 
 def wait_until_known(address: str, topic: str, timeout_s: float) -> bool:
-    """Until this broker knows the topic's leaders; False when it does not, or cannot be asked."""
+    """Wait until a broker knows the leaders of a topic; returns False after a timeout or error."""
     host, _, port = address.rpartition(":")
     pause, deadline = threading.Event(), time.monotonic() + timeout_s
     try:

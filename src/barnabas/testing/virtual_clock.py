@@ -1,4 +1,4 @@
-"""A clock that moves only when told, for tests of anything that takes a `Clock`."""
+"""A clock that moves only when a test advances it; for code that takes a `Clock`."""
 
 
 class VirtualClock:
@@ -26,12 +26,12 @@ class VirtualClock:
         return self._monotonic_ms
 
     def advance(self, ms: int) -> None:
-        """Let time pass on both clocks."""
+        """Advance wall and monotonic time."""
         if ms < 0:
-            raise ValueError(f"time does not go back: {ms}")
+            raise ValueError(f"cannot advance by a negative time: {ms}")
         self._now_ms += ms
         self._monotonic_ms += ms
 
     def jump_wall(self, ms: int) -> None:
-        """Step the wall clock alone, in either direction, as NTP or an operator would."""
+        """Change only the wall clock, in either direction, as NTP or an operator can."""
         self._now_ms += ms

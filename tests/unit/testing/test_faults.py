@@ -27,7 +27,7 @@ def test_apis_go_by_any_usual_spelling(name):
 
 
 def test_an_unknown_api_is_named():
-    with pytest.raises(ValueError, match="no API called 'Prodce'"):
+    with pytest.raises(ValueError, match="unknown API 'Prodce'"):
         api_named("Prodce")
 
 
@@ -95,6 +95,6 @@ def test_what_was_asked_is_remembered():
 
 
 def test_an_error_that_is_none():
-    with pytest.raises(ValueError, match="no error called 'NOT_LEADER'; did you mean 'NOT"):
+    with pytest.raises(ValueError, match="unknown error code 'NOT_LEADER'; did you mean 'NOT"):
         error_named("NOT_LEADER")
     assert error_named("not_leader_or_follower") is ErrorCode.NOT_LEADER_OR_FOLLOWER
