@@ -6,14 +6,16 @@ if TYPE_CHECKING:
     from barnabas.admin.aio_admin import Admin
     from barnabas.clients.group.aio_consumer import Consumer
     from barnabas.clients.producer.aio_producer import Producer
+    from barnabas.clients.simple.aio_consumer import SimpleConsumer
 
 _HOMES = {
     "Admin": "barnabas.admin.aio_admin",
     "Consumer": "barnabas.clients.group.aio_consumer",
     "Producer": "barnabas.clients.producer.aio_producer",
+    "SimpleConsumer": "barnabas.clients.simple.aio_consumer",
 }
 
-__all__ = ["Admin", "Consumer", "Producer"]
+__all__ = ["Admin", "Consumer", "Producer", "SimpleConsumer"]
 
 
 def __getattr__(name: str) -> object:

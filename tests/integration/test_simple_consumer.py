@@ -194,7 +194,7 @@ def http(peer):
     [
         (zookeeper, DeadlineError, "is a ZooKeeper server, not a broker"),
         (tls, AuthenticationError, "expects TLS: set security.protocol to SSL"),
-        (http, DeadlineError, "it is no Kafka broker"),
+        (http, DeadlineError, "is an HTTP server, not a broker"),
     ],
 )
 def test_a_wrong_port_is_told_by_what_listens_there(serve, error, message):

@@ -1,8 +1,9 @@
-"""What a fetch brings: whole batches, undecoded until asked for."""
+"""What the simple consumers return: batches, undecoded until asked for; offsets; partitions."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from barnabas.clients._core.cluster_metadata import ClusterMetadata, Node
 from barnabas.model.ids import TopicPartition
 from barnabas.records.reader import FetchDecoder
 from barnabas.records.record import Record
@@ -18,6 +19,33 @@ class PartitionOffset:
     offset: int
     timestamp: int = -1
     leader_epoch: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionMetadata:
+    """A partition with the brokers that hold it.
+
+    A replica on a broker that is not alive has the host "" and the port -1.
+    """
+
+    topic: str
+    partition: int
+    leader: Node
+    leader_epoch: int
+    replicas: tuple[Node, ...]
+    isr: tuple[Node, ...]
+
+    @classmethod
+    def of(cls, metadata: ClusterMetadata, topic_partition: TopicPartition) -> "PartitionMetadata":
+        """From metadata that names a leader of the partition."""
+        found = metadata.leader_of(topic_partition)
+        assert found is not None
+        info = metadata.topics[topic_partition.topic].partitions[topic_partition.partition]
+
+        def nodes(ids: tuple[int, ...]) -> tuple[Node, ...]:
+            return tuple(metadata.brokers.get(number) or Node(number, "", -1) for number in ids)
+
+        return cls(*topic_partition, *found, nodes(info.replicas), nodes(info.isr))
 
 
 @dataclass(frozen=True, slots=True)
