@@ -145,7 +145,10 @@ class SendFuture:
         batch, _ = self._final()
         while not batch.done:
             if not batch.wait(timeout):
-                raise DeadlineError(f"no answer for {batch.partition} within {timeout:g} s")
+                cause = batch.cause
+                reason = "" if cause is None else f": {cause}"
+                what = f"no answer for {batch.partition} within {timeout:g} s"
+                raise DeadlineError(what + reason) from cause
             batch, _ = self._final()
         error: Exception | None = batch.error
         return error

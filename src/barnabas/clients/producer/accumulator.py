@@ -8,7 +8,7 @@ short. Nothing here knows brokers or sequences.
 import itertools
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from random import randrange
 
@@ -17,6 +17,8 @@ from barnabas.clients.producer.batch import Driver, ProducerBatch
 from barnabas.clients.producer.buffer_memory import BufferMemory
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.clock import Clock
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
 from barnabas.records._append_hot import RecordAppender
 from barnabas.records.batch import HEADER_SIZE
@@ -26,6 +28,27 @@ NewRecord = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]], in
 
 RECORD_OVERHEAD = 32
 """More than the varints and attributes of a record ever take."""
+
+HEADER_OVERHEAD = 16
+"""More than the two lengths of a header ever take."""
+
+
+def record_bytes(
+    key: bytes | None, value: bytes | None, headers: Iterable[tuple[str, bytes | None]]
+) -> int:
+    """An upper bound for the bytes of a record in its batch."""
+    size = RECORD_OVERHEAD + len(key or b"") + len(value or b"")
+    return size + sum(
+        HEADER_OVERHEAD + len(name.encode()) + len(data or b"") for name, data in headers
+    )
+
+
+def check_size(size: int, setting: str, limit: int) -> None:
+    """Raise MESSAGE_TOO_LARGE for a record that exceeds the limit of a setting."""
+    if size > limit:
+        raise BrokerError(
+            ErrorCode.MESSAGE_TOO_LARGE, f"the record has {size} bytes, {setting} is {limit}"
+        )
 
 
 class Accumulator:
@@ -57,7 +80,8 @@ class Accumulator:
             appender = self.topics.get(name)
             if appender is None:
                 settings = self._settings
-                appender = TopicAppender(partitions, settings.batch_size, settings.hash_keys)
+                limit = min(settings.batch_size, settings.max_request_size)
+                appender = TopicAppender(partitions, limit, settings.hash_keys)
                 appender.stick_to(randrange(partitions))
                 self.topics[name] = appender
             self._used_ms[name] = now
@@ -71,9 +95,10 @@ class Accumulator:
     def batch_bytes(self, record: NewRecord) -> int:
         """What must be reserved for a new batch that begins with this record."""
         key, value, headers, _ = record
-        size = HEADER_SIZE + RECORD_OVERHEAD + len(key or b"") + len(value or b"")
-        size += sum(len(name) + len(data or b"") + 16 for name, data in headers)
-        return max(self._settings.batch_size, size)
+        size = HEADER_SIZE + record_bytes(key, value, headers)
+        total = self.memory.total_bytes
+        check_size(size, "buffer.memory", total)
+        return max(min(self._settings.batch_size, total), size)
 
     def append_to_new(
         self, topic: TopicAppender, place: TopicPartition, record: NewRecord, reserved: int

@@ -11,7 +11,7 @@ from barnabas.clients.producer.accumulator import NewRecord
 from barnabas.clients.producer.core import ProducerCore
 from barnabas.clients.producer.records import RecordMaker, SentRecord, explain_mistake
 from barnabas.clients.producer.settings import ProducerSettings
-from barnabas.model.errors import ClosedError, DeadlineError
+from barnabas.model.errors import ClosedError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.model.record_metadata import RecordMetadata
@@ -57,23 +57,16 @@ class Producer:
         if self._core.transaction is not None:
             self._core.transaction.check_open()
         try:
-            sent = SentRecord(topic, value, key, list(headers), partition, timestamp)
-            sent = self._records.make(sent)
-            appender = self._topics.get(topic) or await self._appender(topic)
-            if partition is not None and partition >= appender.count:
-                appender = await self._core.refreshed(topic)
-            place = self._records.place(sent, appender)
-            future = appender.try_send(
-                sent.key, sent.value, sent.headers, place.partition, sent.timestamp
-            )
+            record = SentRecord(topic, value, key, list(headers), partition, timestamp)
+            record = self._records.intercept(record)
+            try:
+                return self._delivery(await self._send_intercepted(record))
+            except Exception as error:
+                self._records.rejected(record, error)
+                raise
         except (TypeError, ValueError, AttributeError):
             explain_mistake(topic, headers)
             raise
-        if future is None:
-            record: NewRecord = (sent.key, sent.value, sent.headers, sent.timestamp)
-            future = await self._append_to_new(appender, place, record)
-        self._records.sent(sent, future)
-        return self._delivery(future)
 
     async def send_and_wait(self, topic: str, value: Any = None, **more: Any) -> RecordMetadata:
         """Send one record and wait until it is stored."""
@@ -161,6 +154,22 @@ class Producer:
         future.add_done_callback(lambda done: _settle(delivery, done))
         return delivery
 
+    async def _send_intercepted(self, given: SentRecord) -> SendFuture:
+        sent = self._records.make(given)
+        topic = sent.topic
+        appender = self._topics.get(topic) or await self._appender(topic)
+        if sent.partition is not None and sent.partition >= appender.count:
+            appender = await self._core.refreshed(topic)
+        place = self._records.place(sent, appender)
+        future = appender.try_send(
+            sent.key, sent.value, sent.headers, place.partition, sent.timestamp
+        )
+        if future is None:
+            record: NewRecord = (sent.key, sent.value, sent.headers, sent.timestamp)
+            future = await self._append_to_new(appender, place, record)
+        self._records.sent(sent, future)
+        return future
+
     async def _append_to_new(
         self, appender: TopicAppender, place: TopicPartition, record: NewRecord
     ) -> SendFuture:
@@ -181,9 +190,8 @@ class Producer:
                 await granted.wait()
         except TimeoutError:
             if memory.withdraw(tell):
-                raise DeadlineError(
-                    f"no room in buffer.memory within max.block.ms ({limit_s:g} s)"
-                ) from None
+                error = self._core.no_memory()
+                raise error from error.__cause__
         except BaseException:
             if not memory.withdraw(tell):
                 memory.release(size)

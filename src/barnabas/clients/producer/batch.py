@@ -1,5 +1,6 @@
 """A batch of records of one partition, from the first append to the broker's answer."""
 
+import logging
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,6 +12,8 @@ from barnabas.records._append_hot import RecordAppender
 
 if TYPE_CHECKING:
     from barnabas.clients.producer._send_hot import SendFuture
+
+logger = logging.getLogger(__name__)
 
 Callback = Callable[["SendFuture"], Any]
 LENGTH_OVERHEAD = 12
@@ -129,7 +132,7 @@ class ProducerBatch:
             callbacks, self._callbacks = self._callbacks, []
         self._announce()
         for future, callback in callbacks:
-            callback(future)
+            _call(callback, future)
 
     def split_into(self, parts: "list[tuple[int, ProducerBatch]]") -> None:
         """This batch was too large: `parts`, by first record, answer in its place."""
@@ -170,7 +173,7 @@ class ProducerBatch:
         if self.parts:
             self.place(future.delta)[0].add_callback(future, callback)
         else:
-            callback(future)
+            _call(callback, future)
 
     def wait(self, timeout: float | None) -> bool:
         """Block until completed or split; False when `timeout` seconds pass first."""
@@ -179,3 +182,11 @@ class ProducerBatch:
             if self.payload is None and self.lingers:
                 self._driver.wake()
         return self._driver.wait(self, timeout)
+
+
+def _call(callback: Callback, future: "SendFuture") -> None:
+    """An exception in a user's callback must not keep others from being called."""
+    try:
+        callback(future)
+    except Exception:
+        logger.exception("a delivery callback failed: %r", callback)

@@ -14,6 +14,7 @@ from barnabas.clients.producer.accumulator import Accumulator
 from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.identity import ProducerIdentity
 from barnabas.clients.producer.lone import LoneSender
+from barnabas.clients.producer.outcomes import deadline_error
 from barnabas.clients.producer.partitioners import PartitionChooser
 from barnabas.clients.producer.sender import Sender
 from barnabas.clients.producer.settings import ProducerSettings
@@ -125,6 +126,12 @@ class ProducerCore:
                 await self.client.refresh({topic})
         return await self.appender(topic)
 
+    def no_memory(self) -> DeadlineError:
+        """The error of a `send()` that found no room in the buffer in time, with the cause."""
+        limit_s = self.settings.max_block_ms / 1000
+        what = f"no room in buffer.memory within max.block.ms ({limit_s:g} s)"
+        return deadline_error(what, self.sender.cause())
+
     async def flush(self, timeout_s: float | None = None) -> None:
         """Wait until every record sent so far has its answer, good or bad."""
         with self.accumulator.no_lingering() as batches:
@@ -132,10 +139,10 @@ class ProducerCore:
                 async with asyncio.timeout(timeout_s):
                     await asyncio.gather(*(self._answered(batch) for batch in batches))
             except TimeoutError:
-                left = sum(1 for batch in batches if not batch.done)
-                raise DeadlineError(
-                    f"{left} batches without an answer after {timeout_s:g} s"
-                ) from None
+                left = [batch for batch in batches if not batch.done]
+                what = f"{len(left)} batches without an answer after {timeout_s:g} s"
+                cause = self.sender.cause(left)
+                raise deadline_error(what, cause) from cause
 
     async def close(self, timeout_s: float | None = None) -> None:
         """Abort an open transaction, else deliver what the time allows, then end.

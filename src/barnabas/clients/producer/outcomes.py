@@ -132,11 +132,8 @@ class Outcomes:
         limit = self._settings.delivery_timeout_ms
         if now < batch.created_ms + limit:
             return False
-        cause = batch.cause or self.obstacle
-        error = DeadlineError(
-            f"{batch.partition}: not delivered within {limit} ms{_because(cause)}"
-        )
-        error.__cause__ = cause
+        what = f"{batch.partition}: not delivered within {limit} ms"
+        error = deadline_error(what, batch.cause or self.obstacle)
         self.fail_unsent(batch, error)
         return True
 
@@ -146,6 +143,13 @@ class Outcomes:
         error = ClosedError(f"the producer was closed before delivery{_because(cause)}")
         error.__cause__ = cause
         batch.complete(-1, -1, error)
+
+
+def deadline_error(what: str, cause: BarnabasError | None) -> DeadlineError:
+    """An error that names its cause in the message and as `__cause__`."""
+    error = DeadlineError(f"{what}{_because(cause)}")
+    error.__cause__ = cause
+    return error
 
 
 def _because(cause: BarnabasError | None) -> str:

@@ -13,11 +13,11 @@ from typing import Any, Self
 from barnabas.clients._core.exit_hooks import close_at_exit, closed, report_undelivered
 from barnabas.clients._core.shared_loop import SharedLoopThread
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
-from barnabas.clients.producer.accumulator import RECORD_OVERHEAD, NewRecord
+from barnabas.clients.producer.accumulator import NewRecord, record_bytes
 from barnabas.clients.producer.core import ProducerCore
 from barnabas.clients.producer.records import RecordMaker, SentRecord, explain_mistake
 from barnabas.clients.producer.settings import ProducerSettings
-from barnabas.model.errors import ClosedError, DeadlineError
+from barnabas.model.errors import ClosedError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.records._append_hot import RecordAppender
@@ -187,15 +187,15 @@ class Producer:
         key, value, headers, stamp = record
         if type(value) is not bytes or (key is not None and type(key) is not bytes):
             return None
-        size = len(value) if key is None else len(value) + len(key)
+        if headers and type(headers) is not list:
+            return None  # it may be read only once
+        size = record_bytes(key, value, headers)
         number = partition
         if number is None:
             number = self._core.chooser.choose(topic, key, value, size, appender)
         if size > self._settings.max_request_size or not 0 <= number < appender.count:
             return None
-        if headers and type(headers) is not list:
-            return None  # it may be read only once
-        lone = RecordAppender(HEADER_SIZE + RECORD_OVERHEAD + size)
+        lone = RecordAppender(HEADER_SIZE + size)
         lone.append(stamp, key, value, headers)
         future = self._core.send_at_once(TopicPartition(topic, number), lone)
         if future is not None:
@@ -215,7 +215,17 @@ class Producer:
             raise ClosedError("the producer is closed")
         if self._core.transaction is not None:
             self._core.transaction.check_open()
-        sent = self._records.make(SentRecord(topic, value, key, list(headers), *where))
+        record = SentRecord(topic, value, key, list(headers), *where)
+        record = self._records.intercept(record)
+        try:
+            return self._send_intercepted(record)
+        except Exception as error:
+            self._records.rejected(record, error)
+            raise
+
+    def _send_intercepted(self, given: SentRecord) -> SendFuture:
+        sent = self._records.make(given)
+        topic = sent.topic
         appender = self._appender(topic)
         if sent.partition is not None and sent.partition >= appender.count:
             appender = self._thread.call(self._core.refreshed(topic))
@@ -253,7 +263,7 @@ class Producer:
                 memory.release(size)
             raise
         if memory.withdraw(grant):
-            raise DeadlineError(f"no room in buffer.memory within max.block.ms ({limit:g} s)")
+            raise self._core.no_memory()
 
     def _appender(self, topic: str) -> TopicAppender:
         appender = self._topics.get(topic)

@@ -1,16 +1,19 @@
 """What a caller hands to `send()`, made ready: serialized, checked, placed on a partition."""
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
-from barnabas.clients.producer.accumulator import RECORD_OVERHEAD
+from barnabas.clients.producer.accumulator import check_size, record_bytes
 from barnabas.clients.producer.partitioners import PartitionChooser, check_partition
 from barnabas.clients.producer.settings import ProducerSettings
-from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
+from barnabas.model.record_metadata import RecordMetadata
+
+logger = logging.getLogger(__name__)
 
 
 def explain_mistake(topic: object, headers: object) -> None:
@@ -54,19 +57,27 @@ class RecordMaker:
         self._settings = settings
         self._chooser = chooser
 
-    def make(self, record: SentRecord) -> SentRecord:
-        """Intercepted, serialized and checked."""
+    def intercept(self, record: SentRecord) -> SentRecord:
+        """The record as the interceptors leave it. One that fails is logged and has no effect."""
         for interceptor in self._settings.interceptors:
-            record = interceptor.on_send(record)
+            try:
+                changed = interceptor.on_send(record)
+                if not isinstance(changed, SentRecord):
+                    raise TypeError(f"on_send() returned {changed!r} instead of a record")
+                record = changed
+            except Exception:
+                logger.exception("%s failed in on_send()", interceptor)
+        return record
+
+    def make(self, record: SentRecord) -> SentRecord:
+        """Serialized and checked."""
         key = _serialized(self._settings.key_serializer, record.key, "key")
         value = _serialized(self._settings.value_serializer, record.value, "value")
-        size = len(key or b"") + len(value or b"")
-        if size > self._settings.max_request_size:
-            raise BrokerError(
-                ErrorCode.MESSAGE_TOO_LARGE,
-                f"the record has {size} bytes, max.request.size is "
-                f"{self._settings.max_request_size}",
-            )
+        check_size(
+            record_bytes(key, value, record.headers),
+            "max.request.size",
+            self._settings.max_request_size,
+        )
         if key is record.key and value is record.value:
             return record
         return replace(record, key=key, value=value)
@@ -75,23 +86,32 @@ class RecordMaker:
         """The partition: the given one, else the partitioner's choice."""
         number = record.partition
         if number is None:
-            size = RECORD_OVERHEAD + len(record.key or b"") + len(record.value or b"")
+            size = record_bytes(record.key, record.value, record.headers)
             number = self._chooser.choose(record.topic, record.key, record.value, size, appender)
         return TopicPartition(record.topic, check_partition(record.topic, number, appender))
 
     def sent(self, record: SentRecord, future: SendFuture) -> None:
-        """Let interceptors hear of the acknowledgement."""
-        for interceptor in self._settings.interceptors:
-            future.add_done_callback(_acknowledged(interceptor, record))
+        """Tell the interceptors once the record is acknowledged or has failed."""
+        if self._settings.interceptors:
+            future.add_done_callback(partial(self._acknowledged, record))
 
+    def rejected(self, record: SentRecord, error: Exception) -> None:
+        """Tell the interceptors that `send()` raises for this record."""
+        self._tell(record, None, error)
 
-def _acknowledged(interceptor: Any, record: SentRecord) -> Any:
-    def tell(future: SendFuture) -> None:
+    def _acknowledged(self, record: SentRecord, future: SendFuture) -> None:
         error = future.exception(0)
         metadata = None if error is not None else future.result(0)
-        interceptor.on_acknowledgement(record, metadata, error)
+        self._tell(record, metadata, error)
 
-    return tell
+    def _tell(
+        self, record: SentRecord, metadata: RecordMetadata | None, error: Exception | None
+    ) -> None:
+        for interceptor in self._settings.interceptors:
+            try:
+                interceptor.on_acknowledgement(record, metadata, error)
+            except Exception:
+                logger.exception("%s failed in on_acknowledgement()", interceptor)
 
 
 def _serialized(serializer: Any, data: Any, what: str) -> bytes | None:

@@ -7,6 +7,7 @@ of the loop each.
 """
 
 import asyncio
+from collections.abc import Iterable
 from functools import partial
 
 from barnabas.clients._core.client import KafkaClient
@@ -134,6 +135,12 @@ class Sender:
         self._identity.forget()
         for batch in batches:
             self._outcomes.fail(batch, error)
+
+    def cause(self, batches: Iterable[ProducerBatch] = ()) -> BarnabasError | None:
+        """Why batches have no answer yet, as far as it is known."""
+        asked = batches or self._accumulator.incomplete()
+        found = (batch.cause for batch in asked if batch.cause is not None)
+        return next(found, self._outcomes.obstacle)
 
     def fail_closed(self, batch: ProducerBatch) -> None:
         """The producer is closed before the batch has an answer."""
@@ -347,6 +354,8 @@ class Sender:
     def _refused(self, what: str, error: BarnabasError) -> None:
         """Fail waiting batches when the cluster rejects this producer for good."""
         self._outcomes.obstacle = error
+        for batch in self._accumulator.waiting():
+            batch.cause = batch.cause or error
         final = what == PRODUCER_ID and isinstance(error, BrokerError) and not error.retriable
         if final or isinstance(error, AuthenticationError):
             while batches := self._accumulator.waiting():

@@ -1,0 +1,165 @@
+"""Records that are rejected or fail: what the caller, the interceptors and the log are told."""
+
+import logging
+
+import pytest
+from support.mock_cluster import LIBRARY, mock_cluster
+
+from barnabas import BrokerError, DeadlineError, ErrorCode, Producer
+from barnabas.aio import Producer as AioProducer
+from barnabas.model.errors import BarnabasError, LocalError
+
+pytestmark = pytest.mark.integration
+PRODUCE = 0
+
+
+class Listening:
+    """An interceptor that notes every record and its end."""
+
+    def __init__(self):
+        self.ends = []
+
+    def on_send(self, record):
+        return record
+
+    def on_acknowledgement(self, record, metadata, error):
+        self.ends.append((record.value, metadata, error))
+
+
+class Failing:
+    def on_send(self, record):
+        raise ZeroDivisionError("a mistake in on_send")
+
+    def on_acknowledgement(self, record, metadata, error):
+        raise ZeroDivisionError("a mistake in on_acknowledgement")
+
+
+class Forgetful(Listening):
+    def on_send(self, record):
+        """Forgets to return the record."""
+
+
+@pytest.mark.parametrize("broken", [Failing, Forgetful])
+def test_an_interceptor_that_fails_is_logged_and_has_no_effect(broker, topic_name, caplog, broken):
+    listening = Listening()
+    config = {"bootstrap.servers": broker.bootstrap_servers}
+    config["interceptor.classes"] = [broken(), listening]
+    with caplog.at_level(logging.ERROR), Producer(config) as producer:
+        assert producer.send(topic_name, b"v").result(10).offset == 0
+        producer.flush(10)
+    assert [(value, metadata.offset, error) for value, metadata, error in listening.ends] == [
+        (b"v", 0, None)
+    ]
+    assert "failed in on_send()" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("record", "error"),
+    [
+        ({"value": b"v" * 2000}, BrokerError),
+        ({"value": "text"}, TypeError),
+        ({"value": b"v", "partition": 7}, LocalError),
+    ],
+)
+async def test_interceptors_are_told_of_rejected_records(broker, topic_name, record, error):
+    blocking, asynchronous = Listening(), Listening()
+    config = {"bootstrap.servers": broker.bootstrap_servers, "max.request.size": 1000}
+    with Producer(config, interceptor_classes=[blocking]) as producer, pytest.raises(error):
+        producer.send(topic_name, **record)
+    async with AioProducer(config, interceptor_classes=[asynchronous]) as producer:
+        with pytest.raises(error):
+            await producer.send(topic_name, **record)
+    for listening in (blocking, asynchronous):
+        ((value, metadata, cause),) = listening.ends
+        assert (value, metadata, type(cause)) == (record["value"], None, error)
+
+
+def test_an_interceptor_may_change_the_topic(broker, topic_name):
+    class Redirecting(Listening):
+        def on_send(self, record):
+            record.topic = f"{topic_name}-b"
+            return record
+
+    config = {"bootstrap.servers": broker.bootstrap_servers}
+    with Producer(config, interceptor_classes=[Redirecting()]) as producer:
+        assert producer.send(topic_name, b"v").result(10).topic == f"{topic_name}-b"
+
+
+@pytest.mark.parametrize("linger_ms", [0, 5])
+def test_headers_count_for_max_request_size(broker, topic_name, linger_ms):
+    config = {"bootstrap.servers": broker.bootstrap_servers, "max.request.size": 1000}
+    with Producer(config, linger_ms=linger_ms) as producer:
+        producer.send(topic_name, b"v").result(10)
+        for _ in range(2):
+            with pytest.raises(BrokerError, match=r"max\.request\.size is 1000") as caught:
+                producer.send(topic_name, b"v", headers=[("h", b"x" * 1000)])
+            assert caught.value.code is ErrorCode.MESSAGE_TOO_LARGE
+            producer.send(topic_name, b"v").result(10)
+
+
+async def test_a_record_larger_than_the_buffer_fails_at_once(broker, topic_name):
+    config = {"bootstrap.servers": broker.bootstrap_servers, "buffer.memory": 30_000}
+    config["max.block.ms"] = 600_000
+    with Producer(config) as producer:
+        with pytest.raises(BrokerError, match=r"buffer\.memory is 30000") as caught:
+            producer.send(topic_name, b"x" * 40_000)
+        assert caught.value.code is ErrorCode.MESSAGE_TOO_LARGE
+        producer.send(topic_name, b"small").result(10)
+    async with AioProducer(config) as producer:
+        with pytest.raises(BrokerError, match=r"buffer\.memory is 30000"):
+            await producer.send(topic_name, b"x" * 40_000)
+        await producer.send_and_wait(topic_name, b"small")
+
+
+def test_a_batch_size_above_the_buffer_holds_no_record_back(broker, topic_name):
+    config = {"bootstrap.servers": broker.bootstrap_servers, "buffer.memory": 30_000}
+    with Producer(config, batch_size=100_000, max_block_ms=2000) as producer:
+        for _ in range(3):
+            producer.send(topic_name, b"v")
+        producer.flush(10)
+
+
+@pytest.fixture
+def unsafe_topic():
+    """A topic whose leader answers every batch with NOT_ENOUGH_REPLICAS."""
+    if LIBRARY is None:
+        pytest.skip("confluent-kafka brings no librdkafka of its own")
+    with mock_cluster(1) as kafka:
+        kafka.topic("t", 1)
+        kafka.fail(PRODUCE, *[ErrorCode.NOT_ENOUGH_REPLICAS] * 1000)
+        yield kafka.bootstrap_servers, "t"
+
+
+def test_a_deadline_names_the_last_cause(unsafe_topic):
+    servers, topic = unsafe_topic
+    config = {"bootstrap.servers": servers, "request.timeout.ms": 500, "linger.ms": 0}
+    with Producer(config, delivery_timeout_ms=1500, retry_backoff_ms=400) as producer:
+        future = producer.send(topic, b"v")
+        with pytest.raises(DeadlineError, match="NOT_ENOUGH_REPLICAS"):
+            future.result(1.0)
+        with pytest.raises(BarnabasError, match="NOT_ENOUGH_REPLICAS") as caught:
+            future.result(20)
+    cause = caught.value.__cause__ if isinstance(caught.value, DeadlineError) else caught.value
+    assert cause.code is ErrorCode.NOT_ENOUGH_REPLICAS
+
+
+def test_a_flush_names_the_last_cause(unsafe_topic):
+    servers, topic = unsafe_topic
+    with Producer({"bootstrap.servers": servers}, retry_backoff_ms=20) as producer:
+        producer.send(topic, b"v")
+        with pytest.raises(DeadlineError, match="NOT_ENOUGH_REPLICAS") as caught:
+            producer.flush(1.0)
+        assert caught.value.__cause__.code is ErrorCode.NOT_ENOUGH_REPLICAS
+        with pytest.raises(DeadlineError, match="NOT_ENOUGH_REPLICAS"):
+            producer.close(0.5)
+
+
+def test_a_callback_that_fails_keeps_no_other_from_being_called(broker, topic_name, caplog):
+    called = []
+    with Producer({"bootstrap.servers": broker.bootstrap_servers}) as producer:
+        producer.send(topic_name, b"a", on_delivery=lambda future: 1 / 0)
+        producer.send(topic_name, b"b", on_delivery=called.append)
+        producer.flush(10)
+        producer.send(topic_name, b"c").result(10)
+    assert len(called) == 1
+    assert "a delivery callback failed" in caplog.text
