@@ -106,7 +106,7 @@ async def test_every_api_versions_version(peer, version):
     assert response.error_code == 0
     assert ranges[18] == (0, 4)
     assert ranges[0] == (0, 13)
-    assert ranges[1] == (4, 17)
+    assert ranges[1] == (4, 18)
 
 
 async def test_api_versions_that_is_too_new_is_answered_in_version_0(peer):

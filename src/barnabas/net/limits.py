@@ -22,3 +22,6 @@ class ConnectionLimits:
     first_frame_ms: int = 30_000
     progress_ms: int = 30_000
     min_progress_bytes: int = 16 * 1024
+    unsupported_delay_ms: int = 500
+    """A peer that sends an unsupported request is closed this much later: some tools ignore
+    ApiVersions and connect again at once."""

@@ -107,6 +107,9 @@ class Listener:
     def call_soon(self, callback: Callable[[], None]) -> None:
         (self._loop or asyncio.get_running_loop()).call_soon(callback)
 
+    def call_later(self, delay_s: float, callback: Callable[[], None]) -> None:
+        (self._loop or asyncio.get_running_loop()).call_later(delay_s, callback)
+
     def connection_closed(self, connection: ServerConnection) -> None:
         self.connections.discard(connection)
         self._admission.closed(self, connection.stream.peer[0])

@@ -282,9 +282,20 @@ class ServerConnection:
             return False
         return self._reader.holds_bytes or not self.frames_received
 
+    def _refuse_later(self, error: ConnectionClosedError) -> None:
+        """Log now, read no more, and close after the delay."""
+        self._host.refusals.refused(error.reason, self.stream.peer, error.detail)
+        self._paused = self._closing = True
+        self._reading = False
+        self.stream.watch_readable(None)
+        self._host.call_later(self._limits.unsupported_delay_ms / 1000, self.close)
+
     def _fail(self, error: Exception) -> None:
         if isinstance(error, ConnectionClosedError):
-            self.refuse(error.reason, error.detail)
+            if error.reason is Refusal.UNSUPPORTED and not self._closing:
+                self._refuse_later(error)
+            else:
+                self.refuse(error.reason, error.detail)
         elif isinstance(error, ProtocolError):
             self.refuse(Refusal.MALFORMED, str(error))
         elif isinstance(error, OSError):

@@ -236,7 +236,7 @@ async def test_closing_releases_files_and_abandons_pending_replies():
 
 async def test_a_handler_that_refuses_closes_without_an_answer(caplog):
     def handler(connection, data):
-        raise ConnectionClosedError(Refusal.UNSUPPORTED, "api 99")
+        raise ConnectionClosedError(Refusal.NOT_STARTED, "api 99")
 
     harness = Harness(handler)
     await harness.send(frame(b"x") + frame(b"y"))
@@ -325,6 +325,24 @@ async def test_requests_behind_a_large_answer_that_went_out_at_once_are_served()
     harness = Harness(lambda connection, data: [frame(bytes(40_000))], max_unsent_bytes=30_000)
     await harness.send(b"".join(frame(b"x") for _ in range(5)) + b"\x00")
     assert len(received(harness.client)) == 5 * 40_004
+
+
+async def test_an_unsupported_request_is_refused_after_a_delay():
+    """Tools that ignore ApiVersions connect again at once: this slows them down."""
+
+    def handler(connection, data):
+        raise ConnectionClosedError(Refusal.UNSUPPORTED, "FETCH version 99")
+
+    harness = Harness(handler)
+    later = []
+    harness.listener.call_later = lambda delay_s, callback: later.append((delay_s, callback))
+    await harness.send(frame(b"x") * 3)
+    assert not harness.connection.closed
+    assert harness.listener.refusals.counts[Refusal.UNSUPPORTED] == 1
+    ((delay_s, close),) = later
+    assert delay_s == 0.5
+    close()
+    assert harness.connection.closed
 
 
 async def test_the_start_of_a_size_does_not_keep_the_loop_busy():

@@ -1,6 +1,7 @@
 """DescribeLogDirs: what each log directory holds.
 
-v2 flexible; v3 a top-level error; v4 size of the volume.
+v2 flexible; v3 a top-level error; v4 size of the volume; v5 cordoned directories, of which
+there are none here.
 """
 
 from collections import defaultdict
@@ -62,4 +63,4 @@ def _lag(log: Log) -> int:
     return max(log.high_watermark - log.log_end_offset, 0)
 
 
-HANDLER = Handler(ApiKey.DESCRIBE_LOG_DIRS, (1, 4), handle_describe_log_dirs)
+HANDLER = Handler(ApiKey.DESCRIBE_LOG_DIRS, (1, 5), handle_describe_log_dirs)

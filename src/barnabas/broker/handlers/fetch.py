@@ -2,7 +2,8 @@
 
 v4 isolation level; v5 log start offset; v7 sessions (KIP-227); v9 leader epochs (KIP-320); v10
 zstd; v11 reading from followers (KIP-392); v12 flexible, diverging epochs; v13 topics by id; v15
-the follower's state in a tag; v16 leader hints (KIP-951); v17 directory ids, which are KRaft's.
+the follower's state in a tag; v16 leader hints (KIP-951); v17 directory ids and
+v18 the follower's high watermark, which are KRaft's.
 
 The request is answered at once when `min_bytes` are there, something went wrong, or it does not
 want to wait; else it waits in the purgatory. The first non-empty partition gives at least one
@@ -84,4 +85,4 @@ def _wait(ctx: RequestContext, request: FetchRequest, job: FetchJob) -> Deferred
     return deferred
 
 
-HANDLER = Handler(ApiKey.FETCH, (4, 17), handle_fetch)
+HANDLER = Handler(ApiKey.FETCH, (4, 18), handle_fetch)
