@@ -53,6 +53,36 @@ def test_one_consumer_reads_everything_and_the_next_goes_on(broker, world, topic
         assert sorted(r.value for r in drain(stream)) == [b"%d/20" % p for p in range(5)]
 
 
+def test_a_connector_without_fetchers_owns_and_commits_but_reads_nothing(broker, world, topic):
+    fill(broker, topic, 5, 3)
+    with world.connector("C1", enable_fetchers=False) as connector:
+        [stream] = connector.create_message_streams({topic: 1})[topic]
+        assert len(connector.owned_partitions()) == 5
+        assert drain(stream) == []
+        connector.commit_offsets({TopicPartition(topic, 0): 2})
+    assert world.offset(topic, 0) == 2
+    with world.connector("C2") as connector:
+        [stream] = connector.create_message_streams({topic: 1})[topic]
+        assert len(drain(stream)) == 13
+
+
+@pytest.mark.parametrize("how", ["topics", "filter"])
+def test_streams_without_partitions_are_named(world, topic, how, caplog):
+    with caplog.at_level("WARNING", "barnabas"), world.connector("C1") as connector:
+        if how == "topics":
+            connector.create_message_streams({topic: 7})
+        else:
+            connector.create_message_streams_by_filter(re.escape(topic), 7)
+    idle = [record.getMessage() for record in caplog.records if "no broker part" in record.msg]
+    assert [text.split()[7] for text in idle] == ["g_C1-5", "g_C1-6"]
+
+
+def test_streams_that_all_have_partitions_are_no_warning(world, topic, caplog):
+    with caplog.at_level("WARNING", "barnabas"), world.connector("C1") as connector:
+        connector.create_message_streams({topic: 5})
+    assert "no broker partitions" not in caplog.text
+
+
 def test_two_consumers_with_two_streams_share_five_partitions(world, topic):
     first, second = world.connector("C1"), world.connector("C2")
     first.create_message_streams({topic: 2})

@@ -62,13 +62,14 @@ class World:
         for name, partitions in topics:
             self.run(put_topic(self.admin, name, partitions))
 
-    def connector(self, name, group="g", **options):
+    def connector(self, name, group="g", *, enable_fetchers=True, **options):
         async def open_tree(settings):
             self.trees[name] = self.store.session()
             return self.trees[name]
 
         config = {**QUICK, "group.id": group, "consumer.id": name, **options}
-        made = ConsumerConnector(config, open_tree=open_tree, loop_thread=self.loop)
+        parts = {"open_tree": open_tree, "loop_thread": self.loop}
+        made = ConsumerConnector(config, enable_fetchers=enable_fetchers, **parts)
         self.connectors.append(made)
         return made
 

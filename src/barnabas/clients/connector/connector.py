@@ -44,17 +44,22 @@ class ConsumerConnector:
 
     Each stream belongs to one thread at a time; everything else may be called from any thread.
     `shutdown()` ends it, as does leaving a `with` block.
+
+    With `enable_fetchers=False` the connector joins the group, owns its partitions and commits
+    offsets, but reads nothing: its streams stay empty. For tools that watch or move a group.
     """
 
     def __init__(
         self,
         config: Mapping[str, object] | None = None,
         *,
+        enable_fetchers: bool = True,
         open_tree: TreeSource = connect_zookeeper,
         loop_thread: LoopThread | None = None,
         **options: object,
     ) -> None:
         self._settings = ConnectorSettings.parse({**(config or {}), **options})
+        self._enable_fetchers = enable_fetchers
         self._owns_loop = loop_thread is None
         self._loop = loop_thread or LoopThread("barnabas-connector")
         self._streams: StreamSet | None = None
@@ -156,7 +161,8 @@ class ConsumerConnector:
     # -- inside --------------------------------------------------------------------------------
 
     async def _open(self, open_tree: TreeSource, clock: Clock) -> ConnectorCore:
-        return ConnectorCore(await open_tree(self._settings), self._settings, clock)
+        tree = await open_tree(self._settings)
+        return ConnectorCore(tree, self._settings, clock, enable_fetchers=self._enable_fetchers)
 
     def _maker(self, key_decoder: Decoder | None, value_decoder: Decoder | None) -> StreamMaker:
         return StreamMaker(self._settings.streams, self._on_room, key_decoder, value_decoder)

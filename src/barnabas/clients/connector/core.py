@@ -31,14 +31,21 @@ _log = logging.getLogger(__name__)
 class ConnectorCore:
     """All calls on one loop. Lifecycle: construct with an open session, `consume`, `shutdown`."""
 
-    def __init__(self, tree: MetadataTree, settings: ConnectorSettings, clock: Clock) -> None:
+    def __init__(
+        self,
+        tree: MetadataTree,
+        settings: ConnectorSettings,
+        clock: Clock,
+        *,
+        enable_fetchers: bool = True,
+    ) -> None:
         self._tree = tree
         self._settings = settings
         self._clock = clock
         consumer = consumer_id_string(settings.group, settings.consumer_id, clock.now_ms())
         self.registry = GroupRegistry(tree, settings.group, consumer)
         self._cluster = ClusterClient(self.registry, settings)
-        self.fetchers = FetcherManager(self._cluster.get, settings.fetch)
+        self.fetchers = FetcherManager(self._cluster.get, settings.fetch, enabled=enable_fetchers)
         self._committer = Committer(self._storage(), settings.offsets)
         self.rebalancer: Rebalancer | None = None
         self._listener: ConsumerRebalanceListener | None = None

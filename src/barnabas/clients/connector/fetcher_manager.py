@@ -23,9 +23,15 @@ ClientSource = Callable[[], Awaitable[KafkaClient]]
 
 
 class FetcherManager:
-    """`start_connections` and `stop_connections` in turn, on the loop."""
+    """`start_connections` and `stop_connections` in turn, on the loop.
 
-    def __init__(self, client_source: ClientSource, settings: FetchSettings) -> None:
+    One that is not `enabled` reads nothing, for a connector without fetchers.
+    """
+
+    def __init__(
+        self, client_source: ClientSource, settings: FetchSettings, *, enabled: bool = True
+    ) -> None:
+        self._enabled = enabled
         self._client_source = client_source
         self._settings = settings
         self._partitions: dict[TopicPartition, PartitionTopicInfo] = {}
@@ -42,6 +48,8 @@ class FetcherManager:
 
     def start_connections(self, infos: Iterable[PartitionTopicInfo]) -> None:
         """Begin to read these, and nothing else."""
+        if not self._enabled:
+            return
         self._partitions = {info.place: info for info in infos}
         self._no_leader = set(self._partitions)
         self._look.set()

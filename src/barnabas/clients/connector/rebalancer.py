@@ -20,7 +20,7 @@ import contextlib
 import logging
 from collections.abc import Mapping
 
-from barnabas.clients.connector.assignors import Assignment
+from barnabas.clients.connector.assignors import Assignment, AssignmentContext
 from barnabas.clients.connector.chunks import INVALID_OFFSET, PartitionTopicInfo
 from barnabas.clients.connector.committer import Committer
 from barnabas.clients.connector.errors import ConsumerRebalanceFailedError
@@ -123,8 +123,10 @@ class Rebalancer:
             return
         await self._close_fetchers()
         await self._release()
-        assignment = self._settings.assignor(view.context(self._name))
+        context = view.context(self._name)
+        assignment = self._settings.assignor(context)
         await self._take_over(assignment)
+        self._warn_of_idle_threads(context, assignment)
         self._settled = (session, view)
         self._streams.recover()
         self.completed += 1
@@ -179,6 +181,24 @@ class Rebalancer:
             )
             for place, thread in mine.items()
         }
+
+    def _warn_of_idle_threads(self, context: AssignmentContext, assignment: Assignment) -> None:
+        """A stream without partitions stays empty: its thread waits for nothing."""
+        mine = assignment.get(self._name, {})
+        by_filter = not self._streams.by_topic
+        busy = {("" if by_filter else place.topic, thread) for place, thread in mine.items()}
+        threads = {
+            ("" if by_filter else topic, thread)
+            for topic in context.my_topics
+            for thread in context.threads_for_topic.get(topic, ())
+            if thread.consumer == self._name
+        }
+        for topic, thread in sorted(threads - busy):
+            _log.warning(
+                "no broker partitions consumed by consumer thread %s for %s",
+                thread,
+                f"topic {topic}" if topic else "any topic of the filter",
+            )
 
     async def _pause(self, error: BarnabasError) -> None:
         """Until the owner in our way is gone or anything else changes, or the back-off is over."""
