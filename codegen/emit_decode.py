@@ -3,6 +3,9 @@
 Runs of fixed-width fields become one struct.unpack_from, together with the int16 or int32 length
 of what follows them in the older layouts. Objects are made without __init__ and every slot is set
 from the bytes or from the default.
+
+Each array takes the estimated memory of its elements from the budget of the message before it makes
+the first one. What an element costs is fixed by its layout.
 """
 
 from codegen.layout import Layout, Slot
@@ -10,6 +13,29 @@ from codegen.model import FIXED, WIDTH
 from codegen.source import Formats, Lines, default_value, snake
 
 _INT_READERS = {"int8": "b", "int16": "h", "int64": "q"}
+
+# Bytes of memory, of CPython's objects on a 64-bit machine.
+_OBJECT_COST = 40
+_REFERENCE_COST = 8
+_LIST_COST = 64
+_FIELD_COSTS = {
+    "bool": 0,
+    "int8": 0,
+    "float64": 24,
+    "uuid": 56,
+    "string": 56,
+    "bytes": 40,
+    "records": 184,
+}
+_INTEGER_COST = 32
+
+
+def element_cost(layout: Layout) -> int:
+    """Estimated memory of one element of an array of structs, without its nested elements."""
+    cost = _OBJECT_COST + _REFERENCE_COST * (1 + len(layout.struct.fields))
+    fields = [slot.field for slot in layout.slots]
+    cost += sum(_FIELD_COSTS.get(f.type, _INTEGER_COST) for f in fields if not f.is_array)
+    return cost + _LIST_COST * sum(field.is_array for field in layout.struct.fields)
 
 
 class DecodeEmitter:
@@ -28,7 +54,7 @@ class DecodeEmitter:
         self._emit_nested(layout, version)
         name = f"_decode_{snake(layout.struct.name)}_v{version}"
         self._names[layout, False] = name
-        signature = "(buf: memoryview, pos: int, end: int)"
+        signature = "(buf: memoryview, pos: int, end: int, budget: list[int])"
         self._lines.add()
         self._lines.add()
         with self._lines.indented(f"def {name}{signature} -> {layout.struct.name}:"):
@@ -48,10 +74,14 @@ class DecodeEmitter:
         lines.add()
         lines.add()
         with lines.indented(f"def {name}("):
-            lines.add("buf: memoryview, pos: int, end: int, count: int")
+            lines.add("buf: memoryview, pos: int, end: int, count: int, budget: list[int]")
         with lines.indented(f") -> tuple[list[{struct}], int]:"):
             with lines.indented(f"if count * {layout.min_size} > end - pos:"):
                 lines.add("raise too_many(pos, count)")
+            lines.add(f"left = budget[0] - count * {element_cost(layout)}")
+            with lines.indented("if left < 0:"):
+                lines.add("raise over_budget(pos, count)")
+            lines.add("budget[0] = left")
             lines.add(f"items: list[{struct}] = []")
             with lines.indented("for _ in range(count):"):
                 self._emit_body(layout)
@@ -155,18 +185,18 @@ class DecodeEmitter:
     def _array_reader(self, slot: Slot, flexible: bool, end: str) -> str:
         kind = slot.field.type
         if slot.nested is not None:
-            return f"{self._names[slot.nested, True]}(buf, pos, {end}, n)"
+            return f"{self._names[slot.nested, True]}(buf, pos, {end}, n, budget)"
         if kind == "string":
             reader = "read_compact_strings" if flexible else "read_strings"
-            return f"{reader}(buf, pos, {end}, n)"
+            return f"{reader}(buf, pos, {end}, n, budget)"
         if kind == "int32":
-            return f"read_int32s(buf, pos, {end}, n)"
-        return f'read_ints(buf, pos, {end}, n, "{_INT_READERS[kind]}")'
+            return f"read_int32s(buf, pos, {end}, n, budget)"
+        return f'read_ints(buf, pos, {end}, n, "{_INT_READERS[kind]}", budget)'
 
     def _emit_single_struct(self, slot: Slot, end: str) -> None:
         assert slot.nested is not None
         field, lines = slot.field, self._lines
-        call = f"{self._names[slot.nested, True]}(buf, pos, {end}, 1)"
+        call = f"{self._names[slot.nested, True]}(buf, pos, {end}, 1, budget)"
         if not slot.nullable:
             lines.add(f"(o.{field.name},), pos = {call}")
             return

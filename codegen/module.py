@@ -17,6 +17,7 @@ _PRIMITIVES = (
     "int_elements",
     "long_string_length",
     "new",
+    "over_budget",
     "overrun",
     "read_compact_strings",
     "read_int32s",

@@ -344,3 +344,12 @@ async def test_resources_that_are_not_there(peer):
     assert ErrorCode(other.error_code) is ErrorCode.INVALID_REQUEST
     strange = await describe(peer, 99, "x")
     assert ErrorCode(strange.error_code) is ErrorCode.INVALID_REQUEST
+
+
+async def test_create_topics_of_too_many_partitions_is_refused_as_a_whole(peer):
+    topics = [CreatableTopic(f"t{number}", 1, 1) for number in range(10_001)]
+    request = CreateTopicsRequest(topics, timeout_ms=10_000, validate_only=True)
+    answer = await peer.call(request, 7, timeout=60)
+    assert len(answer.topics) == 10_001
+    assert {topic.error_code for topic in answer.topics} == {ErrorCode.POLICY_VIOLATION}
+    assert (await peer.call(MetadataRequest(topics=None), 9)).topics == []

@@ -1,7 +1,8 @@
 """From a frame to its handler, and from the handler's result to the reply.
 
 A frame that cannot be decoded, an API we do not serve and a version outside its range close the
-connection, as in Kafka. The exception is ApiVersions: a version that is too new is answered
+connection, as in Kafka. So does a request whose objects would take far more memory than its bytes.
+The exception is ApiVersions: a version that is too new is answered
 in version 0 with UNSUPPORTED_VERSION and our range, so that the client can step down.
 """
 
@@ -9,8 +10,10 @@ import asyncio
 import logging
 import struct
 from collections.abc import Awaitable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from barnabas.broker.duplicates import merge_duplicates
 from barnabas.broker.error_responses import error_response, tells_error
 from barnabas.broker.handler import (
     Deferred,
@@ -22,13 +25,14 @@ from barnabas.broker.handler import (
     Result,
     encode_reply,
 )
+from barnabas.broker.large_requests import LOOP_BUDGET, LargeRequests
 from barnabas.broker.loop_watch import LIMIT_NS, LoopWatch
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import LocalError, ProtocolError
+from barnabas.model.errors import DecodingBudgetError, LocalError, ProtocolError
 from barnabas.net.connection_ports import ConnectionClosedError
 from barnabas.net.parts import Part, release_parts
-from barnabas.net.pending import Reply
+from barnabas.net.pending import PendingReply, Reply
 from barnabas.net.refusal import Refusal
 from barnabas.net.server_connection import ServerConnection
 from barnabas.runtime.clock import SystemClock
@@ -62,6 +66,7 @@ class Dispatcher:
         clock = clock or SystemClock()
         self.loop_watch = LoopWatch(clock)
         self._log = RateLimitedLog(_logger, clock)
+        self._large_requests = LargeRequests()
         self._services = services
         self._interceptor = interceptor
         self._handlers = {int(handler.api): handler for handler in handlers}
@@ -88,14 +93,20 @@ class Dispatcher:
         if not handler.versions[0] <= version <= handler.versions[1]:
             return self._wrong_version(connection, handler, frame)
         header, offset = decode_request_header(frame)
-        request = self._decode(header, frame, offset)
         context = RequestContext(header, connection, self._services)
         context.on_encoding_error = self._encoding_failed
+        try:
+            request = self._decode(header, frame, offset, LOOP_BUDGET)
+        except DecodingBudgetError:
+            decode = partial(self._decode, header, frame, offset)
+            later = self._large_requests.serve(context, handler, decode, self._serve)
+            return self._reply_later(context, later)
         return self._reply(context, self._serve(context, handler, request))
 
     def _serve(self, context: RequestContext, handler: Handler, request: Any) -> Result:
         if handler.api != ApiKey.PRODUCE:
             context.request = request
+            merge_duplicates(handler.api, request)
         try:
             if self._interceptor is None:
                 return handler.handle(context, request)
@@ -115,15 +126,18 @@ class Dispatcher:
             _, late = await asyncio.wait(self._tasks, timeout=timeout_s)
             for task in late:
                 task.cancel()
+        self._large_requests.close()
 
-    def _decode(self, header: RequestHeader, frame: memoryview, offset: int) -> Any:
+    def _decode(
+        self, header: RequestHeader, frame: memoryview, offset: int, budget: int | None = None
+    ) -> Any:
         request_type = self._requests.get(header.api_key)
         if request_type is None:
             request_type = self._requests[header.api_key] = request_class(header.api_key)
         try:
-            return request_type.decode(frame, header.api_version, offset)
+            return request_type.decode(frame, header.api_version, offset, budget)
         except ProtocolError as error:
-            raise ProtocolError(f"{_name(header)}: {error}") from None
+            raise type(error)(f"{_name(header)}: {error}") from None
 
     def _reply(self, context: RequestContext, result: Result) -> Reply:
         if isinstance(result, Message):  # first, for most are
@@ -165,7 +179,7 @@ class Dispatcher:
         """Fill in the deferred reply with a result that is there now."""
         if isinstance(result, Message):
             deferred.respond(result)
-        elif isinstance(result, Deferred):
+        elif isinstance(result, PendingReply):
             deferred.follow(result)
         elif isinstance(result, EncodedBody):
             deferred.complete(_with_short_header(context.header.correlation_id, result.body))

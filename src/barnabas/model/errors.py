@@ -39,6 +39,10 @@ class ProtocolError(RemoteError):
     """Bytes that cannot be what they claim: a length, count, tag or text that does not fit."""
 
 
+class DecodingBudgetError(ProtocolError):
+    """A message whose objects would take far more memory than its bytes justify."""
+
+
 class CorruptRecordError(RemoteError):
     """A record batch whose checksum or structure is wrong."""
 

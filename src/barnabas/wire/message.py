@@ -16,6 +16,20 @@ FieldSpecs: TypeAlias = tuple[tuple[str, str, int, int, bool], ...]
 """Name, type, first and last version, and whether null is ever allowed, of each field."""
 
 
+_BASE_BUDGET = 1 << 20
+_BUDGET_PER_BYTE = 32
+_MAX_BUDGET = 256 << 20
+
+
+def decoding_budget(size: int) -> int:
+    """Bytes of memory that the objects of a message of `size` bytes may take, by estimate.
+
+    Ordinary messages need 5 to 20 bytes for each byte on the wire; hostile ones, with millions of
+    empty strings or arrays, need 60 and more.
+    """
+    return min(_BASE_BUDGET + _BUDGET_PER_BYTE * size, _MAX_BUDGET)
+
+
 class WireStruct:
     """A group of fields; compares by value and prints its fields."""
 
@@ -43,7 +57,7 @@ class Message(WireStruct):
     MAX_VERSION: ClassVar[int]
     FLEXIBLE_FROM: ClassVar[int]
     ENCODERS: ClassVar[Mapping[int, Callable[[Any], list[Part]]]]
-    DECODERS: ClassVar[Mapping[int, Callable[[memoryview, int, int], Any]]]
+    DECODERS: ClassVar[Mapping[int, Callable[[memoryview, int, int, list[int]], Any]]]
 
     def encode(self, version: int) -> list[Part]:
         """The body in one version. Fields that the version does not have are left out."""
@@ -58,15 +72,24 @@ class Message(WireStruct):
             raise explain_misfit(self, version, error) from error
 
     @classmethod
-    def decode(cls, view: memoryview, version: int, offset: int = 0) -> Self:
-        """Read a body. Bytes after it are tolerated, as librdkafka's Metadata requests need."""
+    def decode(
+        cls, view: memoryview, version: int, offset: int = 0, budget: int | None = None
+    ) -> Self:
+        """Read a body. Bytes after it are tolerated, as librdkafka's Metadata requests need.
+
+        `budget` bounds the estimated memory of the decoded objects, by default in proportion to
+        the size of the view (`decoding_budget`); DecodingBudgetError when it is not enough.
+        """
         decoder = cls.DECODERS.get(version)
         if decoder is None:
             raise ProtocolError(f"{cls.__name__} has no version {version}")
         try:
-            message: Self = decoder(memoryview(view), offset, len(view))
+            size = len(view)
+            if budget is None:
+                budget = decoding_budget(size)
+            message: Self = decoder(memoryview(view), offset, size, [budget])
         except (struct.error, IndexError, UnicodeDecodeError) as error:
             raise ProtocolError(f"{cls.__name__} v{version}: {error}") from error
         except ProtocolError as error:
-            raise ProtocolError(f"{cls.__name__} v{version}: {error}") from None
+            raise type(error)(f"{cls.__name__} v{version}: {error}") from None
         return message

@@ -7,13 +7,18 @@ to a byte, lowest first, at most five bytes.
 Readers take `(buf, pos, end)` and return the new position. They check every length against `end`
 before they slice or allocate; reading past the buffer itself surfaces as struct.error or
 IndexError, which `Message.decode` turns into ProtocolError. No byte of records is ever copied.
+
+`budget` has one number: how much memory the objects of the message may still take, by estimate.
+Arrays take the estimate for all of their elements from it before they make the first. A count that
+fits into the remaining bytes is not enough of a check: an empty string has one or two bytes on the
+wire and 60 or more in memory.
 """
 
 import struct
 from collections.abc import Sequence, Sized
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from barnabas.model.errors import LocalError, ProtocolError
+from barnabas.model.errors import DecodingBudgetError, LocalError, ProtocolError
 
 Part: TypeAlias = bytes | bytearray | memoryview | Sized
 """A piece of an encoded message: bytes, or anything with a length that the network can send."""
@@ -21,6 +26,9 @@ Part: TypeAlias = bytes | bytearray | memoryview | Sized
 Records: TypeAlias = Any
 """A record batch sequence: a memoryview when decoded, any Part when encoded."""
 
+# Estimated memory of an element of an array, its place in the list included.
+_STRING_COST = 64
+_INTEGER_COST = 48
 MAX_STRING = 32767
 MAX_TAGS = 1024
 _MAX_VARINT_BYTES = 5
@@ -50,6 +58,11 @@ def overrun(pos: int, length: int) -> ProtocolError:
 def too_many(pos: int, count: int) -> ProtocolError:
     """A count of elements that cannot fit into what remains."""
     return ProtocolError(f"{count} elements at {pos} cannot fit into what remains")
+
+
+def over_budget(pos: int, count: int) -> DecodingBudgetError:
+    """A count of elements that would take more memory than is left for the message."""
+    return DecodingBudgetError(f"{count} elements at {pos} exceed the memory for this message")
 
 
 def unexpected_null(pos: int, name: str) -> ProtocolError:
@@ -133,10 +146,16 @@ def skip_tags(buf: memoryview, pos: int, end: int) -> int:
     return pos
 
 
-def read_strings(buf: memoryview, pos: int, end: int, count: int) -> tuple[list[str], int]:
+def read_strings(
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
+) -> tuple[list[str], int]:
     """Elements of an array of strings, int16 lengths."""
     if count * 2 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * _STRING_COST
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items = []
     for _ in range(count):
         length = buf[pos] << 8 | buf[pos + 1]
@@ -149,10 +168,16 @@ def read_strings(buf: memoryview, pos: int, end: int, count: int) -> tuple[list[
     return items, pos
 
 
-def read_compact_strings(buf: memoryview, pos: int, end: int, count: int) -> tuple[list[str], int]:
+def read_compact_strings(
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
+) -> tuple[list[str], int]:
     """Elements of an array of strings, varint lengths."""
     if count > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * _STRING_COST
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items = []
     for _ in range(count):
         length = buf[pos]
@@ -195,21 +220,33 @@ _ELEMENT_SIZE = {"b": 1, "h": 2, "i": 4, "q": 8}
 _FEW_INT32 = _ELEMENTS["i"]
 
 
-def read_ints(buf: memoryview, pos: int, end: int, count: int, code: str) -> tuple[list[int], int]:
+def read_ints(
+    buf: memoryview, pos: int, end: int, count: int, code: str, budget: list[int]
+) -> tuple[list[int], int]:
     """Elements of an array of integers; `code` is their struct format character."""
     stop = pos + count * _ELEMENT_SIZE[code]
     if stop > end:
         raise too_many(pos, count)
+    left = budget[0] - count * _INTEGER_COST
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     if count < _FEW:
         return list(_ELEMENTS[code][count].unpack_from(buf, pos)), stop
     return list(struct.unpack_from(f">{count}{code}", buf, pos)), stop
 
 
-def read_int32s(buf: memoryview, pos: int, end: int, count: int) -> tuple[list[int], int]:
+def read_int32s(
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
+) -> tuple[list[int], int]:
     """Elements of an array of int32: replicas and partitions, the ones that matter for speed."""
     stop = pos + count * 4
     if stop > end:
         raise too_many(pos, count)
+    left = budget[0] - count * _INTEGER_COST
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     if count < _FEW:
         return list(_FEW_INT32[count].unpack_from(buf, pos)), stop
     return list(struct.unpack_from(f">{count}i", buf, pos)), stop

@@ -1,6 +1,6 @@
 import pytest
 
-from barnabas.model.errors import LocalError, ProtocolError
+from barnabas.model.errors import DecodingBudgetError, LocalError, ProtocolError
 from barnabas.wire import primitives
 
 
@@ -65,12 +65,12 @@ def test_bad_tags_are_refused(section):
 def test_integer_arrays(count, code):
     values = [value % 120 for value in range(count)]
     raw = memoryview(primitives.int_elements(values, code))
-    assert primitives.read_ints(raw, 0, len(raw), count, code) == (values, len(raw))
+    assert primitives.read_ints(raw, 0, len(raw), count, code, [1 << 20]) == (values, len(raw))
     with pytest.raises(ProtocolError):
-        primitives.read_ints(raw, 0, len(raw), count + 1, code)
+        primitives.read_ints(raw, 0, len(raw), count + 1, code, [1 << 20])
     if code == "i":
         assert primitives.int32_elements(values) == raw
-        assert primitives.read_int32s(raw, 0, len(raw), count) == (values, len(raw))
+        assert primitives.read_int32s(raw, 0, len(raw), count, [1 << 20]) == (values, len(raw))
 
 
 def test_string_arrays():
@@ -81,16 +81,34 @@ def test_string_arrays():
     ):
         out = bytearray()
         write(out, values)
-        assert read(memoryview(out), 0, len(out), 3) == (values, len(out))
+        assert read(memoryview(out), 0, len(out), 3, [1 << 20]) == (values, len(out))
 
 
 @pytest.mark.parametrize("raw", [b"\x00\x05abc", b"\xff\xff", b"\x80\x00" + bytes(40000)])
 def test_bad_string_in_an_array(raw):
     with pytest.raises(ProtocolError):
-        primitives.read_strings(memoryview(raw), 0, len(raw), 1)
+        primitives.read_strings(memoryview(raw), 0, len(raw), 1, [1 << 20])
 
 
 @pytest.mark.parametrize("raw", [b"\x05abc", b"\x00"])
 def test_bad_compact_string_in_an_array(raw):
     with pytest.raises(ProtocolError):
-        primitives.read_compact_strings(memoryview(raw), 0, len(raw), 1)
+        primitives.read_compact_strings(memoryview(raw), 0, len(raw), 1, [1 << 20])
+
+
+@pytest.mark.parametrize(
+    ("read", "size"),
+    [
+        (primitives.read_strings, 2),
+        (primitives.read_compact_strings, 1),
+        (primitives.read_int32s, 4),
+    ],
+)
+def test_arrays_take_their_memory_from_the_budget_first(read, size):
+    raw = memoryview(b"\1" * size * 100 if size == 1 else bytes(size * 100))
+    budget = [10_000]
+    items, _ = read(raw, 0, len(raw), 100, budget)
+    assert len(items) == 100
+    assert 0 <= budget[0] <= 10_000 - 100 * 40
+    with pytest.raises(DecodingBudgetError):
+        read(raw, 0, len(raw), 100, [1_000])

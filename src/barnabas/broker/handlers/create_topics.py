@@ -4,7 +4,9 @@ v2 first served; v4 defaults for partitions and replication factor; v5 flexible,
 configuration; v6 quota errors; v7 topic ids.
 """
 
+import asyncio
 from collections import Counter
+from collections.abc import Iterable
 
 from barnabas.broker.handler import Handler, RequestContext
 from barnabas.broker.topics import DEFAULT, CreatedTopic, NewTopic
@@ -21,14 +23,22 @@ from barnabas.wire.messages.create_topics import (
 )
 from barnabas.zk.tree import TreeError
 
+MAX_PARTITIONS_PER_REQUEST = 10_000
+"""Kafka's limit for the topics of one request; more are refused with POLICY_VIOLATION.
+
+A request for one topic may have more, up to what fits into the topic's node."""
+
 
 async def handle_create_topics(
     ctx: RequestContext, request: CreateTopicsRequest
 ) -> CreateTopicsResponse:
     deadline_ms = ctx.services.clock.monotonic_ms() + request.timeout_ms
     named = Counter(topic.name for topic in request.topics)
+    if len(named) > 1 and _count_partitions(ctx, request) > MAX_PARTITIONS_PER_REQUEST:
+        return _refuse_all(named)
     results = []
     for topic in {topic.name: topic for topic in request.topics}.values():
+        await asyncio.sleep(0)  # other requests get their turn
         result = CreatableTopicResult(topic.name, error_message=None, configs=[])
         results.append(result)
         try:
@@ -46,6 +56,22 @@ async def handle_create_topics(
     if not request.validate_only:
         await _wait_for_leaders(ctx, results, deadline_ms)
     return CreateTopicsResponse(topics=results)
+
+
+def _count_partitions(ctx: RequestContext, request: CreateTopicsRequest) -> int:
+    default = ctx.services.layers.broker_value("num.partitions")
+    return sum(
+        len(topic.assignments) or (default if topic.num_partitions < 1 else topic.num_partitions)
+        for topic in request.topics
+    )
+
+
+def _refuse_all(names: Iterable[str]) -> CreateTopicsResponse:
+    code = ErrorCode.POLICY_VIOLATION
+    text = f"more than {MAX_PARTITIONS_PER_REQUEST} partitions in one request"
+    return CreateTopicsResponse(
+        topics=[CreatableTopicResult(n, error_code=code, error_message=text) for n in names]
+    )
 
 
 def _new_topic(topic: CreatableTopic) -> NewTopic:

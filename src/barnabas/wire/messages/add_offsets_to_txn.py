@@ -82,7 +82,7 @@ class AddOffsetsToTxnResponse(Message):
         self.error_code = error_code
 
 
-def _decode_add_offsets_to_txn_request_v0(buf: memoryview, pos: int, end: int) -> AddOffsetsToTxnRequest:
+def _decode_add_offsets_to_txn_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> AddOffsetsToTxnRequest:
     o = new(AddOffsetsToTxnRequest)
     (n,) = _unpack_h(buf, pos)
     pos += 2
@@ -118,7 +118,7 @@ def _encode_add_offsets_to_txn_request_v0(o: AddOffsetsToTxnRequest) -> list[Par
     return [out]
 
 
-def _decode_add_offsets_to_txn_request_v3(buf: memoryview, pos: int, end: int) -> AddOffsetsToTxnRequest:
+def _decode_add_offsets_to_txn_request_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> AddOffsetsToTxnRequest:
     o = new(AddOffsetsToTxnRequest)
     n = buf[pos]
     pos += 1
@@ -168,7 +168,7 @@ def _encode_add_offsets_to_txn_request_v3(o: AddOffsetsToTxnRequest) -> list[Par
     return [out]
 
 
-def _decode_add_offsets_to_txn_response_v0(buf: memoryview, pos: int, end: int) -> AddOffsetsToTxnResponse:
+def _decode_add_offsets_to_txn_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> AddOffsetsToTxnResponse:
     o = new(AddOffsetsToTxnResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -181,7 +181,7 @@ def _encode_add_offsets_to_txn_response_v0(o: AddOffsetsToTxnResponse) -> list[P
     return [out]
 
 
-def _decode_add_offsets_to_txn_response_v3(buf: memoryview, pos: int, end: int) -> AddOffsetsToTxnResponse:
+def _decode_add_offsets_to_txn_response_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> AddOffsetsToTxnResponse:
     o = new(AddOffsetsToTxnResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6

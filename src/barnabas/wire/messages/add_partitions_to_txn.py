@@ -15,6 +15,7 @@ from barnabas.wire.primitives import (
     int32_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_int32s,
     read_long_string_length,
@@ -215,10 +216,14 @@ class AddPartitionsToTxnResponse(Message):
 
 
 def _read_add_partitions_to_txn_topic_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AddPartitionsToTxnTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AddPartitionsToTxnTopic] = []
     for _ in range(count):
         o = new(AddPartitionsToTxnTopic)
@@ -235,12 +240,12 @@ def _read_add_partitions_to_txn_topic_v0(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = read_int32s(buf, pos, end, n)
+        o.partitions, pos = read_int32s(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_add_partitions_to_txn_request_v0(buf: memoryview, pos: int, end: int) -> AddPartitionsToTxnRequest:
+def _decode_add_partitions_to_txn_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> AddPartitionsToTxnRequest:
     o = new(AddPartitionsToTxnRequest)
     o.transactions = []
     (n,) = _unpack_h(buf, pos)
@@ -256,7 +261,7 @@ def _decode_add_partitions_to_txn_request_v0(buf: memoryview, pos: int, end: int
     pos += 14
     if n < 0:
         raise unexpected_null(pos, "v3_and_below_topics")
-    o.v3_and_below_topics, pos = _read_add_partitions_to_txn_topic_v0(buf, pos, end, n)
+    o.v3_and_below_topics, pos = _read_add_partitions_to_txn_topic_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -286,10 +291,14 @@ def _encode_add_partitions_to_txn_request_v0(o: AddPartitionsToTxnRequest) -> li
 
 
 def _read_add_partitions_to_txn_topic_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AddPartitionsToTxnTopic], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AddPartitionsToTxnTopic] = []
     for _ in range(count):
         o = new(AddPartitionsToTxnTopic)
@@ -312,7 +321,7 @@ def _read_add_partitions_to_txn_topic_v3(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = read_int32s(buf, pos, end, n)
+        o.partitions, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -321,7 +330,7 @@ def _read_add_partitions_to_txn_topic_v3(
     return items, pos
 
 
-def _decode_add_partitions_to_txn_request_v3(buf: memoryview, pos: int, end: int) -> AddPartitionsToTxnRequest:
+def _decode_add_partitions_to_txn_request_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> AddPartitionsToTxnRequest:
     o = new(AddPartitionsToTxnRequest)
     o.transactions = []
     n = buf[pos]
@@ -345,7 +354,7 @@ def _decode_add_partitions_to_txn_request_v3(buf: memoryview, pos: int, end: int
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "v3_and_below_topics")
-    o.v3_and_below_topics, pos = _read_add_partitions_to_txn_topic_v3(buf, pos, end, n)
+    o.v3_and_below_topics, pos = _read_add_partitions_to_txn_topic_v3(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -382,10 +391,14 @@ def _encode_add_partitions_to_txn_request_v3(o: AddPartitionsToTxnRequest) -> li
 
 
 def _read_add_partitions_to_txn_transaction_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AddPartitionsToTxnTransaction], int]:
     if count * 14 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 272
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AddPartitionsToTxnTransaction] = []
     for _ in range(count):
         o = new(AddPartitionsToTxnTransaction)
@@ -410,7 +423,7 @@ def _read_add_partitions_to_txn_transaction_v4(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "topics")
-        o.topics, pos = _read_add_partitions_to_txn_topic_v3(buf, pos, end, n)
+        o.topics, pos = _read_add_partitions_to_txn_topic_v3(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -419,7 +432,7 @@ def _read_add_partitions_to_txn_transaction_v4(
     return items, pos
 
 
-def _decode_add_partitions_to_txn_request_v4(buf: memoryview, pos: int, end: int) -> AddPartitionsToTxnRequest:
+def _decode_add_partitions_to_txn_request_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> AddPartitionsToTxnRequest:
     o = new(AddPartitionsToTxnRequest)
     o.v3_and_below_transactional_id = ""
     o.v3_and_below_producer_id = 0
@@ -432,7 +445,7 @@ def _decode_add_partitions_to_txn_request_v4(buf: memoryview, pos: int, end: int
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "transactions")
-    o.transactions, pos = _read_add_partitions_to_txn_transaction_v4(buf, pos, end, n)
+    o.transactions, pos = _read_add_partitions_to_txn_transaction_v4(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -465,10 +478,14 @@ def _encode_add_partitions_to_txn_request_v4(o: AddPartitionsToTxnRequest) -> li
 
 
 def _read_add_partitions_to_txn_partition_result_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AddPartitionsToTxnPartitionResult], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 128
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AddPartitionsToTxnPartitionResult] = []
     for _ in range(count):
         o = new(AddPartitionsToTxnPartitionResult)
@@ -479,10 +496,14 @@ def _read_add_partitions_to_txn_partition_result_v0(
 
 
 def _read_add_partitions_to_txn_topic_result_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AddPartitionsToTxnTopicResult], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AddPartitionsToTxnTopicResult] = []
     for _ in range(count):
         o = new(AddPartitionsToTxnTopicResult)
@@ -499,12 +520,12 @@ def _read_add_partitions_to_txn_topic_result_v0(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "results_by_partition")
-        o.results_by_partition, pos = _read_add_partitions_to_txn_partition_result_v0(buf, pos, end, n)
+        o.results_by_partition, pos = _read_add_partitions_to_txn_partition_result_v0(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_add_partitions_to_txn_response_v0(buf: memoryview, pos: int, end: int) -> AddPartitionsToTxnResponse:
+def _decode_add_partitions_to_txn_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> AddPartitionsToTxnResponse:
     o = new(AddPartitionsToTxnResponse)
     o.error_code = 0
     o.results_by_transaction = []
@@ -512,7 +533,7 @@ def _decode_add_partitions_to_txn_response_v0(buf: memoryview, pos: int, end: in
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "results_by_topic_v3_and_below")
-    o.results_by_topic_v3_and_below, pos = _read_add_partitions_to_txn_topic_result_v0(buf, pos, end, n)
+    o.results_by_topic_v3_and_below, pos = _read_add_partitions_to_txn_topic_result_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -545,10 +566,14 @@ def _encode_add_partitions_to_txn_response_v0(o: AddPartitionsToTxnResponse) -> 
 
 
 def _read_add_partitions_to_txn_partition_result_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AddPartitionsToTxnPartitionResult], int]:
     if count * 7 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 128
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AddPartitionsToTxnPartitionResult] = []
     for _ in range(count):
         o = new(AddPartitionsToTxnPartitionResult)
@@ -563,10 +588,14 @@ def _read_add_partitions_to_txn_partition_result_v3(
 
 
 def _read_add_partitions_to_txn_topic_result_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AddPartitionsToTxnTopicResult], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AddPartitionsToTxnTopicResult] = []
     for _ in range(count):
         o = new(AddPartitionsToTxnTopicResult)
@@ -589,7 +618,7 @@ def _read_add_partitions_to_txn_topic_result_v3(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "results_by_partition")
-        o.results_by_partition, pos = _read_add_partitions_to_txn_partition_result_v3(buf, pos, end, n)
+        o.results_by_partition, pos = _read_add_partitions_to_txn_partition_result_v3(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -598,7 +627,7 @@ def _read_add_partitions_to_txn_topic_result_v3(
     return items, pos
 
 
-def _decode_add_partitions_to_txn_response_v3(buf: memoryview, pos: int, end: int) -> AddPartitionsToTxnResponse:
+def _decode_add_partitions_to_txn_response_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> AddPartitionsToTxnResponse:
     o = new(AddPartitionsToTxnResponse)
     o.error_code = 0
     o.results_by_transaction = []
@@ -611,7 +640,7 @@ def _decode_add_partitions_to_txn_response_v3(buf: memoryview, pos: int, end: in
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "results_by_topic_v3_and_below")
-    o.results_by_topic_v3_and_below, pos = _read_add_partitions_to_txn_topic_result_v3(buf, pos, end, n)
+    o.results_by_topic_v3_and_below, pos = _read_add_partitions_to_txn_topic_result_v3(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -652,10 +681,14 @@ def _encode_add_partitions_to_txn_response_v3(o: AddPartitionsToTxnResponse) -> 
 
 
 def _read_add_partitions_to_txn_result_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AddPartitionsToTxnResult], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AddPartitionsToTxnResult] = []
     for _ in range(count):
         o = new(AddPartitionsToTxnResult)
@@ -678,7 +711,7 @@ def _read_add_partitions_to_txn_result_v4(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "topic_results")
-        o.topic_results, pos = _read_add_partitions_to_txn_topic_result_v3(buf, pos, end, n)
+        o.topic_results, pos = _read_add_partitions_to_txn_topic_result_v3(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -687,7 +720,7 @@ def _read_add_partitions_to_txn_result_v4(
     return items, pos
 
 
-def _decode_add_partitions_to_txn_response_v4(buf: memoryview, pos: int, end: int) -> AddPartitionsToTxnResponse:
+def _decode_add_partitions_to_txn_response_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> AddPartitionsToTxnResponse:
     o = new(AddPartitionsToTxnResponse)
     o.results_by_topic_v3_and_below = []
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
@@ -699,7 +732,7 @@ def _decode_add_partitions_to_txn_response_v4(buf: memoryview, pos: int, end: in
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "results_by_transaction")
-    o.results_by_transaction, pos = _read_add_partitions_to_txn_result_v4(buf, pos, end, n)
+    o.results_by_transaction, pos = _read_add_partitions_to_txn_result_v4(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -73,7 +73,7 @@ class AllocateProducerIdsResponse(Message):
         self.producer_id_len = producer_id_len
 
 
-def _decode_allocate_producer_ids_request_v0(buf: memoryview, pos: int, end: int) -> AllocateProducerIdsRequest:
+def _decode_allocate_producer_ids_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> AllocateProducerIdsRequest:
     o = new(AllocateProducerIdsRequest)
     o.broker_id, o.broker_epoch = _unpack_iq(buf, pos)
     pos += 12
@@ -91,7 +91,7 @@ def _encode_allocate_producer_ids_request_v0(o: AllocateProducerIdsRequest) -> l
     return [out]
 
 
-def _decode_allocate_producer_ids_response_v0(buf: memoryview, pos: int, end: int) -> AllocateProducerIdsResponse:
+def _decode_allocate_producer_ids_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> AllocateProducerIdsResponse:
     o = new(AllocateProducerIdsResponse)
     o.throttle_time_ms, o.error_code, o.producer_id_start, o.producer_id_len = _unpack_ihqi(buf, pos)
     pos += 18

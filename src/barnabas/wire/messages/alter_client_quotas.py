@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -167,10 +168,14 @@ class AlterClientQuotasResponse(Message):
 
 
 def _read_entity_data_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[EntityData], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 176
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[EntityData] = []
     for _ in range(count):
         o = new(EntityData)
@@ -198,10 +203,14 @@ def _read_entity_data_v0(
 
 
 def _read_op_data_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OpData], int]:
     if count * 11 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 152
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OpData] = []
     for _ in range(count):
         o = new(OpData)
@@ -221,10 +230,14 @@ def _read_op_data_v0(
 
 
 def _read_entry_data_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[EntryData], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[EntryData] = []
     for _ in range(count):
         o = new(EntryData)
@@ -232,23 +245,23 @@ def _read_entry_data_v0(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "entity")
-        o.entity, pos = _read_entity_data_v0(buf, pos, end, n)
+        o.entity, pos = _read_entity_data_v0(buf, pos, end, n, budget)
         (n,) = _unpack_i(buf, pos)
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "ops")
-        o.ops, pos = _read_op_data_v0(buf, pos, end, n)
+        o.ops, pos = _read_op_data_v0(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_alter_client_quotas_request_v0(buf: memoryview, pos: int, end: int) -> AlterClientQuotasRequest:
+def _decode_alter_client_quotas_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterClientQuotasRequest:
     o = new(AlterClientQuotasRequest)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "entries")
-    o.entries, pos = _read_entry_data_v0(buf, pos, end, n)
+    o.entries, pos = _read_entry_data_v0(buf, pos, end, n, budget)
     o.validate_only = buf[pos] != 0
     pos += 1
     return o
@@ -305,10 +318,14 @@ def _encode_alter_client_quotas_request_v0(o: AlterClientQuotasRequest) -> list[
 
 
 def _read_entity_data_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[EntityData], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 176
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[EntityData] = []
     for _ in range(count):
         o = new(EntityData)
@@ -346,10 +363,14 @@ def _read_entity_data_v1(
 
 
 def _read_op_data_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OpData], int]:
     if count * 11 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 152
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OpData] = []
     for _ in range(count):
         o = new(OpData)
@@ -376,10 +397,14 @@ def _read_op_data_v1(
 
 
 def _read_entry_data_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[EntryData], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[EntryData] = []
     for _ in range(count):
         o = new(EntryData)
@@ -390,7 +415,7 @@ def _read_entry_data_v1(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "entity")
-        o.entity, pos = _read_entity_data_v1(buf, pos, end, n)
+        o.entity, pos = _read_entity_data_v1(buf, pos, end, n, budget)
         n = buf[pos]
         pos += 1
         if n > 127:
@@ -398,7 +423,7 @@ def _read_entry_data_v1(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "ops")
-        o.ops, pos = _read_op_data_v1(buf, pos, end, n)
+        o.ops, pos = _read_op_data_v1(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -407,7 +432,7 @@ def _read_entry_data_v1(
     return items, pos
 
 
-def _decode_alter_client_quotas_request_v1(buf: memoryview, pos: int, end: int) -> AlterClientQuotasRequest:
+def _decode_alter_client_quotas_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterClientQuotasRequest:
     o = new(AlterClientQuotasRequest)
     n = buf[pos]
     pos += 1
@@ -416,7 +441,7 @@ def _decode_alter_client_quotas_request_v1(buf: memoryview, pos: int, end: int) 
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "entries")
-    o.entries, pos = _read_entry_data_v1(buf, pos, end, n)
+    o.entries, pos = _read_entry_data_v1(buf, pos, end, n, budget)
     o.validate_only = buf[pos] != 0
     pos += 1
     if buf[pos] == 0:
@@ -480,10 +505,14 @@ def _encode_alter_client_quotas_request_v1(o: AlterClientQuotasRequest) -> list[
 
 
 def _read_entry_response_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[EntryResponse], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 224
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[EntryResponse] = []
     for _ in range(count):
         o = new(EntryResponse)
@@ -501,18 +530,18 @@ def _read_entry_response_v0(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "entity")
-        o.entity, pos = _read_entity_data_v0(buf, pos, end, n)
+        o.entity, pos = _read_entity_data_v0(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_alter_client_quotas_response_v0(buf: memoryview, pos: int, end: int) -> AlterClientQuotasResponse:
+def _decode_alter_client_quotas_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterClientQuotasResponse:
     o = new(AlterClientQuotasResponse)
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "entries")
-    o.entries, pos = _read_entry_response_v0(buf, pos, end, n)
+    o.entries, pos = _read_entry_response_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -542,10 +571,14 @@ def _encode_alter_client_quotas_response_v0(o: AlterClientQuotasResponse) -> lis
 
 
 def _read_entry_response_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[EntryResponse], int]:
     if count * 5 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 224
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[EntryResponse] = []
     for _ in range(count):
         o = new(EntryResponse)
@@ -571,7 +604,7 @@ def _read_entry_response_v1(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "entity")
-        o.entity, pos = _read_entity_data_v1(buf, pos, end, n)
+        o.entity, pos = _read_entity_data_v1(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -580,7 +613,7 @@ def _read_entry_response_v1(
     return items, pos
 
 
-def _decode_alter_client_quotas_response_v1(buf: memoryview, pos: int, end: int) -> AlterClientQuotasResponse:
+def _decode_alter_client_quotas_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterClientQuotasResponse:
     o = new(AlterClientQuotasResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -591,7 +624,7 @@ def _decode_alter_client_quotas_response_v1(buf: memoryview, pos: int, end: int)
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "entries")
-    o.entries, pos = _read_entry_response_v1(buf, pos, end, n)
+    o.entries, pos = _read_entry_response_v1(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -154,10 +155,14 @@ class AlterConfigsResponse(Message):
 
 
 def _read_alterable_config_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AlterableConfig], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 176
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AlterableConfig] = []
     for _ in range(count):
         o = new(AlterableConfig)
@@ -185,10 +190,14 @@ def _read_alterable_config_v0(
 
 
 def _read_alter_configs_resource_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AlterConfigsResource], int]:
     if count * 7 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AlterConfigsResource] = []
     for _ in range(count):
         o = new(AlterConfigsResource)
@@ -205,18 +214,18 @@ def _read_alter_configs_resource_v0(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "configs")
-        o.configs, pos = _read_alterable_config_v0(buf, pos, end, n)
+        o.configs, pos = _read_alterable_config_v0(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_alter_configs_request_v0(buf: memoryview, pos: int, end: int) -> AlterConfigsRequest:
+def _decode_alter_configs_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterConfigsRequest:
     o = new(AlterConfigsRequest)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "resources")
-    o.resources, pos = _read_alter_configs_resource_v0(buf, pos, end, n)
+    o.resources, pos = _read_alter_configs_resource_v0(buf, pos, end, n, budget)
     o.validate_only = buf[pos] != 0
     pos += 1
     return o
@@ -263,10 +272,14 @@ def _encode_alter_configs_request_v0(o: AlterConfigsRequest) -> list[Part]:
 
 
 def _read_alterable_config_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AlterableConfig], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 176
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AlterableConfig] = []
     for _ in range(count):
         o = new(AlterableConfig)
@@ -304,10 +317,14 @@ def _read_alterable_config_v2(
 
 
 def _read_alter_configs_resource_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AlterConfigsResource], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AlterConfigsResource] = []
     for _ in range(count):
         o = new(AlterConfigsResource)
@@ -332,7 +349,7 @@ def _read_alter_configs_resource_v2(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "configs")
-        o.configs, pos = _read_alterable_config_v2(buf, pos, end, n)
+        o.configs, pos = _read_alterable_config_v2(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -341,7 +358,7 @@ def _read_alter_configs_resource_v2(
     return items, pos
 
 
-def _decode_alter_configs_request_v2(buf: memoryview, pos: int, end: int) -> AlterConfigsRequest:
+def _decode_alter_configs_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterConfigsRequest:
     o = new(AlterConfigsRequest)
     n = buf[pos]
     pos += 1
@@ -350,7 +367,7 @@ def _decode_alter_configs_request_v2(buf: memoryview, pos: int, end: int) -> Alt
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "resources")
-    o.resources, pos = _read_alter_configs_resource_v2(buf, pos, end, n)
+    o.resources, pos = _read_alter_configs_resource_v2(buf, pos, end, n, budget)
     o.validate_only = buf[pos] != 0
     pos += 1
     if buf[pos] == 0:
@@ -404,10 +421,14 @@ def _encode_alter_configs_request_v2(o: AlterConfigsRequest) -> list[Part]:
 
 
 def _read_alter_configs_resource_response_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AlterConfigsResourceResponse], int]:
     if count * 7 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 224
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AlterConfigsResourceResponse] = []
     for _ in range(count):
         o = new(AlterConfigsResourceResponse)
@@ -434,13 +455,13 @@ def _read_alter_configs_resource_response_v0(
     return items, pos
 
 
-def _decode_alter_configs_response_v0(buf: memoryview, pos: int, end: int) -> AlterConfigsResponse:
+def _decode_alter_configs_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterConfigsResponse:
     o = new(AlterConfigsResponse)
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_alter_configs_resource_response_v0(buf, pos, end, n)
+    o.responses, pos = _read_alter_configs_resource_response_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -471,10 +492,14 @@ def _encode_alter_configs_response_v0(o: AlterConfigsResponse) -> list[Part]:
 
 
 def _read_alter_configs_resource_response_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AlterConfigsResourceResponse], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 224
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AlterConfigsResourceResponse] = []
     for _ in range(count):
         o = new(AlterConfigsResourceResponse)
@@ -515,7 +540,7 @@ def _read_alter_configs_resource_response_v2(
     return items, pos
 
 
-def _decode_alter_configs_response_v2(buf: memoryview, pos: int, end: int) -> AlterConfigsResponse:
+def _decode_alter_configs_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterConfigsResponse:
     o = new(AlterConfigsResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -526,7 +551,7 @@ def _decode_alter_configs_response_v2(buf: memoryview, pos: int, end: int) -> Al
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_alter_configs_resource_response_v2(buf, pos, end, n)
+    o.responses, pos = _read_alter_configs_resource_response_v2(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -17,6 +17,7 @@ from barnabas.wire.primitives import (
     int32_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_int32s,
     read_long_string_length,
@@ -237,10 +238,14 @@ class AlterPartitionResponse(Message):
 
 
 def _read_partition_data_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[PartitionData], int]:
     if count * 14 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 320
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[PartitionData] = []
     for _ in range(count):
         o = new(PartitionData)
@@ -255,7 +260,7 @@ def _read_partition_data_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "new_isr")
-        o.new_isr, pos = read_int32s(buf, pos, end, n)
+        o.new_isr, pos = read_int32s(buf, pos, end, n, budget)
         (o.partition_epoch,) = _unpack_i(buf, pos)
         pos += 4
         if buf[pos] == 0:
@@ -267,10 +272,14 @@ def _read_partition_data_v0(
 
 
 def _read_topic_data_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicData], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicData] = []
     for _ in range(count):
         o = new(TopicData)
@@ -294,7 +303,7 @@ def _read_topic_data_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_partition_data_v0(buf, pos, end, n)
+        o.partitions, pos = _read_partition_data_v0(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -303,7 +312,7 @@ def _read_topic_data_v0(
     return items, pos
 
 
-def _decode_alter_partition_request_v0(buf: memoryview, pos: int, end: int) -> AlterPartitionRequest:
+def _decode_alter_partition_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterPartitionRequest:
     o = new(AlterPartitionRequest)
     o.broker_id, o.broker_epoch = _unpack_iq(buf, pos)
     pos += 12
@@ -314,7 +323,7 @@ def _decode_alter_partition_request_v0(buf: memoryview, pos: int, end: int) -> A
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_topic_data_v0(buf, pos, end, n)
+    o.topics, pos = _read_topic_data_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -359,10 +368,14 @@ def _encode_alter_partition_request_v0(o: AlterPartitionRequest) -> list[Part]:
 
 
 def _read_partition_data_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[PartitionData], int]:
     if count * 15 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 320
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[PartitionData] = []
     for _ in range(count):
         o = new(PartitionData)
@@ -376,7 +389,7 @@ def _read_partition_data_v1(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "new_isr")
-        o.new_isr, pos = read_int32s(buf, pos, end, n)
+        o.new_isr, pos = read_int32s(buf, pos, end, n, budget)
         o.leader_recovery_state, o.partition_epoch = _unpack_bi(buf, pos)
         pos += 5
         if buf[pos] == 0:
@@ -388,10 +401,14 @@ def _read_partition_data_v1(
 
 
 def _read_topic_data_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicData], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicData] = []
     for _ in range(count):
         o = new(TopicData)
@@ -415,7 +432,7 @@ def _read_topic_data_v1(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_partition_data_v1(buf, pos, end, n)
+        o.partitions, pos = _read_partition_data_v1(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -424,7 +441,7 @@ def _read_topic_data_v1(
     return items, pos
 
 
-def _decode_alter_partition_request_v1(buf: memoryview, pos: int, end: int) -> AlterPartitionRequest:
+def _decode_alter_partition_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterPartitionRequest:
     o = new(AlterPartitionRequest)
     o.broker_id, o.broker_epoch = _unpack_iq(buf, pos)
     pos += 12
@@ -435,7 +452,7 @@ def _decode_alter_partition_request_v1(buf: memoryview, pos: int, end: int) -> A
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_topic_data_v1(buf, pos, end, n)
+    o.topics, pos = _read_topic_data_v1(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -480,10 +497,14 @@ def _encode_alter_partition_request_v1(o: AlterPartitionRequest) -> list[Part]:
 
 
 def _read_topic_data_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicData], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicData] = []
     for _ in range(count):
         o = new(TopicData)
@@ -498,7 +519,7 @@ def _read_topic_data_v2(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_partition_data_v1(buf, pos, end, n)
+        o.partitions, pos = _read_partition_data_v1(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -507,7 +528,7 @@ def _read_topic_data_v2(
     return items, pos
 
 
-def _decode_alter_partition_request_v2(buf: memoryview, pos: int, end: int) -> AlterPartitionRequest:
+def _decode_alter_partition_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterPartitionRequest:
     o = new(AlterPartitionRequest)
     o.broker_id, o.broker_epoch = _unpack_iq(buf, pos)
     pos += 12
@@ -518,7 +539,7 @@ def _decode_alter_partition_request_v2(buf: memoryview, pos: int, end: int) -> A
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_topic_data_v2(buf, pos, end, n)
+    o.topics, pos = _read_topic_data_v2(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -550,10 +571,14 @@ def _encode_alter_partition_request_v2(o: AlterPartitionRequest) -> list[Part]:
 
 
 def _read_broker_state_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[BrokerState], int]:
     if count * 13 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 128
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[BrokerState] = []
     for _ in range(count):
         o = new(BrokerState)
@@ -568,10 +593,14 @@ def _read_broker_state_v3(
 
 
 def _read_partition_data_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[PartitionData], int]:
     if count * 15 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 320
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[PartitionData] = []
     for _ in range(count):
         o = new(PartitionData)
@@ -585,7 +614,7 @@ def _read_partition_data_v3(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "new_isr_with_epochs")
-        o.new_isr_with_epochs, pos = _read_broker_state_v3(buf, pos, end, n)
+        o.new_isr_with_epochs, pos = _read_broker_state_v3(buf, pos, end, n, budget)
         o.leader_recovery_state, o.partition_epoch = _unpack_bi(buf, pos)
         pos += 5
         if buf[pos] == 0:
@@ -597,10 +626,14 @@ def _read_partition_data_v3(
 
 
 def _read_topic_data_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicData], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicData] = []
     for _ in range(count):
         o = new(TopicData)
@@ -615,7 +648,7 @@ def _read_topic_data_v3(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_partition_data_v3(buf, pos, end, n)
+        o.partitions, pos = _read_partition_data_v3(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -624,7 +657,7 @@ def _read_topic_data_v3(
     return items, pos
 
 
-def _decode_alter_partition_request_v3(buf: memoryview, pos: int, end: int) -> AlterPartitionRequest:
+def _decode_alter_partition_request_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterPartitionRequest:
     o = new(AlterPartitionRequest)
     o.broker_id, o.broker_epoch = _unpack_iq(buf, pos)
     pos += 12
@@ -635,7 +668,7 @@ def _decode_alter_partition_request_v3(buf: memoryview, pos: int, end: int) -> A
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_topic_data_v3(buf, pos, end, n)
+    o.topics, pos = _read_topic_data_v3(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -687,10 +720,14 @@ def _encode_alter_partition_request_v3(o: AlterPartitionRequest) -> list[Part]:
 
 
 def _read_partition_response_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[PartitionResponse], int]:
     if count * 20 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 328
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[PartitionResponse] = []
     for _ in range(count):
         o = new(PartitionResponse)
@@ -704,7 +741,7 @@ def _read_partition_response_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "isr")
-        o.isr, pos = read_int32s(buf, pos, end, n)
+        o.isr, pos = read_int32s(buf, pos, end, n, budget)
         (o.partition_epoch,) = _unpack_i(buf, pos)
         pos += 4
         if buf[pos] == 0:
@@ -716,10 +753,14 @@ def _read_partition_response_v0(
 
 
 def _read_topic_response_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicResponse], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicResponse] = []
     for _ in range(count):
         o = new(TopicResponse)
@@ -743,7 +784,7 @@ def _read_topic_response_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_partition_response_v0(buf, pos, end, n)
+        o.partitions, pos = _read_partition_response_v0(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -752,7 +793,7 @@ def _read_topic_response_v0(
     return items, pos
 
 
-def _decode_alter_partition_response_v0(buf: memoryview, pos: int, end: int) -> AlterPartitionResponse:
+def _decode_alter_partition_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterPartitionResponse:
     o = new(AlterPartitionResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -763,7 +804,7 @@ def _decode_alter_partition_response_v0(buf: memoryview, pos: int, end: int) -> 
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_topic_response_v0(buf, pos, end, n)
+    o.topics, pos = _read_topic_response_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -808,10 +849,14 @@ def _encode_alter_partition_response_v0(o: AlterPartitionResponse) -> list[Part]
 
 
 def _read_partition_response_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[PartitionResponse], int]:
     if count * 21 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 328
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[PartitionResponse] = []
     for _ in range(count):
         o = new(PartitionResponse)
@@ -824,7 +869,7 @@ def _read_partition_response_v1(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "isr")
-        o.isr, pos = read_int32s(buf, pos, end, n)
+        o.isr, pos = read_int32s(buf, pos, end, n, budget)
         o.leader_recovery_state, o.partition_epoch = _unpack_bi(buf, pos)
         pos += 5
         if buf[pos] == 0:
@@ -836,10 +881,14 @@ def _read_partition_response_v1(
 
 
 def _read_topic_response_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicResponse], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicResponse] = []
     for _ in range(count):
         o = new(TopicResponse)
@@ -863,7 +912,7 @@ def _read_topic_response_v1(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_partition_response_v1(buf, pos, end, n)
+        o.partitions, pos = _read_partition_response_v1(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -872,7 +921,7 @@ def _read_topic_response_v1(
     return items, pos
 
 
-def _decode_alter_partition_response_v1(buf: memoryview, pos: int, end: int) -> AlterPartitionResponse:
+def _decode_alter_partition_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterPartitionResponse:
     o = new(AlterPartitionResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -883,7 +932,7 @@ def _decode_alter_partition_response_v1(buf: memoryview, pos: int, end: int) -> 
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_topic_response_v1(buf, pos, end, n)
+    o.topics, pos = _read_topic_response_v1(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -928,10 +977,14 @@ def _encode_alter_partition_response_v1(o: AlterPartitionResponse) -> list[Part]
 
 
 def _read_topic_response_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicResponse], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicResponse] = []
     for _ in range(count):
         o = new(TopicResponse)
@@ -946,7 +999,7 @@ def _read_topic_response_v2(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_partition_response_v1(buf, pos, end, n)
+        o.partitions, pos = _read_partition_response_v1(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -955,7 +1008,7 @@ def _read_topic_response_v2(
     return items, pos
 
 
-def _decode_alter_partition_response_v2(buf: memoryview, pos: int, end: int) -> AlterPartitionResponse:
+def _decode_alter_partition_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterPartitionResponse:
     o = new(AlterPartitionResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -966,7 +1019,7 @@ def _decode_alter_partition_response_v2(buf: memoryview, pos: int, end: int) -> 
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_topic_response_v2(buf, pos, end, n)
+    o.topics, pos = _read_topic_response_v2(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

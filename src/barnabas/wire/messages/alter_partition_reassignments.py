@@ -15,6 +15,7 @@ from barnabas.wire.primitives import (
     int32_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_int32s,
     read_long_string_length,
@@ -178,10 +179,14 @@ class AlterPartitionReassignmentsResponse(Message):
 
 
 def _read_reassignable_partition_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ReassignablePartition], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 160
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ReassignablePartition] = []
     for _ in range(count):
         o = new(ReassignablePartition)
@@ -195,7 +200,7 @@ def _read_reassignable_partition_v0(
         if n < 0:
             o.replicas = None
         else:
-            o.replicas, pos = read_int32s(buf, pos, end, n)
+            o.replicas, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -205,10 +210,14 @@ def _read_reassignable_partition_v0(
 
 
 def _read_reassignable_topic_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ReassignableTopic], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ReassignableTopic] = []
     for _ in range(count):
         o = new(ReassignableTopic)
@@ -231,7 +240,7 @@ def _read_reassignable_topic_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_reassignable_partition_v0(buf, pos, end, n)
+        o.partitions, pos = _read_reassignable_partition_v0(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -240,7 +249,7 @@ def _read_reassignable_topic_v0(
     return items, pos
 
 
-def _decode_alter_partition_reassignments_request_v0(buf: memoryview, pos: int, end: int) -> AlterPartitionReassignmentsRequest:
+def _decode_alter_partition_reassignments_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterPartitionReassignmentsRequest:
     o = new(AlterPartitionReassignmentsRequest)
     o.allow_replication_factor_change = True
     (o.timeout_ms,) = _unpack_i(buf, pos)
@@ -252,7 +261,7 @@ def _decode_alter_partition_reassignments_request_v0(buf: memoryview, pos: int, 
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_reassignable_topic_v0(buf, pos, end, n)
+    o.topics, pos = _read_reassignable_topic_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -298,7 +307,7 @@ def _encode_alter_partition_reassignments_request_v0(o: AlterPartitionReassignme
     return [out]
 
 
-def _decode_alter_partition_reassignments_request_v1(buf: memoryview, pos: int, end: int) -> AlterPartitionReassignmentsRequest:
+def _decode_alter_partition_reassignments_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterPartitionReassignmentsRequest:
     o = new(AlterPartitionReassignmentsRequest)
     o.timeout_ms, o.allow_replication_factor_change = _unpack_it(buf, pos)
     pos += 5
@@ -309,7 +318,7 @@ def _decode_alter_partition_reassignments_request_v1(buf: memoryview, pos: int, 
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_reassignable_topic_v0(buf, pos, end, n)
+    o.topics, pos = _read_reassignable_topic_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -328,10 +337,14 @@ def _encode_alter_partition_reassignments_request_v1(o: AlterPartitionReassignme
 
 
 def _read_reassignable_partition_response_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ReassignablePartitionResponse], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ReassignablePartitionResponse] = []
     for _ in range(count):
         o = new(ReassignablePartitionResponse)
@@ -359,10 +372,14 @@ def _read_reassignable_partition_response_v0(
 
 
 def _read_reassignable_topic_response_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ReassignableTopicResponse], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ReassignableTopicResponse] = []
     for _ in range(count):
         o = new(ReassignableTopicResponse)
@@ -385,7 +402,7 @@ def _read_reassignable_topic_response_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_reassignable_partition_response_v0(buf, pos, end, n)
+        o.partitions, pos = _read_reassignable_partition_response_v0(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -394,7 +411,7 @@ def _read_reassignable_topic_response_v0(
     return items, pos
 
 
-def _decode_alter_partition_reassignments_response_v0(buf: memoryview, pos: int, end: int) -> AlterPartitionReassignmentsResponse:
+def _decode_alter_partition_reassignments_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterPartitionReassignmentsResponse:
     o = new(AlterPartitionReassignmentsResponse)
     o.allow_replication_factor_change = True
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
@@ -419,7 +436,7 @@ def _decode_alter_partition_reassignments_response_v0(buf: memoryview, pos: int,
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_reassignable_topic_response_v0(buf, pos, end, n)
+    o.responses, pos = _read_reassignable_topic_response_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -473,7 +490,7 @@ def _encode_alter_partition_reassignments_response_v0(o: AlterPartitionReassignm
     return [out]
 
 
-def _decode_alter_partition_reassignments_response_v1(buf: memoryview, pos: int, end: int) -> AlterPartitionReassignmentsResponse:
+def _decode_alter_partition_reassignments_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterPartitionReassignmentsResponse:
     o = new(AlterPartitionReassignmentsResponse)
     o.throttle_time_ms, o.allow_replication_factor_change, o.error_code = _unpack_ith(buf, pos)
     pos += 7
@@ -497,7 +514,7 @@ def _decode_alter_partition_reassignments_response_v1(buf: memoryview, pos: int,
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_reassignable_topic_response_v0(buf, pos, end, n)
+    o.responses, pos = _read_reassignable_topic_response_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -15,6 +15,7 @@ from barnabas.wire.primitives import (
     int32_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_int32s,
     read_long_string_length,
@@ -154,10 +155,14 @@ class AlterReplicaLogDirsResponse(Message):
 
 
 def _read_alter_replica_log_dir_topic_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AlterReplicaLogDirTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AlterReplicaLogDirTopic] = []
     for _ in range(count):
         o = new(AlterReplicaLogDirTopic)
@@ -174,16 +179,20 @@ def _read_alter_replica_log_dir_topic_v1(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = read_int32s(buf, pos, end, n)
+        o.partitions, pos = read_int32s(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
 def _read_alter_replica_log_dir_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AlterReplicaLogDir], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AlterReplicaLogDir] = []
     for _ in range(count):
         o = new(AlterReplicaLogDir)
@@ -200,18 +209,18 @@ def _read_alter_replica_log_dir_v1(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "topics")
-        o.topics, pos = _read_alter_replica_log_dir_topic_v1(buf, pos, end, n)
+        o.topics, pos = _read_alter_replica_log_dir_topic_v1(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_alter_replica_log_dirs_request_v1(buf: memoryview, pos: int, end: int) -> AlterReplicaLogDirsRequest:
+def _decode_alter_replica_log_dirs_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterReplicaLogDirsRequest:
     o = new(AlterReplicaLogDirsRequest)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "dirs")
-    o.dirs, pos = _read_alter_replica_log_dir_v1(buf, pos, end, n)
+    o.dirs, pos = _read_alter_replica_log_dir_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -250,10 +259,14 @@ def _encode_alter_replica_log_dirs_request_v1(o: AlterReplicaLogDirsRequest) -> 
 
 
 def _read_alter_replica_log_dir_topic_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AlterReplicaLogDirTopic], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AlterReplicaLogDirTopic] = []
     for _ in range(count):
         o = new(AlterReplicaLogDirTopic)
@@ -276,7 +289,7 @@ def _read_alter_replica_log_dir_topic_v2(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = read_int32s(buf, pos, end, n)
+        o.partitions, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -286,10 +299,14 @@ def _read_alter_replica_log_dir_topic_v2(
 
 
 def _read_alter_replica_log_dir_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AlterReplicaLogDir], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AlterReplicaLogDir] = []
     for _ in range(count):
         o = new(AlterReplicaLogDir)
@@ -312,7 +329,7 @@ def _read_alter_replica_log_dir_v2(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "topics")
-        o.topics, pos = _read_alter_replica_log_dir_topic_v2(buf, pos, end, n)
+        o.topics, pos = _read_alter_replica_log_dir_topic_v2(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -321,7 +338,7 @@ def _read_alter_replica_log_dir_v2(
     return items, pos
 
 
-def _decode_alter_replica_log_dirs_request_v2(buf: memoryview, pos: int, end: int) -> AlterReplicaLogDirsRequest:
+def _decode_alter_replica_log_dirs_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterReplicaLogDirsRequest:
     o = new(AlterReplicaLogDirsRequest)
     n = buf[pos]
     pos += 1
@@ -330,7 +347,7 @@ def _decode_alter_replica_log_dirs_request_v2(buf: memoryview, pos: int, end: in
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "dirs")
-    o.dirs, pos = _read_alter_replica_log_dir_v2(buf, pos, end, n)
+    o.dirs, pos = _read_alter_replica_log_dir_v2(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -376,10 +393,14 @@ def _encode_alter_replica_log_dirs_request_v2(o: AlterReplicaLogDirsRequest) -> 
 
 
 def _read_alter_replica_log_dir_partition_result_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AlterReplicaLogDirPartitionResult], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 128
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AlterReplicaLogDirPartitionResult] = []
     for _ in range(count):
         o = new(AlterReplicaLogDirPartitionResult)
@@ -390,10 +411,14 @@ def _read_alter_replica_log_dir_partition_result_v1(
 
 
 def _read_alter_replica_log_dir_topic_result_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AlterReplicaLogDirTopicResult], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AlterReplicaLogDirTopicResult] = []
     for _ in range(count):
         o = new(AlterReplicaLogDirTopicResult)
@@ -410,18 +435,18 @@ def _read_alter_replica_log_dir_topic_result_v1(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_alter_replica_log_dir_partition_result_v1(buf, pos, end, n)
+        o.partitions, pos = _read_alter_replica_log_dir_partition_result_v1(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_alter_replica_log_dirs_response_v1(buf: memoryview, pos: int, end: int) -> AlterReplicaLogDirsResponse:
+def _decode_alter_replica_log_dirs_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterReplicaLogDirsResponse:
     o = new(AlterReplicaLogDirsResponse)
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "results")
-    o.results, pos = _read_alter_replica_log_dir_topic_result_v1(buf, pos, end, n)
+    o.results, pos = _read_alter_replica_log_dir_topic_result_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -454,10 +479,14 @@ def _encode_alter_replica_log_dirs_response_v1(o: AlterReplicaLogDirsResponse) -
 
 
 def _read_alter_replica_log_dir_partition_result_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AlterReplicaLogDirPartitionResult], int]:
     if count * 7 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 128
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AlterReplicaLogDirPartitionResult] = []
     for _ in range(count):
         o = new(AlterReplicaLogDirPartitionResult)
@@ -472,10 +501,14 @@ def _read_alter_replica_log_dir_partition_result_v2(
 
 
 def _read_alter_replica_log_dir_topic_result_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AlterReplicaLogDirTopicResult], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AlterReplicaLogDirTopicResult] = []
     for _ in range(count):
         o = new(AlterReplicaLogDirTopicResult)
@@ -498,7 +531,7 @@ def _read_alter_replica_log_dir_topic_result_v2(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_alter_replica_log_dir_partition_result_v2(buf, pos, end, n)
+        o.partitions, pos = _read_alter_replica_log_dir_partition_result_v2(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -507,7 +540,7 @@ def _read_alter_replica_log_dir_topic_result_v2(
     return items, pos
 
 
-def _decode_alter_replica_log_dirs_response_v2(buf: memoryview, pos: int, end: int) -> AlterReplicaLogDirsResponse:
+def _decode_alter_replica_log_dirs_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterReplicaLogDirsResponse:
     o = new(AlterReplicaLogDirsResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -518,7 +551,7 @@ def _decode_alter_replica_log_dirs_response_v2(buf: memoryview, pos: int, end: i
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "results")
-    o.results, pos = _read_alter_replica_log_dir_topic_result_v2(buf, pos, end, n)
+    o.results, pos = _read_alter_replica_log_dir_topic_result_v2(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

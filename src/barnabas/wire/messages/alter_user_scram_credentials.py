@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -153,10 +154,14 @@ class AlterUserScramCredentialsResponse(Message):
 
 
 def _read_scram_credential_deletion_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ScramCredentialDeletion], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 120
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ScramCredentialDeletion] = []
     for _ in range(count):
         o = new(ScramCredentialDeletion)
@@ -183,10 +188,14 @@ def _read_scram_credential_deletion_v0(
 
 
 def _read_scram_credential_upsertion_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ScramCredentialUpsertion], int]:
     if count * 9 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 256
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ScramCredentialUpsertion] = []
     for _ in range(count):
         o = new(ScramCredentialUpsertion)
@@ -236,7 +245,7 @@ def _read_scram_credential_upsertion_v0(
     return items, pos
 
 
-def _decode_alter_user_scram_credentials_request_v0(buf: memoryview, pos: int, end: int) -> AlterUserScramCredentialsRequest:
+def _decode_alter_user_scram_credentials_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterUserScramCredentialsRequest:
     o = new(AlterUserScramCredentialsRequest)
     n = buf[pos]
     pos += 1
@@ -245,7 +254,7 @@ def _decode_alter_user_scram_credentials_request_v0(buf: memoryview, pos: int, e
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "deletions")
-    o.deletions, pos = _read_scram_credential_deletion_v0(buf, pos, end, n)
+    o.deletions, pos = _read_scram_credential_deletion_v0(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -253,7 +262,7 @@ def _decode_alter_user_scram_credentials_request_v0(buf: memoryview, pos: int, e
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "upsertions")
-    o.upsertions, pos = _read_scram_credential_upsertion_v0(buf, pos, end, n)
+    o.upsertions, pos = _read_scram_credential_upsertion_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -304,10 +313,14 @@ def _encode_alter_user_scram_credentials_request_v0(o: AlterUserScramCredentials
 
 
 def _read_alter_user_scram_credentials_result_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AlterUserScramCredentialsResult], int]:
     if count * 5 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 216
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AlterUserScramCredentialsResult] = []
     for _ in range(count):
         o = new(AlterUserScramCredentialsResult)
@@ -346,7 +359,7 @@ def _read_alter_user_scram_credentials_result_v0(
     return items, pos
 
 
-def _decode_alter_user_scram_credentials_response_v0(buf: memoryview, pos: int, end: int) -> AlterUserScramCredentialsResponse:
+def _decode_alter_user_scram_credentials_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> AlterUserScramCredentialsResponse:
     o = new(AlterUserScramCredentialsResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -357,7 +370,7 @@ def _decode_alter_user_scram_credentials_response_v0(buf: memoryview, pos: int, 
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "results")
-    o.results, pos = _read_alter_user_scram_credentials_result_v0(buf, pos, end, n)
+    o.results, pos = _read_alter_user_scram_credentials_result_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

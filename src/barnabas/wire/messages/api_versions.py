@@ -16,6 +16,7 @@ from barnabas.wire.primitives import (
     bad_tag,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -178,7 +179,7 @@ class ApiVersionsResponse(Message):
         self.zk_migration_ready = zk_migration_ready  # of a KRaft controller
 
 
-def _decode_api_versions_request_v0(buf: memoryview, pos: int, end: int) -> ApiVersionsRequest:
+def _decode_api_versions_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ApiVersionsRequest:
     o = new(ApiVersionsRequest)
     o.client_software_name = ""
     o.client_software_version = ""
@@ -191,7 +192,7 @@ def _encode_api_versions_request_v0(o: ApiVersionsRequest) -> list[Part]:
     return [out]
 
 
-def _decode_api_versions_request_v3(buf: memoryview, pos: int, end: int) -> ApiVersionsRequest:
+def _decode_api_versions_request_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> ApiVersionsRequest:
     o = new(ApiVersionsRequest)
     n = buf[pos]
     pos += 1
@@ -239,10 +240,14 @@ def _encode_api_versions_request_v3(o: ApiVersionsRequest) -> list[Part]:
 
 
 def _read_api_version_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ApiVersion], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 168
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ApiVersion] = []
     for _ in range(count):
         o = new(ApiVersion)
@@ -252,7 +257,7 @@ def _read_api_version_v0(
     return items, pos
 
 
-def _decode_api_versions_response_v0(buf: memoryview, pos: int, end: int) -> ApiVersionsResponse:
+def _decode_api_versions_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ApiVersionsResponse:
     o = new(ApiVersionsResponse)
     o.throttle_time_ms = 0
     o.supported_features = []
@@ -263,7 +268,7 @@ def _decode_api_versions_response_v0(buf: memoryview, pos: int, end: int) -> Api
     pos += 6
     if n < 0:
         raise unexpected_null(pos, "api_keys")
-    o.api_keys, pos = _read_api_version_v0(buf, pos, end, n)
+    o.api_keys, pos = _read_api_version_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -282,7 +287,7 @@ def _encode_api_versions_response_v0(o: ApiVersionsResponse) -> list[Part]:
     return [out]
 
 
-def _decode_api_versions_response_v1(buf: memoryview, pos: int, end: int) -> ApiVersionsResponse:
+def _decode_api_versions_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> ApiVersionsResponse:
     o = new(ApiVersionsResponse)
     o.supported_features = []
     o.finalized_features_epoch = -1
@@ -292,7 +297,7 @@ def _decode_api_versions_response_v1(buf: memoryview, pos: int, end: int) -> Api
     pos += 6
     if n < 0:
         raise unexpected_null(pos, "api_keys")
-    o.api_keys, pos = _read_api_version_v0(buf, pos, end, n)
+    o.api_keys, pos = _read_api_version_v0(buf, pos, end, n, budget)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
     return o
@@ -308,10 +313,14 @@ def _encode_api_versions_response_v1(o: ApiVersionsResponse) -> list[Part]:
 
 
 def _read_api_version_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ApiVersion], int]:
     if count * 7 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 168
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ApiVersion] = []
     for _ in range(count):
         o = new(ApiVersion)
@@ -326,10 +335,14 @@ def _read_api_version_v3(
 
 
 def _read_supported_feature_key_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[SupportedFeatureKey], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[SupportedFeatureKey] = []
     for _ in range(count):
         o = new(SupportedFeatureKey)
@@ -356,10 +369,14 @@ def _read_supported_feature_key_v3(
 
 
 def _read_finalized_feature_key_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[FinalizedFeatureKey], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[FinalizedFeatureKey] = []
     for _ in range(count):
         o = new(FinalizedFeatureKey)
@@ -385,7 +402,7 @@ def _read_finalized_feature_key_v3(
     return items, pos
 
 
-def _decode_api_versions_response_v3(buf: memoryview, pos: int, end: int) -> ApiVersionsResponse:
+def _decode_api_versions_response_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> ApiVersionsResponse:
     o = new(ApiVersionsResponse)
     (o.error_code,) = _unpack_h(buf, pos)
     pos += 2
@@ -396,7 +413,7 @@ def _decode_api_versions_response_v3(buf: memoryview, pos: int, end: int) -> Api
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "api_keys")
-    o.api_keys, pos = _read_api_version_v3(buf, pos, end, n)
+    o.api_keys, pos = _read_api_version_v3(buf, pos, end, n, budget)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
     o.supported_features = []
@@ -417,7 +434,7 @@ def _decode_api_versions_response_v3(buf: memoryview, pos: int, end: int) -> Api
                 n -= 1
                 if n < 0:
                     raise unexpected_null(pos, "supported_features")
-                o.supported_features, pos = _read_supported_feature_key_v3(buf, pos, stop, n)
+                o.supported_features, pos = _read_supported_feature_key_v3(buf, pos, stop, n, budget)
                 if pos != stop:
                     raise bad_tag(stop, "supported_features")
             elif tag == 1:
@@ -433,7 +450,7 @@ def _decode_api_versions_response_v3(buf: memoryview, pos: int, end: int) -> Api
                 n -= 1
                 if n < 0:
                     raise unexpected_null(pos, "finalized_features")
-                o.finalized_features, pos = _read_finalized_feature_key_v3(buf, pos, stop, n)
+                o.finalized_features, pos = _read_finalized_feature_key_v3(buf, pos, stop, n, budget)
                 if pos != stop:
                     raise bad_tag(stop, "finalized_features")
             elif tag == 3:

@@ -40,7 +40,7 @@ class ConsumerGroupCurrentMemberAssignmentKey(Message):
         self.member_id = member_id
 
 
-def _decode_consumer_group_current_member_assignment_key_v8(buf: memoryview, pos: int, end: int) -> ConsumerGroupCurrentMemberAssignmentKey:
+def _decode_consumer_group_current_member_assignment_key_v8(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerGroupCurrentMemberAssignmentKey:
     o = new(ConsumerGroupCurrentMemberAssignmentKey)
     (n,) = _unpack_h(buf, pos)
     pos += 2

@@ -16,6 +16,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     int32_elements,
     new,
+    over_budget,
     read_int32s,
     read_long_uvarint,
     skip_tags,
@@ -84,10 +85,14 @@ class ConsumerGroupCurrentMemberAssignmentValue(Message):
 
 
 def _read_topic_partitions_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicPartitions], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicPartitions] = []
     for _ in range(count):
         o = new(TopicPartitions)
@@ -101,7 +106,7 @@ def _read_topic_partitions_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = read_int32s(buf, pos, end, n)
+        o.partitions, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -110,7 +115,7 @@ def _read_topic_partitions_v0(
     return items, pos
 
 
-def _decode_consumer_group_current_member_assignment_value_v0(buf: memoryview, pos: int, end: int) -> ConsumerGroupCurrentMemberAssignmentValue:
+def _decode_consumer_group_current_member_assignment_value_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerGroupCurrentMemberAssignmentValue:
     o = new(ConsumerGroupCurrentMemberAssignmentValue)
     o.member_epoch, o.previous_member_epoch, o.state = _unpack_iib(buf, pos)
     pos += 9
@@ -121,7 +126,7 @@ def _decode_consumer_group_current_member_assignment_value_v0(buf: memoryview, p
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "assigned_partitions")
-    o.assigned_partitions, pos = _read_topic_partitions_v0(buf, pos, end, n)
+    o.assigned_partitions, pos = _read_topic_partitions_v0(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -129,7 +134,7 @@ def _decode_consumer_group_current_member_assignment_value_v0(buf: memoryview, p
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "partitions_pending_revocation")
-    o.partitions_pending_revocation, pos = _read_topic_partitions_v0(buf, pos, end, n)
+    o.partitions_pending_revocation, pos = _read_topic_partitions_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

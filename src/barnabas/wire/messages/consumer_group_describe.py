@@ -17,6 +17,7 @@ from barnabas.wire.primitives import (
     int32_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_compact_strings,
     read_int32s,
@@ -228,7 +229,7 @@ class ConsumerGroupDescribeResponse(Message):
         self.groups = [] if groups is EMPTY else groups
 
 
-def _decode_consumer_group_describe_request_v0(buf: memoryview, pos: int, end: int) -> ConsumerGroupDescribeRequest:
+def _decode_consumer_group_describe_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerGroupDescribeRequest:
     o = new(ConsumerGroupDescribeRequest)
     n = buf[pos]
     pos += 1
@@ -237,7 +238,7 @@ def _decode_consumer_group_describe_request_v0(buf: memoryview, pos: int, end: i
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "group_ids")
-    o.group_ids, pos = read_compact_strings(buf, pos, end, n)
+    o.group_ids, pos = read_compact_strings(buf, pos, end, n, budget)
     o.include_authorized_operations = buf[pos] != 0
     pos += 1
     if buf[pos] == 0:
@@ -258,10 +259,14 @@ def _encode_consumer_group_describe_request_v0(o: ConsumerGroupDescribeRequest) 
 
 
 def _read_topic_partitions_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicPartitions], int]:
     if count * 19 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 248
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicPartitions] = []
     for _ in range(count):
         o = new(TopicPartitions)
@@ -287,7 +292,7 @@ def _read_topic_partitions_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = read_int32s(buf, pos, end, n)
+        o.partitions, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -297,10 +302,14 @@ def _read_topic_partitions_v0(
 
 
 def _read_assignment_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[Assignment], int]:
     if count * 2 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 120
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[Assignment] = []
     for _ in range(count):
         o = new(Assignment)
@@ -311,7 +320,7 @@ def _read_assignment_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "topic_partitions")
-        o.topic_partitions, pos = _read_topic_partitions_v0(buf, pos, end, n)
+        o.topic_partitions, pos = _read_topic_partitions_v0(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -321,10 +330,14 @@ def _read_assignment_v0(
 
 
 def _read_member_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[Member], int]:
     if count * 16 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 632
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[Member] = []
     for _ in range(count):
         o = new(Member)
@@ -400,7 +413,7 @@ def _read_member_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "subscribed_topic_names")
-        o.subscribed_topic_names, pos = read_compact_strings(buf, pos, end, n)
+        o.subscribed_topic_names, pos = read_compact_strings(buf, pos, end, n, budget)
         n = buf[pos]
         pos += 1
         if n > 127:
@@ -414,8 +427,8 @@ def _read_member_v0(
                 raise overrun(pos, n)
             o.subscribed_topic_regex = str(buf[pos:q], "utf-8")
             pos = q
-        (o.assignment,), pos = _read_assignment_v0(buf, pos, end, 1)
-        (o.target_assignment,), pos = _read_assignment_v0(buf, pos, end, 1)
+        (o.assignment,), pos = _read_assignment_v0(buf, pos, end, 1, budget)
+        (o.target_assignment,), pos = _read_assignment_v0(buf, pos, end, 1, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -425,10 +438,14 @@ def _read_member_v0(
 
 
 def _read_described_group_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribedGroup], int]:
     if count * 20 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 536
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribedGroup] = []
     for _ in range(count):
         o = new(DescribedGroup)
@@ -492,7 +509,7 @@ def _read_described_group_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "members")
-        o.members, pos = _read_member_v0(buf, pos, end, n)
+        o.members, pos = _read_member_v0(buf, pos, end, n, budget)
         (o.authorized_operations,) = _unpack_i(buf, pos)
         pos += 4
         if buf[pos] == 0:
@@ -503,7 +520,7 @@ def _read_described_group_v0(
     return items, pos
 
 
-def _decode_consumer_group_describe_response_v0(buf: memoryview, pos: int, end: int) -> ConsumerGroupDescribeResponse:
+def _decode_consumer_group_describe_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerGroupDescribeResponse:
     o = new(ConsumerGroupDescribeResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -514,7 +531,7 @@ def _decode_consumer_group_describe_response_v0(buf: memoryview, pos: int, end: 
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "groups")
-    o.groups, pos = _read_described_group_v0(buf, pos, end, n)
+    o.groups, pos = _read_described_group_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -638,10 +655,14 @@ def _encode_consumer_group_describe_response_v0(o: ConsumerGroupDescribeResponse
 
 
 def _read_member_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[Member], int]:
     if count * 17 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 632
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[Member] = []
     for _ in range(count):
         o = new(Member)
@@ -716,7 +737,7 @@ def _read_member_v1(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "subscribed_topic_names")
-        o.subscribed_topic_names, pos = read_compact_strings(buf, pos, end, n)
+        o.subscribed_topic_names, pos = read_compact_strings(buf, pos, end, n, budget)
         n = buf[pos]
         pos += 1
         if n > 127:
@@ -730,8 +751,8 @@ def _read_member_v1(
                 raise overrun(pos, n)
             o.subscribed_topic_regex = str(buf[pos:q], "utf-8")
             pos = q
-        (o.assignment,), pos = _read_assignment_v0(buf, pos, end, 1)
-        (o.target_assignment,), pos = _read_assignment_v0(buf, pos, end, 1)
+        (o.assignment,), pos = _read_assignment_v0(buf, pos, end, 1, budget)
+        (o.target_assignment,), pos = _read_assignment_v0(buf, pos, end, 1, budget)
         (o.member_type,) = _unpack_b(buf, pos)
         pos += 1
         if buf[pos] == 0:
@@ -743,10 +764,14 @@ def _read_member_v1(
 
 
 def _read_described_group_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribedGroup], int]:
     if count * 20 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 536
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribedGroup] = []
     for _ in range(count):
         o = new(DescribedGroup)
@@ -810,7 +835,7 @@ def _read_described_group_v1(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "members")
-        o.members, pos = _read_member_v1(buf, pos, end, n)
+        o.members, pos = _read_member_v1(buf, pos, end, n, budget)
         (o.authorized_operations,) = _unpack_i(buf, pos)
         pos += 4
         if buf[pos] == 0:
@@ -821,7 +846,7 @@ def _read_described_group_v1(
     return items, pos
 
 
-def _decode_consumer_group_describe_response_v1(buf: memoryview, pos: int, end: int) -> ConsumerGroupDescribeResponse:
+def _decode_consumer_group_describe_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerGroupDescribeResponse:
     o = new(ConsumerGroupDescribeResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -832,7 +857,7 @@ def _decode_consumer_group_describe_response_v1(buf: memoryview, pos: int, end: 
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "groups")
-    o.groups, pos = _read_described_group_v1(buf, pos, end, n)
+    o.groups, pos = _read_described_group_v1(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

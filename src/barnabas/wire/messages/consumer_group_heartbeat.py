@@ -18,6 +18,7 @@ from barnabas.wire.primitives import (
     int32_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_compact_strings,
     read_int32s,
@@ -173,10 +174,14 @@ class ConsumerGroupHeartbeatResponse(Message):
 
 
 def _read_topic_partitions_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicPartitions], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicPartitions] = []
     for _ in range(count):
         o = new(TopicPartitions)
@@ -190,7 +195,7 @@ def _read_topic_partitions_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = read_int32s(buf, pos, end, n)
+        o.partitions, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -199,7 +204,7 @@ def _read_topic_partitions_v0(
     return items, pos
 
 
-def _decode_consumer_group_heartbeat_request_v0(buf: memoryview, pos: int, end: int) -> ConsumerGroupHeartbeatRequest:
+def _decode_consumer_group_heartbeat_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerGroupHeartbeatRequest:
     o = new(ConsumerGroupHeartbeatRequest)
     o.subscribed_topic_regex = None
     n = buf[pos]
@@ -264,7 +269,7 @@ def _decode_consumer_group_heartbeat_request_v0(buf: memoryview, pos: int, end: 
     if n < 0:
         o.subscribed_topic_names = None
     else:
-        o.subscribed_topic_names, pos = read_compact_strings(buf, pos, end, n)
+        o.subscribed_topic_names, pos = read_compact_strings(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -286,7 +291,7 @@ def _decode_consumer_group_heartbeat_request_v0(buf: memoryview, pos: int, end: 
     if n < 0:
         o.topic_partitions = None
     else:
-        o.topic_partitions, pos = _read_topic_partitions_v0(buf, pos, end, n)
+        o.topic_partitions, pos = _read_topic_partitions_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -356,7 +361,7 @@ def _encode_consumer_group_heartbeat_request_v0(o: ConsumerGroupHeartbeatRequest
     return [out]
 
 
-def _decode_consumer_group_heartbeat_request_v1(buf: memoryview, pos: int, end: int) -> ConsumerGroupHeartbeatRequest:
+def _decode_consumer_group_heartbeat_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerGroupHeartbeatRequest:
     o = new(ConsumerGroupHeartbeatRequest)
     n = buf[pos]
     pos += 1
@@ -420,7 +425,7 @@ def _decode_consumer_group_heartbeat_request_v1(buf: memoryview, pos: int, end: 
     if n < 0:
         o.subscribed_topic_names = None
     else:
-        o.subscribed_topic_names, pos = read_compact_strings(buf, pos, end, n)
+        o.subscribed_topic_names, pos = read_compact_strings(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -455,7 +460,7 @@ def _decode_consumer_group_heartbeat_request_v1(buf: memoryview, pos: int, end: 
     if n < 0:
         o.topic_partitions = None
     else:
-        o.topic_partitions, pos = _read_topic_partitions_v0(buf, pos, end, n)
+        o.topic_partitions, pos = _read_topic_partitions_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -520,10 +525,14 @@ def _encode_consumer_group_heartbeat_request_v1(o: ConsumerGroupHeartbeatRequest
 
 
 def _read_assignment_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[Assignment], int]:
     if count * 2 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 120
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[Assignment] = []
     for _ in range(count):
         o = new(Assignment)
@@ -534,7 +543,7 @@ def _read_assignment_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "topic_partitions")
-        o.topic_partitions, pos = _read_topic_partitions_v0(buf, pos, end, n)
+        o.topic_partitions, pos = _read_topic_partitions_v0(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -543,7 +552,7 @@ def _read_assignment_v0(
     return items, pos
 
 
-def _decode_consumer_group_heartbeat_response_v0(buf: memoryview, pos: int, end: int) -> ConsumerGroupHeartbeatResponse:
+def _decode_consumer_group_heartbeat_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerGroupHeartbeatResponse:
     o = new(ConsumerGroupHeartbeatResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -580,7 +589,7 @@ def _decode_consumer_group_heartbeat_response_v0(buf: memoryview, pos: int, end:
     if n > 127:
         o.assignment = None
     else:
-        (o.assignment,), pos = _read_assignment_v0(buf, pos, end, 1)
+        (o.assignment,), pos = _read_assignment_v0(buf, pos, end, 1, budget)
     if buf[pos] == 0:
         pos += 1
     else:

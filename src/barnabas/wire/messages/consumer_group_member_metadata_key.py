@@ -40,7 +40,7 @@ class ConsumerGroupMemberMetadataKey(Message):
         self.member_id = member_id
 
 
-def _decode_consumer_group_member_metadata_key_v5(buf: memoryview, pos: int, end: int) -> ConsumerGroupMemberMetadataKey:
+def _decode_consumer_group_member_metadata_key_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerGroupMemberMetadataKey:
     o = new(ConsumerGroupMemberMetadataKey)
     (n,) = _unpack_h(buf, pos)
     pos += 2

@@ -15,6 +15,7 @@ from barnabas.wire.primitives import (
     bad_tag,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_compact_strings,
     read_long_string_length,
@@ -122,10 +123,14 @@ class ConsumerGroupMemberMetadataValue(Message):
 
 
 def _read_classic_protocol_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ClassicProtocol], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 160
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ClassicProtocol] = []
     for _ in range(count):
         o = new(ClassicProtocol)
@@ -162,10 +167,14 @@ def _read_classic_protocol_v0(
 
 
 def _read_classic_member_metadata_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ClassicMemberMetadata], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 160
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ClassicMemberMetadata] = []
     for _ in range(count):
         o = new(ClassicMemberMetadata)
@@ -178,7 +187,7 @@ def _read_classic_member_metadata_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "supported_protocols")
-        o.supported_protocols, pos = _read_classic_protocol_v0(buf, pos, end, n)
+        o.supported_protocols, pos = _read_classic_protocol_v0(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -187,7 +196,7 @@ def _read_classic_member_metadata_v0(
     return items, pos
 
 
-def _decode_consumer_group_member_metadata_value_v0(buf: memoryview, pos: int, end: int) -> ConsumerGroupMemberMetadataValue:
+def _decode_consumer_group_member_metadata_value_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerGroupMemberMetadataValue:
     o = new(ConsumerGroupMemberMetadataValue)
     n = buf[pos]
     pos += 1
@@ -246,7 +255,7 @@ def _decode_consumer_group_member_metadata_value_v0(buf: memoryview, pos: int, e
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "subscribed_topic_names")
-    o.subscribed_topic_names, pos = read_compact_strings(buf, pos, end, n)
+    o.subscribed_topic_names, pos = read_compact_strings(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -288,7 +297,7 @@ def _decode_consumer_group_member_metadata_value_v0(buf: memoryview, pos: int, e
                 if n == 0:
                     o.classic_member_metadata = None
                 else:
-                    (o.classic_member_metadata,), pos = _read_classic_member_metadata_v0(buf, pos, stop, 1)
+                    (o.classic_member_metadata,), pos = _read_classic_member_metadata_v0(buf, pos, stop, 1, budget)
                 if pos != stop:
                     raise bad_tag(stop, "classic_member_metadata")
             else:

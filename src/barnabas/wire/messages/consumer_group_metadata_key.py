@@ -36,7 +36,7 @@ class ConsumerGroupMetadataKey(Message):
         self.group_id = group_id
 
 
-def _decode_consumer_group_metadata_key_v3(buf: memoryview, pos: int, end: int) -> ConsumerGroupMetadataKey:
+def _decode_consumer_group_metadata_key_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerGroupMetadataKey:
     o = new(ConsumerGroupMetadataKey)
     (n,) = _unpack_h(buf, pos)
     pos += 2

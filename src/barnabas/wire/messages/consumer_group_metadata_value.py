@@ -44,7 +44,7 @@ class ConsumerGroupMetadataValue(Message):
         self.metadata_hash = metadata_hash  # of the subscribed topics (KIP-1101)
 
 
-def _decode_consumer_group_metadata_value_v0(buf: memoryview, pos: int, end: int) -> ConsumerGroupMetadataValue:
+def _decode_consumer_group_metadata_value_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerGroupMetadataValue:
     o = new(ConsumerGroupMetadataValue)
     (o.epoch,) = _unpack_i(buf, pos)
     pos += 4

@@ -36,7 +36,7 @@ class ConsumerGroupPartitionMetadataKey(Message):
         self.group_id = group_id
 
 
-def _decode_consumer_group_partition_metadata_key_v4(buf: memoryview, pos: int, end: int) -> ConsumerGroupPartitionMetadataKey:
+def _decode_consumer_group_partition_metadata_key_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerGroupPartitionMetadataKey:
     o = new(ConsumerGroupPartitionMetadataKey)
     (n,) = _unpack_h(buf, pos)
     pos += 2

@@ -16,6 +16,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_compact_strings,
     read_long_string_length,
@@ -98,10 +99,14 @@ class ConsumerGroupPartitionMetadataValue(Message):
 
 
 def _read_partition_metadata_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[PartitionMetadata], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 160
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[PartitionMetadata] = []
     for _ in range(count):
         o = new(PartitionMetadata)
@@ -114,7 +119,7 @@ def _read_partition_metadata_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "racks")
-        o.racks, pos = read_compact_strings(buf, pos, end, n)
+        o.racks, pos = read_compact_strings(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -124,10 +129,14 @@ def _read_partition_metadata_v0(
 
 
 def _read_topic_metadata_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicMetadata], int]:
     if count * 23 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 288
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicMetadata] = []
     for _ in range(count):
         o = new(TopicMetadata)
@@ -155,7 +164,7 @@ def _read_topic_metadata_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partition_metadata")
-        o.partition_metadata, pos = _read_partition_metadata_v0(buf, pos, end, n)
+        o.partition_metadata, pos = _read_partition_metadata_v0(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -164,7 +173,7 @@ def _read_topic_metadata_v0(
     return items, pos
 
 
-def _decode_consumer_group_partition_metadata_value_v0(buf: memoryview, pos: int, end: int) -> ConsumerGroupPartitionMetadataValue:
+def _decode_consumer_group_partition_metadata_value_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerGroupPartitionMetadataValue:
     o = new(ConsumerGroupPartitionMetadataValue)
     n = buf[pos]
     pos += 1
@@ -173,7 +182,7 @@ def _decode_consumer_group_partition_metadata_value_v0(buf: memoryview, pos: int
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_topic_metadata_v0(buf, pos, end, n)
+    o.topics, pos = _read_topic_metadata_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -40,7 +40,7 @@ class ConsumerGroupRegularExpressionKey(Message):
         self.regular_expression = regular_expression
 
 
-def _decode_consumer_group_regular_expression_key_v16(buf: memoryview, pos: int, end: int) -> ConsumerGroupRegularExpressionKey:
+def _decode_consumer_group_regular_expression_key_v16(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerGroupRegularExpressionKey:
     o = new(ConsumerGroupRegularExpressionKey)
     (n,) = _unpack_h(buf, pos)
     pos += 2

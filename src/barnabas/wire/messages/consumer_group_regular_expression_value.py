@@ -50,7 +50,7 @@ class ConsumerGroupRegularExpressionValue(Message):
         self.timestamp = timestamp
 
 
-def _decode_consumer_group_regular_expression_value_v0(buf: memoryview, pos: int, end: int) -> ConsumerGroupRegularExpressionValue:
+def _decode_consumer_group_regular_expression_value_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerGroupRegularExpressionValue:
     o = new(ConsumerGroupRegularExpressionValue)
     n = buf[pos]
     pos += 1
@@ -59,7 +59,7 @@ def _decode_consumer_group_regular_expression_value_v0(buf: memoryview, pos: int
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = read_compact_strings(buf, pos, end, n)
+    o.topics, pos = read_compact_strings(buf, pos, end, n, budget)
     o.version, o.timestamp = _unpack_qq(buf, pos)
     pos += 16
     if buf[pos] == 0:

@@ -40,7 +40,7 @@ class ConsumerGroupTargetAssignmentMemberKey(Message):
         self.member_id = member_id
 
 
-def _decode_consumer_group_target_assignment_member_key_v7(buf: memoryview, pos: int, end: int) -> ConsumerGroupTargetAssignmentMemberKey:
+def _decode_consumer_group_target_assignment_member_key_v7(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerGroupTargetAssignmentMemberKey:
     o = new(ConsumerGroupTargetAssignmentMemberKey)
     (n,) = _unpack_h(buf, pos)
     pos += 2

@@ -16,6 +16,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     int32_elements,
     new,
+    over_budget,
     read_int32s,
     read_long_uvarint,
     skip_tags,
@@ -66,10 +67,14 @@ class ConsumerGroupTargetAssignmentMemberValue(Message):
 
 
 def _read_topic_partition_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicPartition], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicPartition] = []
     for _ in range(count):
         o = new(TopicPartition)
@@ -83,7 +88,7 @@ def _read_topic_partition_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = read_int32s(buf, pos, end, n)
+        o.partitions, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -92,7 +97,7 @@ def _read_topic_partition_v0(
     return items, pos
 
 
-def _decode_consumer_group_target_assignment_member_value_v0(buf: memoryview, pos: int, end: int) -> ConsumerGroupTargetAssignmentMemberValue:
+def _decode_consumer_group_target_assignment_member_value_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerGroupTargetAssignmentMemberValue:
     o = new(ConsumerGroupTargetAssignmentMemberValue)
     n = buf[pos]
     pos += 1
@@ -101,7 +106,7 @@ def _decode_consumer_group_target_assignment_member_value_v0(buf: memoryview, po
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topic_partitions")
-    o.topic_partitions, pos = _read_topic_partition_v0(buf, pos, end, n)
+    o.topic_partitions, pos = _read_topic_partition_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

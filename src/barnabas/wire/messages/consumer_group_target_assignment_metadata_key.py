@@ -36,7 +36,7 @@ class ConsumerGroupTargetAssignmentMetadataKey(Message):
         self.group_id = group_id
 
 
-def _decode_consumer_group_target_assignment_metadata_key_v6(buf: memoryview, pos: int, end: int) -> ConsumerGroupTargetAssignmentMetadataKey:
+def _decode_consumer_group_target_assignment_metadata_key_v6(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerGroupTargetAssignmentMetadataKey:
     o = new(ConsumerGroupTargetAssignmentMetadataKey)
     (n,) = _unpack_h(buf, pos)
     pos += 2

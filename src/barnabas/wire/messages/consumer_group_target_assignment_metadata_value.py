@@ -35,7 +35,7 @@ class ConsumerGroupTargetAssignmentMetadataValue(Message):
         self.assignment_epoch = assignment_epoch
 
 
-def _decode_consumer_group_target_assignment_metadata_value_v0(buf: memoryview, pos: int, end: int) -> ConsumerGroupTargetAssignmentMetadataValue:
+def _decode_consumer_group_target_assignment_metadata_value_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerGroupTargetAssignmentMetadataValue:
     o = new(ConsumerGroupTargetAssignmentMetadataValue)
     (o.assignment_epoch,) = _unpack_i(buf, pos)
     pos += 4

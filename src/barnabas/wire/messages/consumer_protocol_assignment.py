@@ -13,6 +13,7 @@ from barnabas.wire.primitives import (
     Part,
     int32_elements,
     new,
+    over_budget,
     overrun,
     read_int32s,
     too_many,
@@ -67,10 +68,14 @@ class ConsumerProtocolAssignment(Message):
 
 
 def _read_topic_partition_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicPartition], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicPartition] = []
     for _ in range(count):
         o = new(TopicPartition)
@@ -87,18 +92,18 @@ def _read_topic_partition_v0(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = read_int32s(buf, pos, end, n)
+        o.partitions, pos = read_int32s(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_consumer_protocol_assignment_v0(buf: memoryview, pos: int, end: int) -> ConsumerProtocolAssignment:
+def _decode_consumer_protocol_assignment_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerProtocolAssignment:
     o = new(ConsumerProtocolAssignment)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "assigned_partitions")
-    o.assigned_partitions, pos = _read_topic_partition_v0(buf, pos, end, n)
+    o.assigned_partitions, pos = _read_topic_partition_v0(buf, pos, end, n, budget)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:

@@ -13,6 +13,7 @@ from barnabas.wire.primitives import (
     Part,
     int32_elements,
     new,
+    over_budget,
     overrun,
     read_int32s,
     read_strings,
@@ -82,7 +83,7 @@ class ConsumerProtocolSubscription(Message):
         self.rack_id = rack_id
 
 
-def _decode_consumer_protocol_subscription_v0(buf: memoryview, pos: int, end: int) -> ConsumerProtocolSubscription:
+def _decode_consumer_protocol_subscription_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerProtocolSubscription:
     o = new(ConsumerProtocolSubscription)
     o.owned_partitions = []
     o.generation_id = -1
@@ -91,7 +92,7 @@ def _decode_consumer_protocol_subscription_v0(buf: memoryview, pos: int, end: in
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = read_strings(buf, pos, end, n)
+    o.topics, pos = read_strings(buf, pos, end, n, budget)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
@@ -121,10 +122,14 @@ def _encode_consumer_protocol_subscription_v0(o: ConsumerProtocolSubscription) -
 
 
 def _read_topic_partition_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicPartition], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicPartition] = []
     for _ in range(count):
         o = new(TopicPartition)
@@ -141,12 +146,12 @@ def _read_topic_partition_v1(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = read_int32s(buf, pos, end, n)
+        o.partitions, pos = read_int32s(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_consumer_protocol_subscription_v1(buf: memoryview, pos: int, end: int) -> ConsumerProtocolSubscription:
+def _decode_consumer_protocol_subscription_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerProtocolSubscription:
     o = new(ConsumerProtocolSubscription)
     o.generation_id = -1
     o.rack_id = None
@@ -154,7 +159,7 @@ def _decode_consumer_protocol_subscription_v1(buf: memoryview, pos: int, end: in
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = read_strings(buf, pos, end, n)
+    o.topics, pos = read_strings(buf, pos, end, n, budget)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
@@ -169,7 +174,7 @@ def _decode_consumer_protocol_subscription_v1(buf: memoryview, pos: int, end: in
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "owned_partitions")
-    o.owned_partitions, pos = _read_topic_partition_v1(buf, pos, end, n)
+    o.owned_partitions, pos = _read_topic_partition_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -204,14 +209,14 @@ def _encode_consumer_protocol_subscription_v1(o: ConsumerProtocolSubscription) -
     return [out]
 
 
-def _decode_consumer_protocol_subscription_v2(buf: memoryview, pos: int, end: int) -> ConsumerProtocolSubscription:
+def _decode_consumer_protocol_subscription_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerProtocolSubscription:
     o = new(ConsumerProtocolSubscription)
     o.rack_id = None
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = read_strings(buf, pos, end, n)
+    o.topics, pos = read_strings(buf, pos, end, n, budget)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
@@ -226,7 +231,7 @@ def _decode_consumer_protocol_subscription_v2(buf: memoryview, pos: int, end: in
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "owned_partitions")
-    o.owned_partitions, pos = _read_topic_partition_v1(buf, pos, end, n)
+    o.owned_partitions, pos = _read_topic_partition_v1(buf, pos, end, n, budget)
     (o.generation_id,) = _unpack_i(buf, pos)
     pos += 4
     return o
@@ -251,13 +256,13 @@ def _encode_consumer_protocol_subscription_v2(o: ConsumerProtocolSubscription) -
     return [out]
 
 
-def _decode_consumer_protocol_subscription_v3(buf: memoryview, pos: int, end: int) -> ConsumerProtocolSubscription:
+def _decode_consumer_protocol_subscription_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> ConsumerProtocolSubscription:
     o = new(ConsumerProtocolSubscription)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = read_strings(buf, pos, end, n)
+    o.topics, pos = read_strings(buf, pos, end, n, budget)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
@@ -272,7 +277,7 @@ def _decode_consumer_protocol_subscription_v3(buf: memoryview, pos: int, end: in
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "owned_partitions")
-    o.owned_partitions, pos = _read_topic_partition_v1(buf, pos, end, n)
+    o.owned_partitions, pos = _read_topic_partition_v1(buf, pos, end, n, budget)
     o.generation_id, n = _unpack_ih(buf, pos)
     pos += 6
     if n < 0:

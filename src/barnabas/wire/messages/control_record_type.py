@@ -34,7 +34,7 @@ class ControlRecordType(Message):
         self.type = type  # 0 ABORT, 1 COMMIT; readers skip others
 
 
-def _decode_control_record_type_v0(buf: memoryview, pos: int, end: int) -> ControlRecordType:
+def _decode_control_record_type_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ControlRecordType:
     o = new(ControlRecordType)
     (o.type,) = _unpack_h(buf, pos)
     pos += 2

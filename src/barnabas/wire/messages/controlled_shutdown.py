@@ -15,6 +15,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -99,7 +100,7 @@ class ControlledShutdownResponse(Message):
         self.remaining_partitions = [] if remaining_partitions is EMPTY else remaining_partitions  # still led by that broker
 
 
-def _decode_controlled_shutdown_request_v0(buf: memoryview, pos: int, end: int) -> ControlledShutdownRequest:
+def _decode_controlled_shutdown_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ControlledShutdownRequest:
     o = new(ControlledShutdownRequest)
     o.broker_epoch = -1
     (o.broker_id,) = _unpack_i(buf, pos)
@@ -113,7 +114,7 @@ def _encode_controlled_shutdown_request_v0(o: ControlledShutdownRequest) -> list
     return [out]
 
 
-def _decode_controlled_shutdown_request_v2(buf: memoryview, pos: int, end: int) -> ControlledShutdownRequest:
+def _decode_controlled_shutdown_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> ControlledShutdownRequest:
     o = new(ControlledShutdownRequest)
     o.broker_id, o.broker_epoch = _unpack_iq(buf, pos)
     pos += 12
@@ -126,7 +127,7 @@ def _encode_controlled_shutdown_request_v2(o: ControlledShutdownRequest) -> list
     return [out]
 
 
-def _decode_controlled_shutdown_request_v3(buf: memoryview, pos: int, end: int) -> ControlledShutdownRequest:
+def _decode_controlled_shutdown_request_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> ControlledShutdownRequest:
     o = new(ControlledShutdownRequest)
     o.broker_id, o.broker_epoch = _unpack_iq(buf, pos)
     pos += 12
@@ -145,10 +146,14 @@ def _encode_controlled_shutdown_request_v3(o: ControlledShutdownRequest) -> list
 
 
 def _read_remaining_partition_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[RemainingPartition], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 152
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[RemainingPartition] = []
     for _ in range(count):
         o = new(RemainingPartition)
@@ -167,13 +172,13 @@ def _read_remaining_partition_v0(
     return items, pos
 
 
-def _decode_controlled_shutdown_response_v0(buf: memoryview, pos: int, end: int) -> ControlledShutdownResponse:
+def _decode_controlled_shutdown_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ControlledShutdownResponse:
     o = new(ControlledShutdownResponse)
     o.error_code, n = _unpack_hi(buf, pos)
     pos += 6
     if n < 0:
         raise unexpected_null(pos, "remaining_partitions")
-    o.remaining_partitions, pos = _read_remaining_partition_v0(buf, pos, end, n)
+    o.remaining_partitions, pos = _read_remaining_partition_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -197,10 +202,14 @@ def _encode_controlled_shutdown_response_v0(o: ControlledShutdownResponse) -> li
 
 
 def _read_remaining_partition_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[RemainingPartition], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 152
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[RemainingPartition] = []
     for _ in range(count):
         o = new(RemainingPartition)
@@ -226,7 +235,7 @@ def _read_remaining_partition_v3(
     return items, pos
 
 
-def _decode_controlled_shutdown_response_v3(buf: memoryview, pos: int, end: int) -> ControlledShutdownResponse:
+def _decode_controlled_shutdown_response_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> ControlledShutdownResponse:
     o = new(ControlledShutdownResponse)
     (o.error_code,) = _unpack_h(buf, pos)
     pos += 2
@@ -237,7 +246,7 @@ def _decode_controlled_shutdown_response_v3(buf: memoryview, pos: int, end: int)
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "remaining_partitions")
-    o.remaining_partitions, pos = _read_remaining_partition_v3(buf, pos, end, n)
+    o.remaining_partitions, pos = _read_remaining_partition_v3(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

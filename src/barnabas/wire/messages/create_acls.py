@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -140,10 +141,14 @@ class CreateAclsResponse(Message):
 
 
 def _read_acl_creation_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AclCreation], int]:
     if count * 10 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 272
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AclCreation] = []
     for _ in range(count):
         o = new(AclCreation)
@@ -180,13 +185,13 @@ def _read_acl_creation_v1(
     return items, pos
 
 
-def _decode_create_acls_request_v1(buf: memoryview, pos: int, end: int) -> CreateAclsRequest:
+def _decode_create_acls_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> CreateAclsRequest:
     o = new(CreateAclsRequest)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "creations")
-    o.creations, pos = _read_acl_creation_v1(buf, pos, end, n)
+    o.creations, pos = _read_acl_creation_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -218,10 +223,14 @@ def _encode_create_acls_request_v1(o: CreateAclsRequest) -> list[Part]:
 
 
 def _read_acl_creation_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AclCreation], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 272
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AclCreation] = []
     for _ in range(count):
         o = new(AclCreation)
@@ -275,7 +284,7 @@ def _read_acl_creation_v2(
     return items, pos
 
 
-def _decode_create_acls_request_v2(buf: memoryview, pos: int, end: int) -> CreateAclsRequest:
+def _decode_create_acls_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> CreateAclsRequest:
     o = new(CreateAclsRequest)
     n = buf[pos]
     pos += 1
@@ -284,7 +293,7 @@ def _decode_create_acls_request_v2(buf: memoryview, pos: int, end: int) -> Creat
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "creations")
-    o.creations, pos = _read_acl_creation_v2(buf, pos, end, n)
+    o.creations, pos = _read_acl_creation_v2(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -324,10 +333,14 @@ def _encode_create_acls_request_v2(o: CreateAclsRequest) -> list[Part]:
 
 
 def _read_acl_creation_result_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AclCreationResult], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 152
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AclCreationResult] = []
     for _ in range(count):
         o = new(AclCreationResult)
@@ -345,13 +358,13 @@ def _read_acl_creation_result_v1(
     return items, pos
 
 
-def _decode_create_acls_response_v1(buf: memoryview, pos: int, end: int) -> CreateAclsResponse:
+def _decode_create_acls_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> CreateAclsResponse:
     o = new(CreateAclsResponse)
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "results")
-    o.results, pos = _read_acl_creation_result_v1(buf, pos, end, n)
+    o.results, pos = _read_acl_creation_result_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -378,10 +391,14 @@ def _encode_create_acls_response_v1(o: CreateAclsResponse) -> list[Part]:
 
 
 def _read_acl_creation_result_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AclCreationResult], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 152
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AclCreationResult] = []
     for _ in range(count):
         o = new(AclCreationResult)
@@ -408,7 +425,7 @@ def _read_acl_creation_result_v2(
     return items, pos
 
 
-def _decode_create_acls_response_v2(buf: memoryview, pos: int, end: int) -> CreateAclsResponse:
+def _decode_create_acls_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> CreateAclsResponse:
     o = new(CreateAclsResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -419,7 +436,7 @@ def _decode_create_acls_response_v2(buf: memoryview, pos: int, end: int) -> Crea
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "results")
-    o.results, pos = _read_acl_creation_result_v2(buf, pos, end, n)
+    o.results, pos = _read_acl_creation_result_v2(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -147,10 +148,14 @@ class CreateDelegationTokenResponse(Message):
 
 
 def _read_creatable_renewers_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[CreatableRenewers], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 176
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[CreatableRenewers] = []
     for _ in range(count):
         o = new(CreatableRenewers)
@@ -176,7 +181,7 @@ def _read_creatable_renewers_v1(
     return items, pos
 
 
-def _decode_create_delegation_token_request_v1(buf: memoryview, pos: int, end: int) -> CreateDelegationTokenRequest:
+def _decode_create_delegation_token_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> CreateDelegationTokenRequest:
     o = new(CreateDelegationTokenRequest)
     o.owner_principal_type = ""
     o.owner_principal_name = ""
@@ -184,7 +189,7 @@ def _decode_create_delegation_token_request_v1(buf: memoryview, pos: int, end: i
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "renewers")
-    o.renewers, pos = _read_creatable_renewers_v1(buf, pos, end, n)
+    o.renewers, pos = _read_creatable_renewers_v1(buf, pos, end, n, budget)
     (o.max_lifetime_ms,) = _unpack_q(buf, pos)
     pos += 8
     return o
@@ -214,10 +219,14 @@ def _encode_create_delegation_token_request_v1(o: CreateDelegationTokenRequest) 
 
 
 def _read_creatable_renewers_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[CreatableRenewers], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 176
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[CreatableRenewers] = []
     for _ in range(count):
         o = new(CreatableRenewers)
@@ -253,7 +262,7 @@ def _read_creatable_renewers_v2(
     return items, pos
 
 
-def _decode_create_delegation_token_request_v2(buf: memoryview, pos: int, end: int) -> CreateDelegationTokenRequest:
+def _decode_create_delegation_token_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> CreateDelegationTokenRequest:
     o = new(CreateDelegationTokenRequest)
     o.owner_principal_type = ""
     o.owner_principal_name = ""
@@ -264,7 +273,7 @@ def _decode_create_delegation_token_request_v2(buf: memoryview, pos: int, end: i
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "renewers")
-    o.renewers, pos = _read_creatable_renewers_v2(buf, pos, end, n)
+    o.renewers, pos = _read_creatable_renewers_v2(buf, pos, end, n, budget)
     (o.max_lifetime_ms,) = _unpack_q(buf, pos)
     pos += 8
     if buf[pos] == 0:
@@ -299,7 +308,7 @@ def _encode_create_delegation_token_request_v2(o: CreateDelegationTokenRequest) 
     return [out]
 
 
-def _decode_create_delegation_token_request_v3(buf: memoryview, pos: int, end: int) -> CreateDelegationTokenRequest:
+def _decode_create_delegation_token_request_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> CreateDelegationTokenRequest:
     o = new(CreateDelegationTokenRequest)
     n = buf[pos]
     pos += 1
@@ -334,7 +343,7 @@ def _decode_create_delegation_token_request_v3(buf: memoryview, pos: int, end: i
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "renewers")
-    o.renewers, pos = _read_creatable_renewers_v2(buf, pos, end, n)
+    o.renewers, pos = _read_creatable_renewers_v2(buf, pos, end, n, budget)
     (o.max_lifetime_ms,) = _unpack_q(buf, pos)
     pos += 8
     if buf[pos] == 0:
@@ -368,7 +377,7 @@ def _encode_create_delegation_token_request_v3(o: CreateDelegationTokenRequest) 
     return [out]
 
 
-def _decode_create_delegation_token_response_v1(buf: memoryview, pos: int, end: int) -> CreateDelegationTokenResponse:
+def _decode_create_delegation_token_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> CreateDelegationTokenResponse:
     o = new(CreateDelegationTokenResponse)
     o.token_requester_principal_type = ""
     o.token_requester_principal_name = ""
@@ -434,7 +443,7 @@ def _encode_create_delegation_token_response_v1(o: CreateDelegationTokenResponse
     return [out]
 
 
-def _decode_create_delegation_token_response_v2(buf: memoryview, pos: int, end: int) -> CreateDelegationTokenResponse:
+def _decode_create_delegation_token_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> CreateDelegationTokenResponse:
     o = new(CreateDelegationTokenResponse)
     o.token_requester_principal_type = ""
     o.token_requester_principal_name = ""
@@ -523,7 +532,7 @@ def _encode_create_delegation_token_response_v2(o: CreateDelegationTokenResponse
     return [out]
 
 
-def _decode_create_delegation_token_response_v3(buf: memoryview, pos: int, end: int) -> CreateDelegationTokenResponse:
+def _decode_create_delegation_token_response_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> CreateDelegationTokenResponse:
     o = new(CreateDelegationTokenResponse)
     (o.error_code,) = _unpack_h(buf, pos)
     pos += 2

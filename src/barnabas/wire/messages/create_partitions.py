@@ -15,6 +15,7 @@ from barnabas.wire.primitives import (
     int32_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_int32s,
     read_long_string_length,
@@ -149,10 +150,14 @@ class CreatePartitionsResponse(Message):
 
 
 def _read_create_partitions_assignment_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[CreatePartitionsAssignment], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 120
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[CreatePartitionsAssignment] = []
     for _ in range(count):
         o = new(CreatePartitionsAssignment)
@@ -160,16 +165,20 @@ def _read_create_partitions_assignment_v0(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "broker_ids")
-        o.broker_ids, pos = read_int32s(buf, pos, end, n)
+        o.broker_ids, pos = read_int32s(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
 def _read_create_partitions_topic_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[CreatePartitionsTopic], int]:
     if count * 10 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 224
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[CreatePartitionsTopic] = []
     for _ in range(count):
         o = new(CreatePartitionsTopic)
@@ -187,18 +196,18 @@ def _read_create_partitions_topic_v0(
         if n < 0:
             o.assignments = None
         else:
-            o.assignments, pos = _read_create_partitions_assignment_v0(buf, pos, end, n)
+            o.assignments, pos = _read_create_partitions_assignment_v0(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_create_partitions_request_v0(buf: memoryview, pos: int, end: int) -> CreatePartitionsRequest:
+def _decode_create_partitions_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> CreatePartitionsRequest:
     o = new(CreatePartitionsRequest)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_create_partitions_topic_v0(buf, pos, end, n)
+    o.topics, pos = _read_create_partitions_topic_v0(buf, pos, end, n, budget)
     o.timeout_ms, o.validate_only = _unpack_it(buf, pos)
     pos += 5
     return o
@@ -240,10 +249,14 @@ def _encode_create_partitions_request_v0(o: CreatePartitionsRequest) -> list[Par
 
 
 def _read_create_partitions_assignment_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[CreatePartitionsAssignment], int]:
     if count * 2 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 120
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[CreatePartitionsAssignment] = []
     for _ in range(count):
         o = new(CreatePartitionsAssignment)
@@ -254,7 +267,7 @@ def _read_create_partitions_assignment_v2(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "broker_ids")
-        o.broker_ids, pos = read_int32s(buf, pos, end, n)
+        o.broker_ids, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -264,10 +277,14 @@ def _read_create_partitions_assignment_v2(
 
 
 def _read_create_partitions_topic_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[CreatePartitionsTopic], int]:
     if count * 7 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 224
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[CreatePartitionsTopic] = []
     for _ in range(count):
         o = new(CreatePartitionsTopic)
@@ -293,7 +310,7 @@ def _read_create_partitions_topic_v2(
         if n < 0:
             o.assignments = None
         else:
-            o.assignments, pos = _read_create_partitions_assignment_v2(buf, pos, end, n)
+            o.assignments, pos = _read_create_partitions_assignment_v2(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -302,7 +319,7 @@ def _read_create_partitions_topic_v2(
     return items, pos
 
 
-def _decode_create_partitions_request_v2(buf: memoryview, pos: int, end: int) -> CreatePartitionsRequest:
+def _decode_create_partitions_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> CreatePartitionsRequest:
     o = new(CreatePartitionsRequest)
     n = buf[pos]
     pos += 1
@@ -311,7 +328,7 @@ def _decode_create_partitions_request_v2(buf: memoryview, pos: int, end: int) ->
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_create_partitions_topic_v2(buf, pos, end, n)
+    o.topics, pos = _read_create_partitions_topic_v2(buf, pos, end, n, budget)
     o.timeout_ms, o.validate_only = _unpack_it(buf, pos)
     pos += 5
     if buf[pos] == 0:
@@ -360,10 +377,14 @@ def _encode_create_partitions_request_v2(o: CreatePartitionsRequest) -> list[Par
 
 
 def _read_create_partitions_topic_result_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[CreatePartitionsTopicResult], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 216
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[CreatePartitionsTopicResult] = []
     for _ in range(count):
         o = new(CreatePartitionsTopicResult)
@@ -390,13 +411,13 @@ def _read_create_partitions_topic_result_v0(
     return items, pos
 
 
-def _decode_create_partitions_response_v0(buf: memoryview, pos: int, end: int) -> CreatePartitionsResponse:
+def _decode_create_partitions_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> CreatePartitionsResponse:
     o = new(CreatePartitionsResponse)
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "results")
-    o.results, pos = _read_create_partitions_topic_result_v0(buf, pos, end, n)
+    o.results, pos = _read_create_partitions_topic_result_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -427,10 +448,14 @@ def _encode_create_partitions_response_v0(o: CreatePartitionsResponse) -> list[P
 
 
 def _read_create_partitions_topic_result_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[CreatePartitionsTopicResult], int]:
     if count * 5 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 216
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[CreatePartitionsTopicResult] = []
     for _ in range(count):
         o = new(CreatePartitionsTopicResult)
@@ -469,7 +494,7 @@ def _read_create_partitions_topic_result_v2(
     return items, pos
 
 
-def _decode_create_partitions_response_v2(buf: memoryview, pos: int, end: int) -> CreatePartitionsResponse:
+def _decode_create_partitions_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> CreatePartitionsResponse:
     o = new(CreatePartitionsResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -480,7 +505,7 @@ def _decode_create_partitions_response_v2(buf: memoryview, pos: int, end: int) -
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "results")
-    o.results, pos = _read_create_partitions_topic_result_v2(buf, pos, end, n)
+    o.results, pos = _read_create_partitions_topic_result_v2(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -18,6 +18,7 @@ from barnabas.wire.primitives import (
     int32_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_int32s,
     read_long_string_length,
@@ -245,10 +246,14 @@ class CreateTopicsResponse(Message):
 
 
 def _read_creatable_replica_assignment_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[CreatableReplicaAssignment], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 160
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[CreatableReplicaAssignment] = []
     for _ in range(count):
         o = new(CreatableReplicaAssignment)
@@ -256,16 +261,20 @@ def _read_creatable_replica_assignment_v2(
         pos += 8
         if n < 0:
             raise unexpected_null(pos, "broker_ids")
-        o.broker_ids, pos = read_int32s(buf, pos, end, n)
+        o.broker_ids, pos = read_int32s(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
 def _read_creatable_topic_config_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[CreatableTopicConfig], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 176
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[CreatableTopicConfig] = []
     for _ in range(count):
         o = new(CreatableTopicConfig)
@@ -293,10 +302,14 @@ def _read_creatable_topic_config_v2(
 
 
 def _read_creatable_topic_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[CreatableTopic], int]:
     if count * 16 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 336
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[CreatableTopic] = []
     for _ in range(count):
         o = new(CreatableTopic)
@@ -313,23 +326,23 @@ def _read_creatable_topic_v2(
         pos += 10
         if n < 0:
             raise unexpected_null(pos, "assignments")
-        o.assignments, pos = _read_creatable_replica_assignment_v2(buf, pos, end, n)
+        o.assignments, pos = _read_creatable_replica_assignment_v2(buf, pos, end, n, budget)
         (n,) = _unpack_i(buf, pos)
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "configs")
-        o.configs, pos = _read_creatable_topic_config_v2(buf, pos, end, n)
+        o.configs, pos = _read_creatable_topic_config_v2(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_create_topics_request_v2(buf: memoryview, pos: int, end: int) -> CreateTopicsRequest:
+def _decode_create_topics_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> CreateTopicsRequest:
     o = new(CreateTopicsRequest)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_creatable_topic_v2(buf, pos, end, n)
+    o.topics, pos = _read_creatable_topic_v2(buf, pos, end, n, budget)
     o.timeout_ms, o.validate_only = _unpack_it(buf, pos)
     pos += 5
     return o
@@ -388,10 +401,14 @@ def _encode_create_topics_request_v2(o: CreateTopicsRequest) -> list[Part]:
 
 
 def _read_creatable_replica_assignment_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[CreatableReplicaAssignment], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 160
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[CreatableReplicaAssignment] = []
     for _ in range(count):
         o = new(CreatableReplicaAssignment)
@@ -404,7 +421,7 @@ def _read_creatable_replica_assignment_v5(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "broker_ids")
-        o.broker_ids, pos = read_int32s(buf, pos, end, n)
+        o.broker_ids, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -414,10 +431,14 @@ def _read_creatable_replica_assignment_v5(
 
 
 def _read_creatable_topic_config_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[CreatableTopicConfig], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 176
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[CreatableTopicConfig] = []
     for _ in range(count):
         o = new(CreatableTopicConfig)
@@ -455,10 +476,14 @@ def _read_creatable_topic_config_v5(
 
 
 def _read_creatable_topic_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[CreatableTopic], int]:
     if count * 10 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 336
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[CreatableTopic] = []
     for _ in range(count):
         o = new(CreatableTopic)
@@ -483,7 +508,7 @@ def _read_creatable_topic_v5(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "assignments")
-        o.assignments, pos = _read_creatable_replica_assignment_v5(buf, pos, end, n)
+        o.assignments, pos = _read_creatable_replica_assignment_v5(buf, pos, end, n, budget)
         n = buf[pos]
         pos += 1
         if n > 127:
@@ -491,7 +516,7 @@ def _read_creatable_topic_v5(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "configs")
-        o.configs, pos = _read_creatable_topic_config_v5(buf, pos, end, n)
+        o.configs, pos = _read_creatable_topic_config_v5(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -500,7 +525,7 @@ def _read_creatable_topic_v5(
     return items, pos
 
 
-def _decode_create_topics_request_v5(buf: memoryview, pos: int, end: int) -> CreateTopicsRequest:
+def _decode_create_topics_request_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> CreateTopicsRequest:
     o = new(CreateTopicsRequest)
     n = buf[pos]
     pos += 1
@@ -509,7 +534,7 @@ def _decode_create_topics_request_v5(buf: memoryview, pos: int, end: int) -> Cre
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_creatable_topic_v5(buf, pos, end, n)
+    o.topics, pos = _read_creatable_topic_v5(buf, pos, end, n, budget)
     o.timeout_ms, o.validate_only = _unpack_it(buf, pos)
     pos += 5
     if buf[pos] == 0:
@@ -577,10 +602,14 @@ def _encode_create_topics_request_v5(o: CreateTopicsRequest) -> list[Part]:
 
 
 def _read_creatable_topic_result_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[CreatableTopicResult], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 320
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[CreatableTopicResult] = []
     for _ in range(count):
         o = new(CreatableTopicResult)
@@ -612,13 +641,13 @@ def _read_creatable_topic_result_v2(
     return items, pos
 
 
-def _decode_create_topics_response_v2(buf: memoryview, pos: int, end: int) -> CreateTopicsResponse:
+def _decode_create_topics_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> CreateTopicsResponse:
     o = new(CreateTopicsResponse)
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_creatable_topic_result_v2(buf, pos, end, n)
+    o.topics, pos = _read_creatable_topic_result_v2(buf, pos, end, n, budget)
     return o
 
 
@@ -649,10 +678,14 @@ def _encode_create_topics_response_v2(o: CreateTopicsResponse) -> list[Part]:
 
 
 def _read_creatable_topic_configs_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[CreatableTopicConfigs], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 200
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[CreatableTopicConfigs] = []
     for _ in range(count):
         o = new(CreatableTopicConfigs)
@@ -692,10 +725,14 @@ def _read_creatable_topic_configs_v5(
 
 
 def _read_creatable_topic_result_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[CreatableTopicResult], int]:
     if count * 12 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 384
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[CreatableTopicResult] = []
     for _ in range(count):
         o = new(CreatableTopicResult)
@@ -737,7 +774,7 @@ def _read_creatable_topic_result_v5(
         if n < 0:
             o.configs = None
         else:
-            o.configs, pos = _read_creatable_topic_configs_v5(buf, pos, end, n)
+            o.configs, pos = _read_creatable_topic_configs_v5(buf, pos, end, n, budget)
         o.topic_config_error_code = 0
         if buf[pos] == 0:
             pos += 1
@@ -756,7 +793,7 @@ def _read_creatable_topic_result_v5(
     return items, pos
 
 
-def _decode_create_topics_response_v5(buf: memoryview, pos: int, end: int) -> CreateTopicsResponse:
+def _decode_create_topics_response_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> CreateTopicsResponse:
     o = new(CreateTopicsResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -767,7 +804,7 @@ def _decode_create_topics_response_v5(buf: memoryview, pos: int, end: int) -> Cr
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_creatable_topic_result_v5(buf, pos, end, n)
+    o.topics, pos = _read_creatable_topic_result_v5(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -836,10 +873,14 @@ def _encode_create_topics_response_v5(o: CreateTopicsResponse) -> list[Part]:
 
 
 def _read_creatable_topic_result_v7(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[CreatableTopicResult], int]:
     if count * 28 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 440
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[CreatableTopicResult] = []
     for _ in range(count):
         o = new(CreatableTopicResult)
@@ -881,7 +922,7 @@ def _read_creatable_topic_result_v7(
         if n < 0:
             o.configs = None
         else:
-            o.configs, pos = _read_creatable_topic_configs_v5(buf, pos, end, n)
+            o.configs, pos = _read_creatable_topic_configs_v5(buf, pos, end, n, budget)
         o.topic_config_error_code = 0
         if buf[pos] == 0:
             pos += 1
@@ -900,7 +941,7 @@ def _read_creatable_topic_result_v7(
     return items, pos
 
 
-def _decode_create_topics_response_v7(buf: memoryview, pos: int, end: int) -> CreateTopicsResponse:
+def _decode_create_topics_response_v7(buf: memoryview, pos: int, end: int, budget: list[int]) -> CreateTopicsResponse:
     o = new(CreateTopicsResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -911,7 +952,7 @@ def _decode_create_topics_response_v7(buf: memoryview, pos: int, end: int) -> Cr
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_creatable_topic_result_v7(buf, pos, end, n)
+    o.topics, pos = _read_creatable_topic_result_v7(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -191,10 +192,14 @@ class DeleteAclsResponse(Message):
 
 
 def _read_delete_acls_filter_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DeleteAclsFilter], int]:
     if count * 10 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 272
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DeleteAclsFilter] = []
     for _ in range(count):
         o = new(DeleteAclsFilter)
@@ -234,13 +239,13 @@ def _read_delete_acls_filter_v1(
     return items, pos
 
 
-def _decode_delete_acls_request_v1(buf: memoryview, pos: int, end: int) -> DeleteAclsRequest:
+def _decode_delete_acls_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> DeleteAclsRequest:
     o = new(DeleteAclsRequest)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "filters")
-    o.filters, pos = _read_delete_acls_filter_v1(buf, pos, end, n)
+    o.filters, pos = _read_delete_acls_filter_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -284,10 +289,14 @@ def _encode_delete_acls_request_v1(o: DeleteAclsRequest) -> list[Part]:
 
 
 def _read_delete_acls_filter_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DeleteAclsFilter], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 272
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DeleteAclsFilter] = []
     for _ in range(count):
         o = new(DeleteAclsFilter)
@@ -344,7 +353,7 @@ def _read_delete_acls_filter_v2(
     return items, pos
 
 
-def _decode_delete_acls_request_v2(buf: memoryview, pos: int, end: int) -> DeleteAclsRequest:
+def _decode_delete_acls_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> DeleteAclsRequest:
     o = new(DeleteAclsRequest)
     n = buf[pos]
     pos += 1
@@ -353,7 +362,7 @@ def _decode_delete_acls_request_v2(buf: memoryview, pos: int, end: int) -> Delet
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "filters")
-    o.filters, pos = _read_delete_acls_filter_v2(buf, pos, end, n)
+    o.filters, pos = _read_delete_acls_filter_v2(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -402,10 +411,14 @@ def _encode_delete_acls_request_v2(o: DeleteAclsRequest) -> list[Part]:
 
 
 def _read_delete_acls_matching_acl_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DeleteAclsMatchingAcl], int]:
     if count * 14 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 376
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DeleteAclsMatchingAcl] = []
     for _ in range(count):
         o = new(DeleteAclsMatchingAcl)
@@ -453,10 +466,14 @@ def _read_delete_acls_matching_acl_v1(
 
 
 def _read_delete_acls_filter_result_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DeleteAclsFilterResult], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 224
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DeleteAclsFilterResult] = []
     for _ in range(count):
         o = new(DeleteAclsFilterResult)
@@ -474,18 +491,18 @@ def _read_delete_acls_filter_result_v1(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "matching_acls")
-        o.matching_acls, pos = _read_delete_acls_matching_acl_v1(buf, pos, end, n)
+        o.matching_acls, pos = _read_delete_acls_matching_acl_v1(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_delete_acls_response_v1(buf: memoryview, pos: int, end: int) -> DeleteAclsResponse:
+def _decode_delete_acls_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> DeleteAclsResponse:
     o = new(DeleteAclsResponse)
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "filter_results")
-    o.filter_results, pos = _read_delete_acls_filter_result_v1(buf, pos, end, n)
+    o.filter_results, pos = _read_delete_acls_filter_result_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -542,10 +559,14 @@ def _encode_delete_acls_response_v1(o: DeleteAclsResponse) -> list[Part]:
 
 
 def _read_delete_acls_matching_acl_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DeleteAclsMatchingAcl], int]:
     if count * 11 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 376
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DeleteAclsMatchingAcl] = []
     for _ in range(count):
         o = new(DeleteAclsMatchingAcl)
@@ -615,10 +636,14 @@ def _read_delete_acls_matching_acl_v2(
 
 
 def _read_delete_acls_filter_result_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DeleteAclsFilterResult], int]:
     if count * 5 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 224
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DeleteAclsFilterResult] = []
     for _ in range(count):
         o = new(DeleteAclsFilterResult)
@@ -644,7 +669,7 @@ def _read_delete_acls_filter_result_v2(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "matching_acls")
-        o.matching_acls, pos = _read_delete_acls_matching_acl_v2(buf, pos, end, n)
+        o.matching_acls, pos = _read_delete_acls_matching_acl_v2(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -653,7 +678,7 @@ def _read_delete_acls_filter_result_v2(
     return items, pos
 
 
-def _decode_delete_acls_response_v2(buf: memoryview, pos: int, end: int) -> DeleteAclsResponse:
+def _decode_delete_acls_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> DeleteAclsResponse:
     o = new(DeleteAclsResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -664,7 +689,7 @@ def _decode_delete_acls_response_v2(buf: memoryview, pos: int, end: int) -> Dele
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "filter_results")
-    o.filter_results, pos = _read_delete_acls_filter_result_v2(buf, pos, end, n)
+    o.filter_results, pos = _read_delete_acls_filter_result_v2(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

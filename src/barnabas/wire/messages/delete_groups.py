@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_compact_strings,
     read_long_string_length,
@@ -96,13 +97,13 @@ class DeleteGroupsResponse(Message):
         self.results = [] if results is EMPTY else results
 
 
-def _decode_delete_groups_request_v0(buf: memoryview, pos: int, end: int) -> DeleteGroupsRequest:
+def _decode_delete_groups_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> DeleteGroupsRequest:
     o = new(DeleteGroupsRequest)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "groups_names")
-    o.groups_names, pos = read_strings(buf, pos, end, n)
+    o.groups_names, pos = read_strings(buf, pos, end, n, budget)
     return o
 
 
@@ -114,7 +115,7 @@ def _encode_delete_groups_request_v0(o: DeleteGroupsRequest) -> list[Part]:
     return [out]
 
 
-def _decode_delete_groups_request_v2(buf: memoryview, pos: int, end: int) -> DeleteGroupsRequest:
+def _decode_delete_groups_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> DeleteGroupsRequest:
     o = new(DeleteGroupsRequest)
     n = buf[pos]
     pos += 1
@@ -123,7 +124,7 @@ def _decode_delete_groups_request_v2(buf: memoryview, pos: int, end: int) -> Del
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "groups_names")
-    o.groups_names, pos = read_compact_strings(buf, pos, end, n)
+    o.groups_names, pos = read_compact_strings(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -141,10 +142,14 @@ def _encode_delete_groups_request_v2(o: DeleteGroupsRequest) -> list[Part]:
 
 
 def _read_deletable_group_result_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DeletableGroupResult], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 152
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DeletableGroupResult] = []
     for _ in range(count):
         o = new(DeletableGroupResult)
@@ -163,13 +168,13 @@ def _read_deletable_group_result_v0(
     return items, pos
 
 
-def _decode_delete_groups_response_v0(buf: memoryview, pos: int, end: int) -> DeleteGroupsResponse:
+def _decode_delete_groups_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> DeleteGroupsResponse:
     o = new(DeleteGroupsResponse)
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "results")
-    o.results, pos = _read_deletable_group_result_v0(buf, pos, end, n)
+    o.results, pos = _read_deletable_group_result_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -193,10 +198,14 @@ def _encode_delete_groups_response_v0(o: DeleteGroupsResponse) -> list[Part]:
 
 
 def _read_deletable_group_result_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DeletableGroupResult], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 152
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DeletableGroupResult] = []
     for _ in range(count):
         o = new(DeletableGroupResult)
@@ -222,7 +231,7 @@ def _read_deletable_group_result_v2(
     return items, pos
 
 
-def _decode_delete_groups_response_v2(buf: memoryview, pos: int, end: int) -> DeleteGroupsResponse:
+def _decode_delete_groups_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> DeleteGroupsResponse:
     o = new(DeleteGroupsResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -233,7 +242,7 @@ def _decode_delete_groups_response_v2(buf: memoryview, pos: int, end: int) -> De
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "results")
-    o.results, pos = _read_deletable_group_result_v2(buf, pos, end, n)
+    o.results, pos = _read_deletable_group_result_v2(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -162,10 +163,14 @@ class DeleteRecordsResponse(Message):
 
 
 def _read_delete_records_partition_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DeleteRecordsPartition], int]:
     if count * 12 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 128
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DeleteRecordsPartition] = []
     for _ in range(count):
         o = new(DeleteRecordsPartition)
@@ -176,10 +181,14 @@ def _read_delete_records_partition_v0(
 
 
 def _read_delete_records_topic_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DeleteRecordsTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DeleteRecordsTopic] = []
     for _ in range(count):
         o = new(DeleteRecordsTopic)
@@ -196,18 +205,18 @@ def _read_delete_records_topic_v0(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_delete_records_partition_v0(buf, pos, end, n)
+        o.partitions, pos = _read_delete_records_partition_v0(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_delete_records_request_v0(buf: memoryview, pos: int, end: int) -> DeleteRecordsRequest:
+def _decode_delete_records_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> DeleteRecordsRequest:
     o = new(DeleteRecordsRequest)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_delete_records_topic_v0(buf, pos, end, n)
+    o.topics, pos = _read_delete_records_topic_v0(buf, pos, end, n, budget)
     (o.timeout_ms,) = _unpack_i(buf, pos)
     pos += 4
     return o
@@ -243,10 +252,14 @@ def _encode_delete_records_request_v0(o: DeleteRecordsRequest) -> list[Part]:
 
 
 def _read_delete_records_partition_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DeleteRecordsPartition], int]:
     if count * 13 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 128
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DeleteRecordsPartition] = []
     for _ in range(count):
         o = new(DeleteRecordsPartition)
@@ -261,10 +274,14 @@ def _read_delete_records_partition_v2(
 
 
 def _read_delete_records_topic_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DeleteRecordsTopic], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DeleteRecordsTopic] = []
     for _ in range(count):
         o = new(DeleteRecordsTopic)
@@ -287,7 +304,7 @@ def _read_delete_records_topic_v2(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_delete_records_partition_v2(buf, pos, end, n)
+        o.partitions, pos = _read_delete_records_partition_v2(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -296,7 +313,7 @@ def _read_delete_records_topic_v2(
     return items, pos
 
 
-def _decode_delete_records_request_v2(buf: memoryview, pos: int, end: int) -> DeleteRecordsRequest:
+def _decode_delete_records_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> DeleteRecordsRequest:
     o = new(DeleteRecordsRequest)
     n = buf[pos]
     pos += 1
@@ -305,7 +322,7 @@ def _decode_delete_records_request_v2(buf: memoryview, pos: int, end: int) -> De
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_delete_records_topic_v2(buf, pos, end, n)
+    o.topics, pos = _read_delete_records_topic_v2(buf, pos, end, n, budget)
     (o.timeout_ms,) = _unpack_i(buf, pos)
     pos += 4
     if buf[pos] == 0:
@@ -348,10 +365,14 @@ def _encode_delete_records_request_v2(o: DeleteRecordsRequest) -> list[Part]:
 
 
 def _read_delete_records_partition_result_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DeleteRecordsPartitionResult], int]:
     if count * 14 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 168
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DeleteRecordsPartitionResult] = []
     for _ in range(count):
         o = new(DeleteRecordsPartitionResult)
@@ -362,10 +383,14 @@ def _read_delete_records_partition_result_v0(
 
 
 def _read_delete_records_topic_result_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DeleteRecordsTopicResult], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DeleteRecordsTopicResult] = []
     for _ in range(count):
         o = new(DeleteRecordsTopicResult)
@@ -382,18 +407,18 @@ def _read_delete_records_topic_result_v0(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_delete_records_partition_result_v0(buf, pos, end, n)
+        o.partitions, pos = _read_delete_records_partition_result_v0(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_delete_records_response_v0(buf: memoryview, pos: int, end: int) -> DeleteRecordsResponse:
+def _decode_delete_records_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> DeleteRecordsResponse:
     o = new(DeleteRecordsResponse)
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_delete_records_topic_result_v0(buf, pos, end, n)
+    o.topics, pos = _read_delete_records_topic_result_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -426,10 +451,14 @@ def _encode_delete_records_response_v0(o: DeleteRecordsResponse) -> list[Part]:
 
 
 def _read_delete_records_partition_result_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DeleteRecordsPartitionResult], int]:
     if count * 15 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 168
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DeleteRecordsPartitionResult] = []
     for _ in range(count):
         o = new(DeleteRecordsPartitionResult)
@@ -444,10 +473,14 @@ def _read_delete_records_partition_result_v2(
 
 
 def _read_delete_records_topic_result_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DeleteRecordsTopicResult], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DeleteRecordsTopicResult] = []
     for _ in range(count):
         o = new(DeleteRecordsTopicResult)
@@ -470,7 +503,7 @@ def _read_delete_records_topic_result_v2(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_delete_records_partition_result_v2(buf, pos, end, n)
+        o.partitions, pos = _read_delete_records_partition_result_v2(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -479,7 +512,7 @@ def _read_delete_records_topic_result_v2(
     return items, pos
 
 
-def _decode_delete_records_response_v2(buf: memoryview, pos: int, end: int) -> DeleteRecordsResponse:
+def _decode_delete_records_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> DeleteRecordsResponse:
     o = new(DeleteRecordsResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -490,7 +523,7 @@ def _decode_delete_records_response_v2(buf: memoryview, pos: int, end: int) -> D
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_delete_records_topic_result_v2(buf, pos, end, n)
+    o.topics, pos = _read_delete_records_topic_result_v2(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -16,6 +16,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_compact_strings,
     read_long_string_length,
@@ -137,14 +138,14 @@ class DeleteTopicsResponse(Message):
         self.responses = [] if responses is EMPTY else responses
 
 
-def _decode_delete_topics_request_v1(buf: memoryview, pos: int, end: int) -> DeleteTopicsRequest:
+def _decode_delete_topics_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> DeleteTopicsRequest:
     o = new(DeleteTopicsRequest)
     o.topics = []
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "topic_names")
-    o.topic_names, pos = read_strings(buf, pos, end, n)
+    o.topic_names, pos = read_strings(buf, pos, end, n, budget)
     (o.timeout_ms,) = _unpack_i(buf, pos)
     pos += 4
     return o
@@ -159,7 +160,7 @@ def _encode_delete_topics_request_v1(o: DeleteTopicsRequest) -> list[Part]:
     return [out]
 
 
-def _decode_delete_topics_request_v4(buf: memoryview, pos: int, end: int) -> DeleteTopicsRequest:
+def _decode_delete_topics_request_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> DeleteTopicsRequest:
     o = new(DeleteTopicsRequest)
     o.topics = []
     n = buf[pos]
@@ -169,7 +170,7 @@ def _decode_delete_topics_request_v4(buf: memoryview, pos: int, end: int) -> Del
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topic_names")
-    o.topic_names, pos = read_compact_strings(buf, pos, end, n)
+    o.topic_names, pos = read_compact_strings(buf, pos, end, n, budget)
     (o.timeout_ms,) = _unpack_i(buf, pos)
     pos += 4
     if buf[pos] == 0:
@@ -190,10 +191,14 @@ def _encode_delete_topics_request_v4(o: DeleteTopicsRequest) -> list[Part]:
 
 
 def _read_delete_topic_state_v6(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DeleteTopicState], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 176
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DeleteTopicState] = []
     for _ in range(count):
         o = new(DeleteTopicState)
@@ -221,7 +226,7 @@ def _read_delete_topic_state_v6(
     return items, pos
 
 
-def _decode_delete_topics_request_v6(buf: memoryview, pos: int, end: int) -> DeleteTopicsRequest:
+def _decode_delete_topics_request_v6(buf: memoryview, pos: int, end: int, budget: list[int]) -> DeleteTopicsRequest:
     o = new(DeleteTopicsRequest)
     o.topic_names = []
     n = buf[pos]
@@ -231,7 +236,7 @@ def _decode_delete_topics_request_v6(buf: memoryview, pos: int, end: int) -> Del
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_delete_topic_state_v6(buf, pos, end, n)
+    o.topics, pos = _read_delete_topic_state_v6(buf, pos, end, n, budget)
     (o.timeout_ms,) = _unpack_i(buf, pos)
     pos += 4
     if buf[pos] == 0:
@@ -269,10 +274,14 @@ def _encode_delete_topics_request_v6(o: DeleteTopicsRequest) -> list[Part]:
 
 
 def _read_deletable_topic_result_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DeletableTopicResult], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 168
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DeletableTopicResult] = []
     for _ in range(count):
         o = new(DeletableTopicResult)
@@ -293,13 +302,13 @@ def _read_deletable_topic_result_v1(
     return items, pos
 
 
-def _decode_delete_topics_response_v1(buf: memoryview, pos: int, end: int) -> DeleteTopicsResponse:
+def _decode_delete_topics_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> DeleteTopicsResponse:
     o = new(DeleteTopicsResponse)
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_deletable_topic_result_v1(buf, pos, end, n)
+    o.responses, pos = _read_deletable_topic_result_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -325,10 +334,14 @@ def _encode_delete_topics_response_v1(o: DeleteTopicsResponse) -> list[Part]:
 
 
 def _read_deletable_topic_result_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DeletableTopicResult], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 168
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DeletableTopicResult] = []
     for _ in range(count):
         o = new(DeletableTopicResult)
@@ -356,7 +369,7 @@ def _read_deletable_topic_result_v4(
     return items, pos
 
 
-def _decode_delete_topics_response_v4(buf: memoryview, pos: int, end: int) -> DeleteTopicsResponse:
+def _decode_delete_topics_response_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> DeleteTopicsResponse:
     o = new(DeleteTopicsResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -367,7 +380,7 @@ def _decode_delete_topics_response_v4(buf: memoryview, pos: int, end: int) -> De
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_deletable_topic_result_v4(buf, pos, end, n)
+    o.responses, pos = _read_deletable_topic_result_v4(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -400,10 +413,14 @@ def _encode_delete_topics_response_v4(o: DeleteTopicsResponse) -> list[Part]:
 
 
 def _read_deletable_topic_result_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DeletableTopicResult], int]:
     if count * 5 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 224
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DeletableTopicResult] = []
     for _ in range(count):
         o = new(DeletableTopicResult)
@@ -443,7 +460,7 @@ def _read_deletable_topic_result_v5(
     return items, pos
 
 
-def _decode_delete_topics_response_v5(buf: memoryview, pos: int, end: int) -> DeleteTopicsResponse:
+def _decode_delete_topics_response_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> DeleteTopicsResponse:
     o = new(DeleteTopicsResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -454,7 +471,7 @@ def _decode_delete_topics_response_v5(buf: memoryview, pos: int, end: int) -> De
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_deletable_topic_result_v5(buf, pos, end, n)
+    o.responses, pos = _read_deletable_topic_result_v5(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -494,10 +511,14 @@ def _encode_delete_topics_response_v5(o: DeleteTopicsResponse) -> list[Part]:
 
 
 def _read_deletable_topic_result_v6(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DeletableTopicResult], int]:
     if count * 21 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 280
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DeletableTopicResult] = []
     for _ in range(count):
         o = new(DeletableTopicResult)
@@ -538,7 +559,7 @@ def _read_deletable_topic_result_v6(
     return items, pos
 
 
-def _decode_delete_topics_response_v6(buf: memoryview, pos: int, end: int) -> DeleteTopicsResponse:
+def _decode_delete_topics_response_v6(buf: memoryview, pos: int, end: int, budget: list[int]) -> DeleteTopicsResponse:
     o = new(DeleteTopicsResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -549,7 +570,7 @@ def _decode_delete_topics_response_v6(buf: memoryview, pos: int, end: int) -> De
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_deletable_topic_result_v6(buf, pos, end, n)
+    o.responses, pos = _read_deletable_topic_result_v6(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -169,7 +170,7 @@ class DescribeAclsResponse(Message):
         self.resources = [] if resources is EMPTY else resources
 
 
-def _decode_describe_acls_request_v1(buf: memoryview, pos: int, end: int) -> DescribeAclsRequest:
+def _decode_describe_acls_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeAclsRequest:
     o = new(DescribeAclsRequest)
     o.resource_type_filter, n = _unpack_bh(buf, pos)
     pos += 3
@@ -236,7 +237,7 @@ def _encode_describe_acls_request_v1(o: DescribeAclsRequest) -> list[Part]:
     return [out]
 
 
-def _decode_describe_acls_request_v2(buf: memoryview, pos: int, end: int) -> DescribeAclsRequest:
+def _decode_describe_acls_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeAclsRequest:
     o = new(DescribeAclsRequest)
     (o.resource_type_filter,) = _unpack_b(buf, pos)
     pos += 1
@@ -321,10 +322,14 @@ def _encode_describe_acls_request_v2(o: DescribeAclsRequest) -> list[Part]:
 
 
 def _read_acl_description_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AclDescription], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AclDescription] = []
     for _ in range(count):
         o = new(AclDescription)
@@ -353,10 +358,14 @@ def _read_acl_description_v1(
 
 
 def _read_describe_acls_resource_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeAclsResource], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 200
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeAclsResource] = []
     for _ in range(count):
         o = new(DescribeAclsResource)
@@ -373,12 +382,12 @@ def _read_describe_acls_resource_v1(
         pos += 5
         if n < 0:
             raise unexpected_null(pos, "acls")
-        o.acls, pos = _read_acl_description_v1(buf, pos, end, n)
+        o.acls, pos = _read_acl_description_v1(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_describe_acls_response_v1(buf: memoryview, pos: int, end: int) -> DescribeAclsResponse:
+def _decode_describe_acls_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeAclsResponse:
     o = new(DescribeAclsResponse)
     o.throttle_time_ms, o.error_code, n = _unpack_ihh(buf, pos)
     pos += 8
@@ -394,7 +403,7 @@ def _decode_describe_acls_response_v1(buf: memoryview, pos: int, end: int) -> De
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "resources")
-    o.resources, pos = _read_describe_acls_resource_v1(buf, pos, end, n)
+    o.resources, pos = _read_describe_acls_resource_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -443,10 +452,14 @@ def _encode_describe_acls_response_v1(o: DescribeAclsResponse) -> list[Part]:
 
 
 def _read_acl_description_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AclDescription], int]:
     if count * 5 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AclDescription] = []
     for _ in range(count):
         o = new(AclDescription)
@@ -485,10 +498,14 @@ def _read_acl_description_v2(
 
 
 def _read_describe_acls_resource_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeAclsResource], int]:
     if count * 5 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 200
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeAclsResource] = []
     for _ in range(count):
         o = new(DescribeAclsResource)
@@ -515,7 +532,7 @@ def _read_describe_acls_resource_v2(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "acls")
-        o.acls, pos = _read_acl_description_v2(buf, pos, end, n)
+        o.acls, pos = _read_acl_description_v2(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -524,7 +541,7 @@ def _read_describe_acls_resource_v2(
     return items, pos
 
 
-def _decode_describe_acls_response_v2(buf: memoryview, pos: int, end: int) -> DescribeAclsResponse:
+def _decode_describe_acls_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeAclsResponse:
     o = new(DescribeAclsResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -548,7 +565,7 @@ def _decode_describe_acls_response_v2(buf: memoryview, pos: int, end: int) -> De
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "resources")
-    o.resources, pos = _read_describe_acls_resource_v2(buf, pos, end, n)
+    o.resources, pos = _read_describe_acls_resource_v2(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -175,10 +176,14 @@ class DescribeClientQuotasResponse(Message):
 
 
 def _read_component_data_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ComponentData], int]:
     if count * 5 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ComponentData] = []
     for _ in range(count):
         o = new(ComponentData)
@@ -205,13 +210,13 @@ def _read_component_data_v0(
     return items, pos
 
 
-def _decode_describe_client_quotas_request_v0(buf: memoryview, pos: int, end: int) -> DescribeClientQuotasRequest:
+def _decode_describe_client_quotas_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeClientQuotasRequest:
     o = new(DescribeClientQuotasRequest)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "components")
-    o.components, pos = _read_component_data_v0(buf, pos, end, n)
+    o.components, pos = _read_component_data_v0(buf, pos, end, n, budget)
     o.strict = buf[pos] != 0
     pos += 1
     return o
@@ -245,10 +250,14 @@ def _encode_describe_client_quotas_request_v0(o: DescribeClientQuotasRequest) ->
 
 
 def _read_component_data_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ComponentData], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ComponentData] = []
     for _ in range(count):
         o = new(ComponentData)
@@ -287,7 +296,7 @@ def _read_component_data_v1(
     return items, pos
 
 
-def _decode_describe_client_quotas_request_v1(buf: memoryview, pos: int, end: int) -> DescribeClientQuotasRequest:
+def _decode_describe_client_quotas_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeClientQuotasRequest:
     o = new(DescribeClientQuotasRequest)
     n = buf[pos]
     pos += 1
@@ -296,7 +305,7 @@ def _decode_describe_client_quotas_request_v1(buf: memoryview, pos: int, end: in
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "components")
-    o.components, pos = _read_component_data_v1(buf, pos, end, n)
+    o.components, pos = _read_component_data_v1(buf, pos, end, n, budget)
     o.strict = buf[pos] != 0
     pos += 1
     if buf[pos] == 0:
@@ -336,10 +345,14 @@ def _encode_describe_client_quotas_request_v1(o: DescribeClientQuotasRequest) ->
 
 
 def _read_entity_data_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[EntityData], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 176
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[EntityData] = []
     for _ in range(count):
         o = new(EntityData)
@@ -367,10 +380,14 @@ def _read_entity_data_v0(
 
 
 def _read_value_data_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ValueData], int]:
     if count * 10 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 144
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ValueData] = []
     for _ in range(count):
         o = new(ValueData)
@@ -390,10 +407,14 @@ def _read_value_data_v0(
 
 
 def _read_entry_data_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[EntryData], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[EntryData] = []
     for _ in range(count):
         o = new(EntryData)
@@ -401,17 +422,17 @@ def _read_entry_data_v0(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "entity")
-        o.entity, pos = _read_entity_data_v0(buf, pos, end, n)
+        o.entity, pos = _read_entity_data_v0(buf, pos, end, n, budget)
         (n,) = _unpack_i(buf, pos)
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "values")
-        o.values, pos = _read_value_data_v0(buf, pos, end, n)
+        o.values, pos = _read_value_data_v0(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_describe_client_quotas_response_v0(buf: memoryview, pos: int, end: int) -> DescribeClientQuotasResponse:
+def _decode_describe_client_quotas_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeClientQuotasResponse:
     o = new(DescribeClientQuotasResponse)
     o.throttle_time_ms, o.error_code, n = _unpack_ihh(buf, pos)
     pos += 8
@@ -428,7 +449,7 @@ def _decode_describe_client_quotas_response_v0(buf: memoryview, pos: int, end: i
     if n < 0:
         o.entries = None
     else:
-        o.entries, pos = _read_entry_data_v0(buf, pos, end, n)
+        o.entries, pos = _read_entry_data_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -494,10 +515,14 @@ def _encode_describe_client_quotas_response_v0(o: DescribeClientQuotasResponse) 
 
 
 def _read_entity_data_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[EntityData], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 176
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[EntityData] = []
     for _ in range(count):
         o = new(EntityData)
@@ -535,10 +560,14 @@ def _read_entity_data_v1(
 
 
 def _read_value_data_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ValueData], int]:
     if count * 10 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 144
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ValueData] = []
     for _ in range(count):
         o = new(ValueData)
@@ -565,10 +594,14 @@ def _read_value_data_v1(
 
 
 def _read_entry_data_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[EntryData], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[EntryData] = []
     for _ in range(count):
         o = new(EntryData)
@@ -579,7 +612,7 @@ def _read_entry_data_v1(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "entity")
-        o.entity, pos = _read_entity_data_v1(buf, pos, end, n)
+        o.entity, pos = _read_entity_data_v1(buf, pos, end, n, budget)
         n = buf[pos]
         pos += 1
         if n > 127:
@@ -587,7 +620,7 @@ def _read_entry_data_v1(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "values")
-        o.values, pos = _read_value_data_v1(buf, pos, end, n)
+        o.values, pos = _read_value_data_v1(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -596,7 +629,7 @@ def _read_entry_data_v1(
     return items, pos
 
 
-def _decode_describe_client_quotas_response_v1(buf: memoryview, pos: int, end: int) -> DescribeClientQuotasResponse:
+def _decode_describe_client_quotas_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeClientQuotasResponse:
     o = new(DescribeClientQuotasResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -621,7 +654,7 @@ def _decode_describe_client_quotas_response_v1(buf: memoryview, pos: int, end: i
     if n < 0:
         o.entries = None
     else:
-        o.entries, pos = _read_entry_data_v1(buf, pos, end, n)
+        o.entries, pos = _read_entry_data_v1(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

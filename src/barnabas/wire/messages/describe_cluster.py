@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -141,7 +142,7 @@ class DescribeClusterResponse(Message):
         self.cluster_authorized_operations = cluster_authorized_operations  # bit set; the minimum when not asked for
 
 
-def _decode_describe_cluster_request_v0(buf: memoryview, pos: int, end: int) -> DescribeClusterRequest:
+def _decode_describe_cluster_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeClusterRequest:
     o = new(DescribeClusterRequest)
     o.endpoint_type = 1
     o.include_fenced_brokers = False
@@ -161,7 +162,7 @@ def _encode_describe_cluster_request_v0(o: DescribeClusterRequest) -> list[Part]
     return [out]
 
 
-def _decode_describe_cluster_request_v1(buf: memoryview, pos: int, end: int) -> DescribeClusterRequest:
+def _decode_describe_cluster_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeClusterRequest:
     o = new(DescribeClusterRequest)
     o.include_fenced_brokers = False
     o.include_cluster_authorized_operations, o.endpoint_type = _unpack_tb(buf, pos)
@@ -180,7 +181,7 @@ def _encode_describe_cluster_request_v1(o: DescribeClusterRequest) -> list[Part]
     return [out]
 
 
-def _decode_describe_cluster_request_v2(buf: memoryview, pos: int, end: int) -> DescribeClusterRequest:
+def _decode_describe_cluster_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeClusterRequest:
     o = new(DescribeClusterRequest)
     o.include_cluster_authorized_operations, o.endpoint_type, o.include_fenced_brokers = _unpack_tbt(buf, pos)
     pos += 3
@@ -199,10 +200,14 @@ def _encode_describe_cluster_request_v2(o: DescribeClusterRequest) -> list[Part]
 
 
 def _read_describe_cluster_broker_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeClusterBroker], int]:
     if count * 11 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 264
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeClusterBroker] = []
     for _ in range(count):
         o = new(DescribeClusterBroker)
@@ -244,7 +249,7 @@ def _read_describe_cluster_broker_v0(
     return items, pos
 
 
-def _decode_describe_cluster_response_v0(buf: memoryview, pos: int, end: int) -> DescribeClusterResponse:
+def _decode_describe_cluster_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeClusterResponse:
     o = new(DescribeClusterResponse)
     o.endpoint_type = 1
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
@@ -283,7 +288,7 @@ def _decode_describe_cluster_response_v0(buf: memoryview, pos: int, end: int) ->
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "brokers")
-    o.brokers, pos = _read_describe_cluster_broker_v0(buf, pos, end, n)
+    o.brokers, pos = _read_describe_cluster_broker_v0(buf, pos, end, n, budget)
     (o.cluster_authorized_operations,) = _unpack_i(buf, pos)
     pos += 4
     if buf[pos] == 0:
@@ -336,7 +341,7 @@ def _encode_describe_cluster_response_v0(o: DescribeClusterResponse) -> list[Par
     return [out]
 
 
-def _decode_describe_cluster_response_v1(buf: memoryview, pos: int, end: int) -> DescribeClusterResponse:
+def _decode_describe_cluster_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeClusterResponse:
     o = new(DescribeClusterResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -376,7 +381,7 @@ def _decode_describe_cluster_response_v1(buf: memoryview, pos: int, end: int) ->
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "brokers")
-    o.brokers, pos = _read_describe_cluster_broker_v0(buf, pos, end, n)
+    o.brokers, pos = _read_describe_cluster_broker_v0(buf, pos, end, n, budget)
     (o.cluster_authorized_operations,) = _unpack_i(buf, pos)
     pos += 4
     if buf[pos] == 0:
@@ -411,10 +416,14 @@ def _encode_describe_cluster_response_v1(o: DescribeClusterResponse) -> list[Par
 
 
 def _read_describe_cluster_broker_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeClusterBroker], int]:
     if count * 12 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 264
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeClusterBroker] = []
     for _ in range(count):
         o = new(DescribeClusterBroker)
@@ -457,7 +466,7 @@ def _read_describe_cluster_broker_v2(
     return items, pos
 
 
-def _decode_describe_cluster_response_v2(buf: memoryview, pos: int, end: int) -> DescribeClusterResponse:
+def _decode_describe_cluster_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeClusterResponse:
     o = new(DescribeClusterResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -497,7 +506,7 @@ def _decode_describe_cluster_response_v2(buf: memoryview, pos: int, end: int) ->
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "brokers")
-    o.brokers, pos = _read_describe_cluster_broker_v2(buf, pos, end, n)
+    o.brokers, pos = _read_describe_cluster_broker_v2(buf, pos, end, n, budget)
     (o.cluster_authorized_operations,) = _unpack_i(buf, pos)
     pos += 4
     if buf[pos] == 0:

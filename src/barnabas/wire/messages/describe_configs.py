@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_compact_strings,
     read_long_string_length,
@@ -219,10 +220,14 @@ class DescribeConfigsResponse(Message):
 
 
 def _read_describe_configs_resource_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeConfigsResource], int]:
     if count * 7 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeConfigsResource] = []
     for _ in range(count):
         o = new(DescribeConfigsResource)
@@ -240,19 +245,19 @@ def _read_describe_configs_resource_v1(
         if n < 0:
             o.configuration_keys = None
         else:
-            o.configuration_keys, pos = read_strings(buf, pos, end, n)
+            o.configuration_keys, pos = read_strings(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_describe_configs_request_v1(buf: memoryview, pos: int, end: int) -> DescribeConfigsRequest:
+def _decode_describe_configs_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeConfigsRequest:
     o = new(DescribeConfigsRequest)
     o.include_documentation = False
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "resources")
-    o.resources, pos = _read_describe_configs_resource_v1(buf, pos, end, n)
+    o.resources, pos = _read_describe_configs_resource_v1(buf, pos, end, n, budget)
     o.include_synonyms = buf[pos] != 0
     pos += 1
     return o
@@ -284,13 +289,13 @@ def _encode_describe_configs_request_v1(o: DescribeConfigsRequest) -> list[Part]
     return [out]
 
 
-def _decode_describe_configs_request_v3(buf: memoryview, pos: int, end: int) -> DescribeConfigsRequest:
+def _decode_describe_configs_request_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeConfigsRequest:
     o = new(DescribeConfigsRequest)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "resources")
-    o.resources, pos = _read_describe_configs_resource_v1(buf, pos, end, n)
+    o.resources, pos = _read_describe_configs_resource_v1(buf, pos, end, n, budget)
     o.include_synonyms, o.include_documentation = _unpack_tt(buf, pos)
     pos += 2
     return o
@@ -306,10 +311,14 @@ def _encode_describe_configs_request_v3(o: DescribeConfigsRequest) -> list[Part]
 
 
 def _read_describe_configs_resource_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeConfigsResource], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeConfigsResource] = []
     for _ in range(count):
         o = new(DescribeConfigsResource)
@@ -335,7 +344,7 @@ def _read_describe_configs_resource_v4(
         if n < 0:
             o.configuration_keys = None
         else:
-            o.configuration_keys, pos = read_compact_strings(buf, pos, end, n)
+            o.configuration_keys, pos = read_compact_strings(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -344,7 +353,7 @@ def _read_describe_configs_resource_v4(
     return items, pos
 
 
-def _decode_describe_configs_request_v4(buf: memoryview, pos: int, end: int) -> DescribeConfigsRequest:
+def _decode_describe_configs_request_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeConfigsRequest:
     o = new(DescribeConfigsRequest)
     n = buf[pos]
     pos += 1
@@ -353,7 +362,7 @@ def _decode_describe_configs_request_v4(buf: memoryview, pos: int, end: int) -> 
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "resources")
-    o.resources, pos = _read_describe_configs_resource_v4(buf, pos, end, n)
+    o.resources, pos = _read_describe_configs_resource_v4(buf, pos, end, n, budget)
     o.include_synonyms, o.include_documentation = _unpack_tt(buf, pos)
     pos += 2
     if buf[pos] == 0:
@@ -392,10 +401,14 @@ def _encode_describe_configs_request_v4(o: DescribeConfigsRequest) -> list[Part]
 
 
 def _read_describe_configs_synonym_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeConfigsSynonym], int]:
     if count * 5 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeConfigsSynonym] = []
     for _ in range(count):
         o = new(DescribeConfigsSynonym)
@@ -425,10 +438,14 @@ def _read_describe_configs_synonym_v1(
 
 
 def _read_describe_configs_resource_result_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeConfigsResourceResult], int]:
     if count * 11 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 288
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeConfigsResourceResult] = []
     for _ in range(count):
         o = new(DescribeConfigsResourceResult)
@@ -457,16 +474,20 @@ def _read_describe_configs_resource_result_v1(
         pos += 7
         if n < 0:
             raise unexpected_null(pos, "synonyms")
-        o.synonyms, pos = _read_describe_configs_synonym_v1(buf, pos, end, n)
+        o.synonyms, pos = _read_describe_configs_synonym_v1(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
 def _read_describe_configs_result_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeConfigsResult], int]:
     if count * 11 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 296
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeConfigsResult] = []
     for _ in range(count):
         o = new(DescribeConfigsResult)
@@ -493,18 +514,18 @@ def _read_describe_configs_result_v1(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "configs")
-        o.configs, pos = _read_describe_configs_resource_result_v1(buf, pos, end, n)
+        o.configs, pos = _read_describe_configs_resource_result_v1(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_describe_configs_response_v1(buf: memoryview, pos: int, end: int) -> DescribeConfigsResponse:
+def _decode_describe_configs_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeConfigsResponse:
     o = new(DescribeConfigsResponse)
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "results")
-    o.results, pos = _read_describe_configs_result_v1(buf, pos, end, n)
+    o.results, pos = _read_describe_configs_result_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -578,10 +599,14 @@ def _encode_describe_configs_response_v1(o: DescribeConfigsResponse) -> list[Par
 
 
 def _read_describe_configs_resource_result_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeConfigsResourceResult], int]:
     if count * 14 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 344
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeConfigsResourceResult] = []
     for _ in range(count):
         o = new(DescribeConfigsResourceResult)
@@ -608,7 +633,7 @@ def _read_describe_configs_resource_result_v3(
         pos += 7
         if n < 0:
             raise unexpected_null(pos, "synonyms")
-        o.synonyms, pos = _read_describe_configs_synonym_v1(buf, pos, end, n)
+        o.synonyms, pos = _read_describe_configs_synonym_v1(buf, pos, end, n, budget)
         o.config_type, n = _unpack_bh(buf, pos)
         pos += 3
         if n < 0:
@@ -624,10 +649,14 @@ def _read_describe_configs_resource_result_v3(
 
 
 def _read_describe_configs_result_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeConfigsResult], int]:
     if count * 11 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 296
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeConfigsResult] = []
     for _ in range(count):
         o = new(DescribeConfigsResult)
@@ -654,18 +683,18 @@ def _read_describe_configs_result_v3(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "configs")
-        o.configs, pos = _read_describe_configs_resource_result_v3(buf, pos, end, n)
+        o.configs, pos = _read_describe_configs_resource_result_v3(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_describe_configs_response_v3(buf: memoryview, pos: int, end: int) -> DescribeConfigsResponse:
+def _decode_describe_configs_response_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeConfigsResponse:
     o = new(DescribeConfigsResponse)
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "results")
-    o.results, pos = _read_describe_configs_result_v3(buf, pos, end, n)
+    o.results, pos = _read_describe_configs_result_v3(buf, pos, end, n, budget)
     return o
 
 
@@ -728,10 +757,14 @@ def _encode_describe_configs_response_v3(o: DescribeConfigsResponse) -> list[Par
 
 
 def _read_describe_configs_synonym_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeConfigsSynonym], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeConfigsSynonym] = []
     for _ in range(count):
         o = new(DescribeConfigsSynonym)
@@ -771,10 +804,14 @@ def _read_describe_configs_synonym_v4(
 
 
 def _read_describe_configs_resource_result_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeConfigsResourceResult], int]:
     if count * 9 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 344
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeConfigsResourceResult] = []
     for _ in range(count):
         o = new(DescribeConfigsResourceResult)
@@ -812,7 +849,7 @@ def _read_describe_configs_resource_result_v4(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "synonyms")
-        o.synonyms, pos = _read_describe_configs_synonym_v4(buf, pos, end, n)
+        o.synonyms, pos = _read_describe_configs_synonym_v4(buf, pos, end, n, budget)
         (o.config_type,) = _unpack_b(buf, pos)
         pos += 1
         n = buf[pos]
@@ -837,10 +874,14 @@ def _read_describe_configs_resource_result_v4(
 
 
 def _read_describe_configs_result_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeConfigsResult], int]:
     if count * 7 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 296
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeConfigsResult] = []
     for _ in range(count):
         o = new(DescribeConfigsResult)
@@ -880,7 +921,7 @@ def _read_describe_configs_result_v4(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "configs")
-        o.configs, pos = _read_describe_configs_resource_result_v4(buf, pos, end, n)
+        o.configs, pos = _read_describe_configs_resource_result_v4(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -889,7 +930,7 @@ def _read_describe_configs_result_v4(
     return items, pos
 
 
-def _decode_describe_configs_response_v4(buf: memoryview, pos: int, end: int) -> DescribeConfigsResponse:
+def _decode_describe_configs_response_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeConfigsResponse:
     o = new(DescribeConfigsResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -900,7 +941,7 @@ def _decode_describe_configs_response_v4(buf: memoryview, pos: int, end: int) ->
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "results")
-    o.results, pos = _read_describe_configs_result_v4(buf, pos, end, n)
+    o.results, pos = _read_describe_configs_result_v4(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

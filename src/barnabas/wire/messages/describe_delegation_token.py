@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -171,10 +172,14 @@ class DescribeDelegationTokenResponse(Message):
 
 
 def _read_describe_delegation_token_owner_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeDelegationTokenOwner], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 176
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeDelegationTokenOwner] = []
     for _ in range(count):
         o = new(DescribeDelegationTokenOwner)
@@ -200,14 +205,14 @@ def _read_describe_delegation_token_owner_v1(
     return items, pos
 
 
-def _decode_describe_delegation_token_request_v1(buf: memoryview, pos: int, end: int) -> DescribeDelegationTokenRequest:
+def _decode_describe_delegation_token_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeDelegationTokenRequest:
     o = new(DescribeDelegationTokenRequest)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         o.owners = None
     else:
-        o.owners, pos = _read_describe_delegation_token_owner_v1(buf, pos, end, n)
+        o.owners, pos = _read_describe_delegation_token_owner_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -238,10 +243,14 @@ def _encode_describe_delegation_token_request_v1(o: DescribeDelegationTokenReque
 
 
 def _read_describe_delegation_token_owner_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeDelegationTokenOwner], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 176
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeDelegationTokenOwner] = []
     for _ in range(count):
         o = new(DescribeDelegationTokenOwner)
@@ -277,7 +286,7 @@ def _read_describe_delegation_token_owner_v2(
     return items, pos
 
 
-def _decode_describe_delegation_token_request_v2(buf: memoryview, pos: int, end: int) -> DescribeDelegationTokenRequest:
+def _decode_describe_delegation_token_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeDelegationTokenRequest:
     o = new(DescribeDelegationTokenRequest)
     n = buf[pos]
     pos += 1
@@ -287,7 +296,7 @@ def _decode_describe_delegation_token_request_v2(buf: memoryview, pos: int, end:
     if n < 0:
         o.owners = None
     else:
-        o.owners, pos = _read_describe_delegation_token_owner_v2(buf, pos, end, n)
+        o.owners, pos = _read_describe_delegation_token_owner_v2(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -323,10 +332,14 @@ def _encode_describe_delegation_token_request_v2(o: DescribeDelegationTokenReque
 
 
 def _read_described_delegation_token_renewer_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribedDelegationTokenRenewer], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 176
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribedDelegationTokenRenewer] = []
     for _ in range(count):
         o = new(DescribedDelegationTokenRenewer)
@@ -353,10 +366,14 @@ def _read_described_delegation_token_renewer_v1(
 
 
 def _read_described_delegation_token_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribedDelegationToken], int]:
     if count * 38 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 496
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribedDelegationToken] = []
     for _ in range(count):
         o = new(DescribedDelegationToken)
@@ -402,18 +419,18 @@ def _read_described_delegation_token_v1(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "renewers")
-        o.renewers, pos = _read_described_delegation_token_renewer_v1(buf, pos, end, n)
+        o.renewers, pos = _read_described_delegation_token_renewer_v1(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_describe_delegation_token_response_v1(buf: memoryview, pos: int, end: int) -> DescribeDelegationTokenResponse:
+def _decode_describe_delegation_token_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeDelegationTokenResponse:
     o = new(DescribeDelegationTokenResponse)
     o.error_code, n = _unpack_hi(buf, pos)
     pos += 6
     if n < 0:
         raise unexpected_null(pos, "tokens")
-    o.tokens, pos = _read_described_delegation_token_v1(buf, pos, end, n)
+    o.tokens, pos = _read_described_delegation_token_v1(buf, pos, end, n, budget)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
     return o
@@ -467,10 +484,14 @@ def _encode_describe_delegation_token_response_v1(o: DescribeDelegationTokenResp
 
 
 def _read_described_delegation_token_renewer_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribedDelegationTokenRenewer], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 176
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribedDelegationTokenRenewer] = []
     for _ in range(count):
         o = new(DescribedDelegationTokenRenewer)
@@ -507,10 +528,14 @@ def _read_described_delegation_token_renewer_v2(
 
 
 def _read_described_delegation_token_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribedDelegationToken], int]:
     if count * 30 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 496
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribedDelegationToken] = []
     for _ in range(count):
         o = new(DescribedDelegationToken)
@@ -573,7 +598,7 @@ def _read_described_delegation_token_v2(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "renewers")
-        o.renewers, pos = _read_described_delegation_token_renewer_v2(buf, pos, end, n)
+        o.renewers, pos = _read_described_delegation_token_renewer_v2(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -582,7 +607,7 @@ def _read_described_delegation_token_v2(
     return items, pos
 
 
-def _decode_describe_delegation_token_response_v2(buf: memoryview, pos: int, end: int) -> DescribeDelegationTokenResponse:
+def _decode_describe_delegation_token_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeDelegationTokenResponse:
     o = new(DescribeDelegationTokenResponse)
     (o.error_code,) = _unpack_h(buf, pos)
     pos += 2
@@ -593,7 +618,7 @@ def _decode_describe_delegation_token_response_v2(buf: memoryview, pos: int, end
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "tokens")
-    o.tokens, pos = _read_described_delegation_token_v2(buf, pos, end, n)
+    o.tokens, pos = _read_described_delegation_token_v2(buf, pos, end, n, budget)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
     if buf[pos] == 0:
@@ -656,10 +681,14 @@ def _encode_describe_delegation_token_response_v2(o: DescribeDelegationTokenResp
 
 
 def _read_described_delegation_token_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribedDelegationToken], int]:
     if count * 32 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 608
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribedDelegationToken] = []
     for _ in range(count):
         o = new(DescribedDelegationToken)
@@ -744,7 +773,7 @@ def _read_described_delegation_token_v3(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "renewers")
-        o.renewers, pos = _read_described_delegation_token_renewer_v2(buf, pos, end, n)
+        o.renewers, pos = _read_described_delegation_token_renewer_v2(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -753,7 +782,7 @@ def _read_described_delegation_token_v3(
     return items, pos
 
 
-def _decode_describe_delegation_token_response_v3(buf: memoryview, pos: int, end: int) -> DescribeDelegationTokenResponse:
+def _decode_describe_delegation_token_response_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeDelegationTokenResponse:
     o = new(DescribeDelegationTokenResponse)
     (o.error_code,) = _unpack_h(buf, pos)
     pos += 2
@@ -764,7 +793,7 @@ def _decode_describe_delegation_token_response_v3(buf: memoryview, pos: int, end
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "tokens")
-    o.tokens, pos = _read_described_delegation_token_v3(buf, pos, end, n)
+    o.tokens, pos = _read_described_delegation_token_v3(buf, pos, end, n, budget)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
     if buf[pos] == 0:

@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_compact_strings,
     read_long_string_length,
@@ -162,14 +163,14 @@ class DescribeGroupsResponse(Message):
         self.groups = [] if groups is EMPTY else groups
 
 
-def _decode_describe_groups_request_v0(buf: memoryview, pos: int, end: int) -> DescribeGroupsRequest:
+def _decode_describe_groups_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeGroupsRequest:
     o = new(DescribeGroupsRequest)
     o.include_authorized_operations = False
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "groups")
-    o.groups, pos = read_strings(buf, pos, end, n)
+    o.groups, pos = read_strings(buf, pos, end, n, budget)
     return o
 
 
@@ -181,13 +182,13 @@ def _encode_describe_groups_request_v0(o: DescribeGroupsRequest) -> list[Part]:
     return [out]
 
 
-def _decode_describe_groups_request_v3(buf: memoryview, pos: int, end: int) -> DescribeGroupsRequest:
+def _decode_describe_groups_request_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeGroupsRequest:
     o = new(DescribeGroupsRequest)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "groups")
-    o.groups, pos = read_strings(buf, pos, end, n)
+    o.groups, pos = read_strings(buf, pos, end, n, budget)
     o.include_authorized_operations = buf[pos] != 0
     pos += 1
     return o
@@ -202,7 +203,7 @@ def _encode_describe_groups_request_v3(o: DescribeGroupsRequest) -> list[Part]:
     return [out]
 
 
-def _decode_describe_groups_request_v5(buf: memoryview, pos: int, end: int) -> DescribeGroupsRequest:
+def _decode_describe_groups_request_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeGroupsRequest:
     o = new(DescribeGroupsRequest)
     n = buf[pos]
     pos += 1
@@ -211,7 +212,7 @@ def _decode_describe_groups_request_v5(buf: memoryview, pos: int, end: int) -> D
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "groups")
-    o.groups, pos = read_compact_strings(buf, pos, end, n)
+    o.groups, pos = read_compact_strings(buf, pos, end, n, budget)
     o.include_authorized_operations = buf[pos] != 0
     pos += 1
     if buf[pos] == 0:
@@ -232,10 +233,14 @@ def _encode_describe_groups_request_v5(o: DescribeGroupsRequest) -> list[Part]:
 
 
 def _read_described_group_member_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribedGroupMember], int]:
     if count * 14 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 344
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribedGroupMember] = []
     for _ in range(count):
         o = new(DescribedGroupMember)
@@ -290,10 +295,14 @@ def _read_described_group_member_v0(
 
 
 def _read_described_group_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribedGroup], int]:
     if count * 14 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 432
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribedGroup] = []
     for _ in range(count):
         o = new(DescribedGroup)
@@ -339,19 +348,19 @@ def _read_described_group_v0(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "members")
-        o.members, pos = _read_described_group_member_v0(buf, pos, end, n)
+        o.members, pos = _read_described_group_member_v0(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_describe_groups_response_v0(buf: memoryview, pos: int, end: int) -> DescribeGroupsResponse:
+def _decode_describe_groups_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeGroupsResponse:
     o = new(DescribeGroupsResponse)
     o.throttle_time_ms = 0
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "groups")
-    o.groups, pos = _read_described_group_v0(buf, pos, end, n)
+    o.groups, pos = _read_described_group_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -412,13 +421,13 @@ def _encode_describe_groups_response_v0(o: DescribeGroupsResponse) -> list[Part]
     return [out]
 
 
-def _decode_describe_groups_response_v1(buf: memoryview, pos: int, end: int) -> DescribeGroupsResponse:
+def _decode_describe_groups_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeGroupsResponse:
     o = new(DescribeGroupsResponse)
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "groups")
-    o.groups, pos = _read_described_group_v0(buf, pos, end, n)
+    o.groups, pos = _read_described_group_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -431,10 +440,14 @@ def _encode_describe_groups_response_v1(o: DescribeGroupsResponse) -> list[Part]
 
 
 def _read_described_group_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribedGroup], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 464
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribedGroup] = []
     for _ in range(count):
         o = new(DescribedGroup)
@@ -479,20 +492,20 @@ def _read_described_group_v3(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "members")
-        o.members, pos = _read_described_group_member_v0(buf, pos, end, n)
+        o.members, pos = _read_described_group_member_v0(buf, pos, end, n, budget)
         (o.authorized_operations,) = _unpack_i(buf, pos)
         pos += 4
         items.append(o)
     return items, pos
 
 
-def _decode_describe_groups_response_v3(buf: memoryview, pos: int, end: int) -> DescribeGroupsResponse:
+def _decode_describe_groups_response_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeGroupsResponse:
     o = new(DescribeGroupsResponse)
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "groups")
-    o.groups, pos = _read_described_group_v3(buf, pos, end, n)
+    o.groups, pos = _read_described_group_v3(buf, pos, end, n, budget)
     return o
 
 
@@ -531,10 +544,14 @@ def _encode_describe_groups_response_v3(o: DescribeGroupsResponse) -> list[Part]
 
 
 def _read_described_group_member_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribedGroupMember], int]:
     if count * 16 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 400
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribedGroupMember] = []
     for _ in range(count):
         o = new(DescribedGroupMember)
@@ -598,10 +615,14 @@ def _read_described_group_member_v4(
 
 
 def _read_described_group_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribedGroup], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 464
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribedGroup] = []
     for _ in range(count):
         o = new(DescribedGroup)
@@ -646,20 +667,20 @@ def _read_described_group_v4(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "members")
-        o.members, pos = _read_described_group_member_v4(buf, pos, end, n)
+        o.members, pos = _read_described_group_member_v4(buf, pos, end, n, budget)
         (o.authorized_operations,) = _unpack_i(buf, pos)
         pos += 4
         items.append(o)
     return items, pos
 
 
-def _decode_describe_groups_response_v4(buf: memoryview, pos: int, end: int) -> DescribeGroupsResponse:
+def _decode_describe_groups_response_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeGroupsResponse:
     o = new(DescribeGroupsResponse)
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "groups")
-    o.groups, pos = _read_described_group_v4(buf, pos, end, n)
+    o.groups, pos = _read_described_group_v4(buf, pos, end, n, budget)
     return o
 
 
@@ -730,10 +751,14 @@ def _encode_describe_groups_response_v4(o: DescribeGroupsResponse) -> list[Part]
 
 
 def _read_described_group_member_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribedGroupMember], int]:
     if count * 7 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 400
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribedGroupMember] = []
     for _ in range(count):
         o = new(DescribedGroupMember)
@@ -819,10 +844,14 @@ def _read_described_group_member_v5(
 
 
 def _read_described_group_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribedGroup], int]:
     if count * 12 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 464
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribedGroup] = []
     for _ in range(count):
         o = new(DescribedGroup)
@@ -884,7 +913,7 @@ def _read_described_group_v5(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "members")
-        o.members, pos = _read_described_group_member_v5(buf, pos, end, n)
+        o.members, pos = _read_described_group_member_v5(buf, pos, end, n, budget)
         (o.authorized_operations,) = _unpack_i(buf, pos)
         pos += 4
         if buf[pos] == 0:
@@ -895,7 +924,7 @@ def _read_described_group_v5(
     return items, pos
 
 
-def _decode_describe_groups_response_v5(buf: memoryview, pos: int, end: int) -> DescribeGroupsResponse:
+def _decode_describe_groups_response_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeGroupsResponse:
     o = new(DescribeGroupsResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -906,7 +935,7 @@ def _decode_describe_groups_response_v5(buf: memoryview, pos: int, end: int) -> 
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "groups")
-    o.groups, pos = _read_described_group_v5(buf, pos, end, n)
+    o.groups, pos = _read_described_group_v5(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -985,10 +1014,14 @@ def _encode_describe_groups_response_v5(o: DescribeGroupsResponse) -> list[Part]
 
 
 def _read_described_group_v6(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribedGroup], int]:
     if count * 13 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 520
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribedGroup] = []
     for _ in range(count):
         o = new(DescribedGroup)
@@ -1062,7 +1095,7 @@ def _read_described_group_v6(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "members")
-        o.members, pos = _read_described_group_member_v5(buf, pos, end, n)
+        o.members, pos = _read_described_group_member_v5(buf, pos, end, n, budget)
         (o.authorized_operations,) = _unpack_i(buf, pos)
         pos += 4
         if buf[pos] == 0:
@@ -1073,7 +1106,7 @@ def _read_described_group_v6(
     return items, pos
 
 
-def _decode_describe_groups_response_v6(buf: memoryview, pos: int, end: int) -> DescribeGroupsResponse:
+def _decode_describe_groups_response_v6(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeGroupsResponse:
     o = new(DescribeGroupsResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -1084,7 +1117,7 @@ def _decode_describe_groups_response_v6(buf: memoryview, pos: int, end: int) -> 
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "groups")
-    o.groups, pos = _read_described_group_v6(buf, pos, end, n)
+    o.groups, pos = _read_described_group_v6(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

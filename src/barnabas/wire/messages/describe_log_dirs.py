@@ -15,6 +15,7 @@ from barnabas.wire.primitives import (
     int32_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_int32s,
     read_long_string_length,
@@ -190,10 +191,14 @@ class DescribeLogDirsResponse(Message):
 
 
 def _read_describable_log_dir_topic_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribableLogDirTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribableLogDirTopic] = []
     for _ in range(count):
         o = new(DescribableLogDirTopic)
@@ -210,19 +215,19 @@ def _read_describable_log_dir_topic_v1(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = read_int32s(buf, pos, end, n)
+        o.partitions, pos = read_int32s(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_describe_log_dirs_request_v1(buf: memoryview, pos: int, end: int) -> DescribeLogDirsRequest:
+def _decode_describe_log_dirs_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeLogDirsRequest:
     o = new(DescribeLogDirsRequest)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         o.topics = None
     else:
-        o.topics, pos = _read_describable_log_dir_topic_v1(buf, pos, end, n)
+        o.topics, pos = _read_describable_log_dir_topic_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -252,10 +257,14 @@ def _encode_describe_log_dirs_request_v1(o: DescribeLogDirsRequest) -> list[Part
 
 
 def _read_describable_log_dir_topic_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribableLogDirTopic], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribableLogDirTopic] = []
     for _ in range(count):
         o = new(DescribableLogDirTopic)
@@ -278,7 +287,7 @@ def _read_describable_log_dir_topic_v2(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = read_int32s(buf, pos, end, n)
+        o.partitions, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -287,7 +296,7 @@ def _read_describable_log_dir_topic_v2(
     return items, pos
 
 
-def _decode_describe_log_dirs_request_v2(buf: memoryview, pos: int, end: int) -> DescribeLogDirsRequest:
+def _decode_describe_log_dirs_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeLogDirsRequest:
     o = new(DescribeLogDirsRequest)
     n = buf[pos]
     pos += 1
@@ -297,7 +306,7 @@ def _decode_describe_log_dirs_request_v2(buf: memoryview, pos: int, end: int) ->
     if n < 0:
         o.topics = None
     else:
-        o.topics, pos = _read_describable_log_dir_topic_v2(buf, pos, end, n)
+        o.topics, pos = _read_describable_log_dir_topic_v2(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -332,10 +341,14 @@ def _encode_describe_log_dirs_request_v2(o: DescribeLogDirsRequest) -> list[Part
 
 
 def _read_describe_log_dirs_partition_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeLogDirsPartition], int]:
     if count * 21 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 176
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeLogDirsPartition] = []
     for _ in range(count):
         o = new(DescribeLogDirsPartition)
@@ -346,10 +359,14 @@ def _read_describe_log_dirs_partition_v1(
 
 
 def _read_describe_log_dirs_topic_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeLogDirsTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeLogDirsTopic] = []
     for _ in range(count):
         o = new(DescribeLogDirsTopic)
@@ -366,16 +383,20 @@ def _read_describe_log_dirs_topic_v1(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_describe_log_dirs_partition_v1(buf, pos, end, n)
+        o.partitions, pos = _read_describe_log_dirs_partition_v1(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
 def _read_describe_log_dirs_result_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeLogDirsResult], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 248
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeLogDirsResult] = []
     for _ in range(count):
         o = new(DescribeLogDirsResult)
@@ -395,19 +416,19 @@ def _read_describe_log_dirs_result_v1(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "topics")
-        o.topics, pos = _read_describe_log_dirs_topic_v1(buf, pos, end, n)
+        o.topics, pos = _read_describe_log_dirs_topic_v1(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_describe_log_dirs_response_v1(buf: memoryview, pos: int, end: int) -> DescribeLogDirsResponse:
+def _decode_describe_log_dirs_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeLogDirsResponse:
     o = new(DescribeLogDirsResponse)
     o.error_code = 0
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "results")
-    o.results, pos = _read_describe_log_dirs_result_v1(buf, pos, end, n)
+    o.results, pos = _read_describe_log_dirs_result_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -453,10 +474,14 @@ def _encode_describe_log_dirs_response_v1(o: DescribeLogDirsResponse) -> list[Pa
 
 
 def _read_describe_log_dirs_partition_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeLogDirsPartition], int]:
     if count * 22 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 176
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeLogDirsPartition] = []
     for _ in range(count):
         o = new(DescribeLogDirsPartition)
@@ -471,10 +496,14 @@ def _read_describe_log_dirs_partition_v2(
 
 
 def _read_describe_log_dirs_topic_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeLogDirsTopic], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeLogDirsTopic] = []
     for _ in range(count):
         o = new(DescribeLogDirsTopic)
@@ -497,7 +526,7 @@ def _read_describe_log_dirs_topic_v2(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_describe_log_dirs_partition_v2(buf, pos, end, n)
+        o.partitions, pos = _read_describe_log_dirs_partition_v2(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -507,10 +536,14 @@ def _read_describe_log_dirs_topic_v2(
 
 
 def _read_describe_log_dirs_result_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeLogDirsResult], int]:
     if count * 5 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 248
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeLogDirsResult] = []
     for _ in range(count):
         o = new(DescribeLogDirsResult)
@@ -538,7 +571,7 @@ def _read_describe_log_dirs_result_v2(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "topics")
-        o.topics, pos = _read_describe_log_dirs_topic_v2(buf, pos, end, n)
+        o.topics, pos = _read_describe_log_dirs_topic_v2(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -547,7 +580,7 @@ def _read_describe_log_dirs_result_v2(
     return items, pos
 
 
-def _decode_describe_log_dirs_response_v2(buf: memoryview, pos: int, end: int) -> DescribeLogDirsResponse:
+def _decode_describe_log_dirs_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeLogDirsResponse:
     o = new(DescribeLogDirsResponse)
     o.error_code = 0
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
@@ -559,7 +592,7 @@ def _decode_describe_log_dirs_response_v2(buf: memoryview, pos: int, end: int) -
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "results")
-    o.results, pos = _read_describe_log_dirs_result_v2(buf, pos, end, n)
+    o.results, pos = _read_describe_log_dirs_result_v2(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -614,7 +647,7 @@ def _encode_describe_log_dirs_response_v2(o: DescribeLogDirsResponse) -> list[Pa
     return [out]
 
 
-def _decode_describe_log_dirs_response_v3(buf: memoryview, pos: int, end: int) -> DescribeLogDirsResponse:
+def _decode_describe_log_dirs_response_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeLogDirsResponse:
     o = new(DescribeLogDirsResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -625,7 +658,7 @@ def _decode_describe_log_dirs_response_v3(buf: memoryview, pos: int, end: int) -
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "results")
-    o.results, pos = _read_describe_log_dirs_result_v2(buf, pos, end, n)
+    o.results, pos = _read_describe_log_dirs_result_v2(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -644,10 +677,14 @@ def _encode_describe_log_dirs_response_v3(o: DescribeLogDirsResponse) -> list[Pa
 
 
 def _read_describe_log_dirs_result_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeLogDirsResult], int]:
     if count * 21 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 312
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeLogDirsResult] = []
     for _ in range(count):
         o = new(DescribeLogDirsResult)
@@ -673,7 +710,7 @@ def _read_describe_log_dirs_result_v4(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "topics")
-        o.topics, pos = _read_describe_log_dirs_topic_v2(buf, pos, end, n)
+        o.topics, pos = _read_describe_log_dirs_topic_v2(buf, pos, end, n, budget)
         o.total_bytes, o.usable_bytes = _unpack_qq(buf, pos)
         pos += 16
         if buf[pos] == 0:
@@ -684,7 +721,7 @@ def _read_describe_log_dirs_result_v4(
     return items, pos
 
 
-def _decode_describe_log_dirs_response_v4(buf: memoryview, pos: int, end: int) -> DescribeLogDirsResponse:
+def _decode_describe_log_dirs_response_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeLogDirsResponse:
     o = new(DescribeLogDirsResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -695,7 +732,7 @@ def _decode_describe_log_dirs_response_v4(buf: memoryview, pos: int, end: int) -
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "results")
-    o.results, pos = _read_describe_log_dirs_result_v4(buf, pos, end, n)
+    o.results, pos = _read_describe_log_dirs_result_v4(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -730,10 +767,14 @@ def _encode_describe_log_dirs_response_v4(o: DescribeLogDirsResponse) -> list[Pa
 
 
 def _read_describe_log_dirs_result_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeLogDirsResult], int]:
     if count * 22 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 312
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeLogDirsResult] = []
     for _ in range(count):
         o = new(DescribeLogDirsResult)
@@ -758,7 +799,7 @@ def _read_describe_log_dirs_result_v5(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "topics")
-        o.topics, pos = _read_describe_log_dirs_topic_v2(buf, pos, end, n)
+        o.topics, pos = _read_describe_log_dirs_topic_v2(buf, pos, end, n, budget)
         o.total_bytes, o.usable_bytes, o.is_cordoned = _unpack_qqt(buf, pos)
         pos += 17
         if buf[pos] == 0:
@@ -769,7 +810,7 @@ def _read_describe_log_dirs_result_v5(
     return items, pos
 
 
-def _decode_describe_log_dirs_response_v5(buf: memoryview, pos: int, end: int) -> DescribeLogDirsResponse:
+def _decode_describe_log_dirs_response_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeLogDirsResponse:
     o = new(DescribeLogDirsResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -780,7 +821,7 @@ def _decode_describe_log_dirs_response_v5(buf: memoryview, pos: int, end: int) -
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "results")
-    o.results, pos = _read_describe_log_dirs_result_v5(buf, pos, end, n)
+    o.results, pos = _read_describe_log_dirs_result_v5(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -15,6 +15,7 @@ from barnabas.wire.primitives import (
     int32_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_int32s,
     read_long_string_length,
@@ -176,10 +177,14 @@ class DescribeProducersResponse(Message):
 
 
 def _read_topic_request_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicRequest], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicRequest] = []
     for _ in range(count):
         o = new(TopicRequest)
@@ -202,7 +207,7 @@ def _read_topic_request_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partition_indexes")
-        o.partition_indexes, pos = read_int32s(buf, pos, end, n)
+        o.partition_indexes, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -211,7 +216,7 @@ def _read_topic_request_v0(
     return items, pos
 
 
-def _decode_describe_producers_request_v0(buf: memoryview, pos: int, end: int) -> DescribeProducersRequest:
+def _decode_describe_producers_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeProducersRequest:
     o = new(DescribeProducersRequest)
     n = buf[pos]
     pos += 1
@@ -220,7 +225,7 @@ def _decode_describe_producers_request_v0(buf: memoryview, pos: int, end: int) -
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_topic_request_v0(buf, pos, end, n)
+    o.topics, pos = _read_topic_request_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -252,10 +257,14 @@ def _encode_describe_producers_request_v0(o: DescribeProducersRequest) -> list[P
 
 
 def _read_producer_state_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ProducerState], int]:
     if count * 37 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 288
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ProducerState] = []
     for _ in range(count):
         o = new(ProducerState)
@@ -270,10 +279,14 @@ def _read_producer_state_v0(
 
 
 def _read_partition_response_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[PartitionResponse], int]:
     if count * 9 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 264
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[PartitionResponse] = []
     for _ in range(count):
         o = new(PartitionResponse)
@@ -299,7 +312,7 @@ def _read_partition_response_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "active_producers")
-        o.active_producers, pos = _read_producer_state_v0(buf, pos, end, n)
+        o.active_producers, pos = _read_producer_state_v0(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -309,10 +322,14 @@ def _read_partition_response_v0(
 
 
 def _read_topic_response_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicResponse], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicResponse] = []
     for _ in range(count):
         o = new(TopicResponse)
@@ -335,7 +352,7 @@ def _read_topic_response_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_partition_response_v0(buf, pos, end, n)
+        o.partitions, pos = _read_partition_response_v0(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -344,7 +361,7 @@ def _read_topic_response_v0(
     return items, pos
 
 
-def _decode_describe_producers_response_v0(buf: memoryview, pos: int, end: int) -> DescribeProducersResponse:
+def _decode_describe_producers_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeProducersResponse:
     o = new(DescribeProducersResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -355,7 +372,7 @@ def _decode_describe_producers_response_v0(buf: memoryview, pos: int, end: int) 
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_topic_response_v0(buf, pos, end, n)
+    o.topics, pos = _read_topic_response_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

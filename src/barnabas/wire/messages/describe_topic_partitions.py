@@ -17,6 +17,7 @@ from barnabas.wire.primitives import (
     int32_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_int32s,
     read_long_string_length,
@@ -208,10 +209,14 @@ class DescribeTopicPartitionsResponse(Message):
 
 
 def _read_topic_request_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicRequest], int]:
     if count * 2 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 112
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicRequest] = []
     for _ in range(count):
         o = new(TopicRequest)
@@ -236,10 +241,14 @@ def _read_topic_request_v0(
 
 
 def _read_cursor_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[Cursor], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 152
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[Cursor] = []
     for _ in range(count):
         o = new(Cursor)
@@ -265,7 +274,7 @@ def _read_cursor_v0(
     return items, pos
 
 
-def _decode_describe_topic_partitions_request_v0(buf: memoryview, pos: int, end: int) -> DescribeTopicPartitionsRequest:
+def _decode_describe_topic_partitions_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeTopicPartitionsRequest:
     o = new(DescribeTopicPartitionsRequest)
     n = buf[pos]
     pos += 1
@@ -274,7 +283,7 @@ def _decode_describe_topic_partitions_request_v0(buf: memoryview, pos: int, end:
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_topic_request_v0(buf, pos, end, n)
+    o.topics, pos = _read_topic_request_v0(buf, pos, end, n, budget)
     (o.response_partition_limit,) = _unpack_i(buf, pos)
     pos += 4
     n = buf[pos]
@@ -282,7 +291,7 @@ def _decode_describe_topic_partitions_request_v0(buf: memoryview, pos: int, end:
     if n > 127:
         o.cursor = None
     else:
-        (o.cursor,), pos = _read_cursor_v0(buf, pos, end, 1)
+        (o.cursor,), pos = _read_cursor_v0(buf, pos, end, 1, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -329,10 +338,14 @@ def _encode_describe_topic_partitions_request_v0(o: DescribeTopicPartitionsReque
 
 
 def _read_describe_topic_partitions_response_partition_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeTopicPartitionsResponsePartition], int]:
     if count * 20 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 568
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeTopicPartitionsResponsePartition] = []
     for _ in range(count):
         o = new(DescribeTopicPartitionsResponsePartition)
@@ -345,7 +358,7 @@ def _read_describe_topic_partitions_response_partition_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "replica_nodes")
-        o.replica_nodes, pos = read_int32s(buf, pos, end, n)
+        o.replica_nodes, pos = read_int32s(buf, pos, end, n, budget)
         n = buf[pos]
         pos += 1
         if n > 127:
@@ -353,7 +366,7 @@ def _read_describe_topic_partitions_response_partition_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "isr_nodes")
-        o.isr_nodes, pos = read_int32s(buf, pos, end, n)
+        o.isr_nodes, pos = read_int32s(buf, pos, end, n, budget)
         n = buf[pos]
         pos += 1
         if n > 127:
@@ -362,7 +375,7 @@ def _read_describe_topic_partitions_response_partition_v0(
         if n < 0:
             o.eligible_leader_replicas = None
         else:
-            o.eligible_leader_replicas, pos = read_int32s(buf, pos, end, n)
+            o.eligible_leader_replicas, pos = read_int32s(buf, pos, end, n, budget)
         n = buf[pos]
         pos += 1
         if n > 127:
@@ -371,7 +384,7 @@ def _read_describe_topic_partitions_response_partition_v0(
         if n < 0:
             o.last_known_elr = None
         else:
-            o.last_known_elr, pos = read_int32s(buf, pos, end, n)
+            o.last_known_elr, pos = read_int32s(buf, pos, end, n, budget)
         n = buf[pos]
         pos += 1
         if n > 127:
@@ -379,7 +392,7 @@ def _read_describe_topic_partitions_response_partition_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "offline_replicas")
-        o.offline_replicas, pos = read_int32s(buf, pos, end, n)
+        o.offline_replicas, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -389,10 +402,14 @@ def _read_describe_topic_partitions_response_partition_v0(
 
 
 def _read_describe_topic_partitions_response_topic_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeTopicPartitionsResponseTopic], int]:
     if count * 26 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 336
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeTopicPartitionsResponseTopic] = []
     for _ in range(count):
         o = new(DescribeTopicPartitionsResponseTopic)
@@ -421,7 +438,7 @@ def _read_describe_topic_partitions_response_topic_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_describe_topic_partitions_response_partition_v0(buf, pos, end, n)
+        o.partitions, pos = _read_describe_topic_partitions_response_partition_v0(buf, pos, end, n, budget)
         (o.topic_authorized_operations,) = _unpack_i(buf, pos)
         pos += 4
         if buf[pos] == 0:
@@ -432,7 +449,7 @@ def _read_describe_topic_partitions_response_topic_v0(
     return items, pos
 
 
-def _decode_describe_topic_partitions_response_v0(buf: memoryview, pos: int, end: int) -> DescribeTopicPartitionsResponse:
+def _decode_describe_topic_partitions_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeTopicPartitionsResponse:
     o = new(DescribeTopicPartitionsResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -443,13 +460,13 @@ def _decode_describe_topic_partitions_response_v0(buf: memoryview, pos: int, end
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_describe_topic_partitions_response_topic_v0(buf, pos, end, n)
+    o.topics, pos = _read_describe_topic_partitions_response_topic_v0(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
         o.next_cursor = None
     else:
-        (o.next_cursor,), pos = _read_cursor_v0(buf, pos, end, 1)
+        (o.next_cursor,), pos = _read_cursor_v0(buf, pos, end, 1, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -15,6 +15,7 @@ from barnabas.wire.primitives import (
     int32_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_compact_strings,
     read_int32s,
@@ -139,7 +140,7 @@ class DescribeTransactionsResponse(Message):
         self.transaction_states = [] if transaction_states is EMPTY else transaction_states
 
 
-def _decode_describe_transactions_request_v0(buf: memoryview, pos: int, end: int) -> DescribeTransactionsRequest:
+def _decode_describe_transactions_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeTransactionsRequest:
     o = new(DescribeTransactionsRequest)
     n = buf[pos]
     pos += 1
@@ -148,7 +149,7 @@ def _decode_describe_transactions_request_v0(buf: memoryview, pos: int, end: int
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "transactional_ids")
-    o.transactional_ids, pos = read_compact_strings(buf, pos, end, n)
+    o.transactional_ids, pos = read_compact_strings(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -166,10 +167,14 @@ def _encode_describe_transactions_request_v0(o: DescribeTransactionsRequest) -> 
 
 
 def _read_topic_data_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicData], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicData] = []
     for _ in range(count):
         o = new(TopicData)
@@ -192,7 +197,7 @@ def _read_topic_data_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = read_int32s(buf, pos, end, n)
+        o.partitions, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -202,10 +207,14 @@ def _read_topic_data_v0(
 
 
 def _read_transaction_state_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TransactionState], int]:
     if count * 28 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 448
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TransactionState] = []
     for _ in range(count):
         o = new(TransactionState)
@@ -244,7 +253,7 @@ def _read_transaction_state_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "topics")
-        o.topics, pos = _read_topic_data_v0(buf, pos, end, n)
+        o.topics, pos = _read_topic_data_v0(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -253,7 +262,7 @@ def _read_transaction_state_v0(
     return items, pos
 
 
-def _decode_describe_transactions_response_v0(buf: memoryview, pos: int, end: int) -> DescribeTransactionsResponse:
+def _decode_describe_transactions_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeTransactionsResponse:
     o = new(DescribeTransactionsResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -264,7 +273,7 @@ def _decode_describe_transactions_response_v0(buf: memoryview, pos: int, end: in
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "transaction_states")
-    o.transaction_states, pos = _read_transaction_state_v0(buf, pos, end, n)
+    o.transaction_states, pos = _read_transaction_state_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -143,10 +144,14 @@ class DescribeUserScramCredentialsResponse(Message):
 
 
 def _read_user_name_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[UserName], int]:
     if count * 2 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 112
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[UserName] = []
     for _ in range(count):
         o = new(UserName)
@@ -170,7 +175,7 @@ def _read_user_name_v0(
     return items, pos
 
 
-def _decode_describe_user_scram_credentials_request_v0(buf: memoryview, pos: int, end: int) -> DescribeUserScramCredentialsRequest:
+def _decode_describe_user_scram_credentials_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeUserScramCredentialsRequest:
     o = new(DescribeUserScramCredentialsRequest)
     n = buf[pos]
     pos += 1
@@ -180,7 +185,7 @@ def _decode_describe_user_scram_credentials_request_v0(buf: memoryview, pos: int
     if n < 0:
         o.users = None
     else:
-        o.users, pos = _read_user_name_v0(buf, pos, end, n)
+        o.users, pos = _read_user_name_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -212,10 +217,14 @@ def _encode_describe_user_scram_credentials_request_v0(o: DescribeUserScramCrede
 
 
 def _read_credential_info_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[CredentialInfo], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 96
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[CredentialInfo] = []
     for _ in range(count):
         o = new(CredentialInfo)
@@ -230,10 +239,14 @@ def _read_credential_info_v0(
 
 
 def _read_describe_user_scram_credentials_result_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[DescribeUserScramCredentialsResult], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 288
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[DescribeUserScramCredentialsResult] = []
     for _ in range(count):
         o = new(DescribeUserScramCredentialsResult)
@@ -271,7 +284,7 @@ def _read_describe_user_scram_credentials_result_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "credential_infos")
-        o.credential_infos, pos = _read_credential_info_v0(buf, pos, end, n)
+        o.credential_infos, pos = _read_credential_info_v0(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -280,7 +293,7 @@ def _read_describe_user_scram_credentials_result_v0(
     return items, pos
 
 
-def _decode_describe_user_scram_credentials_response_v0(buf: memoryview, pos: int, end: int) -> DescribeUserScramCredentialsResponse:
+def _decode_describe_user_scram_credentials_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> DescribeUserScramCredentialsResponse:
     o = new(DescribeUserScramCredentialsResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -304,7 +317,7 @@ def _decode_describe_user_scram_credentials_response_v0(buf: memoryview, pos: in
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "results")
-    o.results, pos = _read_describe_user_scram_credentials_result_v0(buf, pos, end, n)
+    o.results, pos = _read_describe_user_scram_credentials_result_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -15,6 +15,7 @@ from barnabas.wire.primitives import (
     int32_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_int32s,
     read_long_string_length,
@@ -159,10 +160,14 @@ class ElectLeadersResponse(Message):
 
 
 def _read_topic_partitions_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicPartitions], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicPartitions] = []
     for _ in range(count):
         o = new(TopicPartitions)
@@ -179,12 +184,12 @@ def _read_topic_partitions_v0(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = read_int32s(buf, pos, end, n)
+        o.partitions, pos = read_int32s(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_elect_leaders_request_v0(buf: memoryview, pos: int, end: int) -> ElectLeadersRequest:
+def _decode_elect_leaders_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ElectLeadersRequest:
     o = new(ElectLeadersRequest)
     o.election_type = 0
     (n,) = _unpack_i(buf, pos)
@@ -192,7 +197,7 @@ def _decode_elect_leaders_request_v0(buf: memoryview, pos: int, end: int) -> Ele
     if n < 0:
         o.topic_partitions = None
     else:
-        o.topic_partitions, pos = _read_topic_partitions_v0(buf, pos, end, n)
+        o.topic_partitions, pos = _read_topic_partitions_v0(buf, pos, end, n, budget)
     (o.timeout_ms,) = _unpack_i(buf, pos)
     pos += 4
     return o
@@ -224,14 +229,14 @@ def _encode_elect_leaders_request_v0(o: ElectLeadersRequest) -> list[Part]:
     return [out]
 
 
-def _decode_elect_leaders_request_v1(buf: memoryview, pos: int, end: int) -> ElectLeadersRequest:
+def _decode_elect_leaders_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> ElectLeadersRequest:
     o = new(ElectLeadersRequest)
     o.election_type, n = _unpack_bi(buf, pos)
     pos += 5
     if n < 0:
         o.topic_partitions = None
     else:
-        o.topic_partitions, pos = _read_topic_partitions_v0(buf, pos, end, n)
+        o.topic_partitions, pos = _read_topic_partitions_v0(buf, pos, end, n, budget)
     (o.timeout_ms,) = _unpack_i(buf, pos)
     pos += 4
     return o
@@ -251,10 +256,14 @@ def _encode_elect_leaders_request_v1(o: ElectLeadersRequest) -> list[Part]:
 
 
 def _read_topic_partitions_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicPartitions], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicPartitions] = []
     for _ in range(count):
         o = new(TopicPartitions)
@@ -277,7 +286,7 @@ def _read_topic_partitions_v2(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = read_int32s(buf, pos, end, n)
+        o.partitions, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -286,7 +295,7 @@ def _read_topic_partitions_v2(
     return items, pos
 
 
-def _decode_elect_leaders_request_v2(buf: memoryview, pos: int, end: int) -> ElectLeadersRequest:
+def _decode_elect_leaders_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> ElectLeadersRequest:
     o = new(ElectLeadersRequest)
     (o.election_type,) = _unpack_b(buf, pos)
     pos += 1
@@ -298,7 +307,7 @@ def _decode_elect_leaders_request_v2(buf: memoryview, pos: int, end: int) -> Ele
     if n < 0:
         o.topic_partitions = None
     else:
-        o.topic_partitions, pos = _read_topic_partitions_v2(buf, pos, end, n)
+        o.topic_partitions, pos = _read_topic_partitions_v2(buf, pos, end, n, budget)
     (o.timeout_ms,) = _unpack_i(buf, pos)
     pos += 4
     if buf[pos] == 0:
@@ -337,10 +346,14 @@ def _encode_elect_leaders_request_v2(o: ElectLeadersRequest) -> list[Part]:
 
 
 def _read_partition_result_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[PartitionResult], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[PartitionResult] = []
     for _ in range(count):
         o = new(PartitionResult)
@@ -359,10 +372,14 @@ def _read_partition_result_v0(
 
 
 def _read_replica_election_result_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ReplicaElectionResult], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ReplicaElectionResult] = []
     for _ in range(count):
         o = new(ReplicaElectionResult)
@@ -379,19 +396,19 @@ def _read_replica_election_result_v0(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partition_result")
-        o.partition_result, pos = _read_partition_result_v0(buf, pos, end, n)
+        o.partition_result, pos = _read_partition_result_v0(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_elect_leaders_response_v0(buf: memoryview, pos: int, end: int) -> ElectLeadersResponse:
+def _decode_elect_leaders_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ElectLeadersResponse:
     o = new(ElectLeadersResponse)
     o.error_code = 0
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "replica_election_results")
-    o.replica_election_results, pos = _read_replica_election_result_v0(buf, pos, end, n)
+    o.replica_election_results, pos = _read_replica_election_result_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -430,13 +447,13 @@ def _encode_elect_leaders_response_v0(o: ElectLeadersResponse) -> list[Part]:
     return [out]
 
 
-def _decode_elect_leaders_response_v1(buf: memoryview, pos: int, end: int) -> ElectLeadersResponse:
+def _decode_elect_leaders_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> ElectLeadersResponse:
     o = new(ElectLeadersResponse)
     o.throttle_time_ms, o.error_code, n = _unpack_ihi(buf, pos)
     pos += 10
     if n < 0:
         raise unexpected_null(pos, "replica_election_results")
-    o.replica_election_results, pos = _read_replica_election_result_v0(buf, pos, end, n)
+    o.replica_election_results, pos = _read_replica_election_result_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -449,10 +466,14 @@ def _encode_elect_leaders_response_v1(o: ElectLeadersResponse) -> list[Part]:
 
 
 def _read_partition_result_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[PartitionResult], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[PartitionResult] = []
     for _ in range(count):
         o = new(PartitionResult)
@@ -480,10 +501,14 @@ def _read_partition_result_v2(
 
 
 def _read_replica_election_result_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ReplicaElectionResult], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ReplicaElectionResult] = []
     for _ in range(count):
         o = new(ReplicaElectionResult)
@@ -506,7 +531,7 @@ def _read_replica_election_result_v2(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partition_result")
-        o.partition_result, pos = _read_partition_result_v2(buf, pos, end, n)
+        o.partition_result, pos = _read_partition_result_v2(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -515,7 +540,7 @@ def _read_replica_election_result_v2(
     return items, pos
 
 
-def _decode_elect_leaders_response_v2(buf: memoryview, pos: int, end: int) -> ElectLeadersResponse:
+def _decode_elect_leaders_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> ElectLeadersResponse:
     o = new(ElectLeadersResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -526,7 +551,7 @@ def _decode_elect_leaders_response_v2(buf: memoryview, pos: int, end: int) -> El
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "replica_election_results")
-    o.replica_election_results, pos = _read_replica_election_result_v2(buf, pos, end, n)
+    o.replica_election_results, pos = _read_replica_election_result_v2(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -90,7 +90,7 @@ class EndTxnResponse(Message):
         self.producer_epoch = producer_epoch
 
 
-def _decode_end_txn_request_v0(buf: memoryview, pos: int, end: int) -> EndTxnRequest:
+def _decode_end_txn_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> EndTxnRequest:
     o = new(EndTxnRequest)
     (n,) = _unpack_h(buf, pos)
     pos += 2
@@ -116,7 +116,7 @@ def _encode_end_txn_request_v0(o: EndTxnRequest) -> list[Part]:
     return [out]
 
 
-def _decode_end_txn_request_v3(buf: memoryview, pos: int, end: int) -> EndTxnRequest:
+def _decode_end_txn_request_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> EndTxnRequest:
     o = new(EndTxnRequest)
     n = buf[pos]
     pos += 1
@@ -150,7 +150,7 @@ def _encode_end_txn_request_v3(o: EndTxnRequest) -> list[Part]:
     return [out]
 
 
-def _decode_end_txn_response_v0(buf: memoryview, pos: int, end: int) -> EndTxnResponse:
+def _decode_end_txn_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> EndTxnResponse:
     o = new(EndTxnResponse)
     o.producer_id = -1
     o.producer_epoch = -1
@@ -165,7 +165,7 @@ def _encode_end_txn_response_v0(o: EndTxnResponse) -> list[Part]:
     return [out]
 
 
-def _decode_end_txn_response_v3(buf: memoryview, pos: int, end: int) -> EndTxnResponse:
+def _decode_end_txn_response_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> EndTxnResponse:
     o = new(EndTxnResponse)
     o.producer_id = -1
     o.producer_epoch = -1
@@ -185,7 +185,7 @@ def _encode_end_txn_response_v3(o: EndTxnResponse) -> list[Part]:
     return [out]
 
 
-def _decode_end_txn_response_v5(buf: memoryview, pos: int, end: int) -> EndTxnResponse:
+def _decode_end_txn_response_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> EndTxnResponse:
     o = new(EndTxnResponse)
     o.throttle_time_ms, o.error_code, o.producer_id, o.producer_epoch = _unpack_ihqh(buf, pos)
     pos += 16

@@ -34,7 +34,7 @@ class EndTxnMarker(Message):
         self.coordinator_epoch = coordinator_epoch
 
 
-def _decode_end_txn_marker_v0(buf: memoryview, pos: int, end: int) -> EndTxnMarker:
+def _decode_end_txn_marker_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> EndTxnMarker:
     o = new(EndTxnMarker)
     (o.coordinator_epoch,) = _unpack_i(buf, pos)
     pos += 4

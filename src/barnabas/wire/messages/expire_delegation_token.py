@@ -76,7 +76,7 @@ class ExpireDelegationTokenResponse(Message):
         self.throttle_time_ms = throttle_time_ms
 
 
-def _decode_expire_delegation_token_request_v1(buf: memoryview, pos: int, end: int) -> ExpireDelegationTokenRequest:
+def _decode_expire_delegation_token_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> ExpireDelegationTokenRequest:
     o = new(ExpireDelegationTokenRequest)
     (n,) = _unpack_i(buf, pos)
     pos += 4
@@ -101,7 +101,7 @@ def _encode_expire_delegation_token_request_v1(o: ExpireDelegationTokenRequest) 
     return [out]
 
 
-def _decode_expire_delegation_token_request_v2(buf: memoryview, pos: int, end: int) -> ExpireDelegationTokenRequest:
+def _decode_expire_delegation_token_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> ExpireDelegationTokenRequest:
     o = new(ExpireDelegationTokenRequest)
     n = buf[pos]
     pos += 1
@@ -134,7 +134,7 @@ def _encode_expire_delegation_token_request_v2(o: ExpireDelegationTokenRequest) 
     return [out]
 
 
-def _decode_expire_delegation_token_response_v1(buf: memoryview, pos: int, end: int) -> ExpireDelegationTokenResponse:
+def _decode_expire_delegation_token_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> ExpireDelegationTokenResponse:
     o = new(ExpireDelegationTokenResponse)
     o.error_code, o.expiry_timestamp_ms, o.throttle_time_ms = _unpack_hqi(buf, pos)
     pos += 14
@@ -147,7 +147,7 @@ def _encode_expire_delegation_token_response_v1(o: ExpireDelegationTokenResponse
     return [out]
 
 
-def _decode_expire_delegation_token_response_v2(buf: memoryview, pos: int, end: int) -> ExpireDelegationTokenResponse:
+def _decode_expire_delegation_token_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> ExpireDelegationTokenResponse:
     o = new(ExpireDelegationTokenResponse)
     o.error_code, o.expiry_timestamp_ms, o.throttle_time_ms = _unpack_hqi(buf, pos)
     pos += 14

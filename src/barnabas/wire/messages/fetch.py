@@ -20,6 +20,7 @@ from barnabas.wire.primitives import (
     int32_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_int32s,
     read_long_string_length,
@@ -465,10 +466,14 @@ class FetchResponse(Message):
 
 
 def _read_fetch_partition_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[FetchPartition], int]:
     if count * 16 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 208
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[FetchPartition] = []
     for _ in range(count):
         o = new(FetchPartition)
@@ -484,10 +489,14 @@ def _read_fetch_partition_v4(
 
 
 def _read_fetch_topic_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[FetchTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[FetchTopic] = []
     for _ in range(count):
         o = new(FetchTopic)
@@ -505,12 +514,12 @@ def _read_fetch_topic_v4(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_fetch_partition_v4(buf, pos, end, n)
+        o.partitions, pos = _read_fetch_partition_v4(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_fetch_request_v4(buf: memoryview, pos: int, end: int) -> FetchRequest:
+def _decode_fetch_request_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> FetchRequest:
     o = new(FetchRequest)
     o.cluster_id = None
     o.replica_state = None
@@ -522,7 +531,7 @@ def _decode_fetch_request_v4(buf: memoryview, pos: int, end: int) -> FetchReques
     pos += 21
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_fetch_topic_v4(buf, pos, end, n)
+    o.topics, pos = _read_fetch_topic_v4(buf, pos, end, n, budget)
     return o
 
 
@@ -555,10 +564,14 @@ def _encode_fetch_request_v4(o: FetchRequest) -> list[Part]:
 
 
 def _read_fetch_partition_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[FetchPartition], int]:
     if count * 24 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 240
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[FetchPartition] = []
     for _ in range(count):
         o = new(FetchPartition)
@@ -573,10 +586,14 @@ def _read_fetch_partition_v5(
 
 
 def _read_fetch_topic_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[FetchTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[FetchTopic] = []
     for _ in range(count):
         o = new(FetchTopic)
@@ -594,12 +611,12 @@ def _read_fetch_topic_v5(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_fetch_partition_v5(buf, pos, end, n)
+        o.partitions, pos = _read_fetch_partition_v5(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_fetch_request_v5(buf: memoryview, pos: int, end: int) -> FetchRequest:
+def _decode_fetch_request_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> FetchRequest:
     o = new(FetchRequest)
     o.cluster_id = None
     o.replica_state = None
@@ -611,7 +628,7 @@ def _decode_fetch_request_v5(buf: memoryview, pos: int, end: int) -> FetchReques
     pos += 21
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_fetch_topic_v5(buf, pos, end, n)
+    o.topics, pos = _read_fetch_topic_v5(buf, pos, end, n, budget)
     return o
 
 
@@ -644,10 +661,14 @@ def _encode_fetch_request_v5(o: FetchRequest) -> list[Part]:
 
 
 def _read_forgotten_topic_v7(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ForgottenTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ForgottenTopic] = []
     for _ in range(count):
         o = new(ForgottenTopic)
@@ -665,12 +686,12 @@ def _read_forgotten_topic_v7(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = read_int32s(buf, pos, end, n)
+        o.partitions, pos = read_int32s(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_fetch_request_v7(buf: memoryview, pos: int, end: int) -> FetchRequest:
+def _decode_fetch_request_v7(buf: memoryview, pos: int, end: int, budget: list[int]) -> FetchRequest:
     o = new(FetchRequest)
     o.cluster_id = None
     o.replica_state = None
@@ -679,12 +700,12 @@ def _decode_fetch_request_v7(buf: memoryview, pos: int, end: int) -> FetchReques
     pos += 29
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_fetch_topic_v5(buf, pos, end, n)
+    o.topics, pos = _read_fetch_topic_v5(buf, pos, end, n, budget)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "forgotten_topics_data")
-    o.forgotten_topics_data, pos = _read_forgotten_topic_v7(buf, pos, end, n)
+    o.forgotten_topics_data, pos = _read_forgotten_topic_v7(buf, pos, end, n, budget)
     return o
 
 
@@ -713,10 +734,14 @@ def _encode_fetch_request_v7(o: FetchRequest) -> list[Part]:
 
 
 def _read_fetch_partition_v9(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[FetchPartition], int]:
     if count * 28 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 272
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[FetchPartition] = []
     for _ in range(count):
         o = new(FetchPartition)
@@ -730,10 +755,14 @@ def _read_fetch_partition_v9(
 
 
 def _read_fetch_topic_v9(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[FetchTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[FetchTopic] = []
     for _ in range(count):
         o = new(FetchTopic)
@@ -751,12 +780,12 @@ def _read_fetch_topic_v9(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_fetch_partition_v9(buf, pos, end, n)
+        o.partitions, pos = _read_fetch_partition_v9(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_fetch_request_v9(buf: memoryview, pos: int, end: int) -> FetchRequest:
+def _decode_fetch_request_v9(buf: memoryview, pos: int, end: int, budget: list[int]) -> FetchRequest:
     o = new(FetchRequest)
     o.cluster_id = None
     o.replica_state = None
@@ -765,12 +794,12 @@ def _decode_fetch_request_v9(buf: memoryview, pos: int, end: int) -> FetchReques
     pos += 29
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_fetch_topic_v9(buf, pos, end, n)
+    o.topics, pos = _read_fetch_topic_v9(buf, pos, end, n, budget)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "forgotten_topics_data")
-    o.forgotten_topics_data, pos = _read_forgotten_topic_v7(buf, pos, end, n)
+    o.forgotten_topics_data, pos = _read_forgotten_topic_v7(buf, pos, end, n, budget)
     return o
 
 
@@ -805,7 +834,7 @@ def _encode_fetch_request_v9(o: FetchRequest) -> list[Part]:
     return [out]
 
 
-def _decode_fetch_request_v11(buf: memoryview, pos: int, end: int) -> FetchRequest:
+def _decode_fetch_request_v11(buf: memoryview, pos: int, end: int, budget: list[int]) -> FetchRequest:
     o = new(FetchRequest)
     o.cluster_id = None
     o.replica_state = None
@@ -813,12 +842,12 @@ def _decode_fetch_request_v11(buf: memoryview, pos: int, end: int) -> FetchReque
     pos += 29
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_fetch_topic_v9(buf, pos, end, n)
+    o.topics, pos = _read_fetch_topic_v9(buf, pos, end, n, budget)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "forgotten_topics_data")
-    o.forgotten_topics_data, pos = _read_forgotten_topic_v7(buf, pos, end, n)
+    o.forgotten_topics_data, pos = _read_forgotten_topic_v7(buf, pos, end, n, budget)
     (n,) = _unpack_h(buf, pos)
     pos += 2
     if n < 0:
@@ -847,10 +876,14 @@ def _encode_fetch_request_v11(o: FetchRequest) -> list[Part]:
 
 
 def _read_fetch_partition_v12(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[FetchPartition], int]:
     if count * 33 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 304
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[FetchPartition] = []
     for _ in range(count):
         o = new(FetchPartition)
@@ -867,10 +900,14 @@ def _read_fetch_partition_v12(
 
 
 def _read_fetch_topic_v12(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[FetchTopic], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[FetchTopic] = []
     for _ in range(count):
         o = new(FetchTopic)
@@ -894,7 +931,7 @@ def _read_fetch_topic_v12(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_fetch_partition_v12(buf, pos, end, n)
+        o.partitions, pos = _read_fetch_partition_v12(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -904,10 +941,14 @@ def _read_fetch_topic_v12(
 
 
 def _read_forgotten_topic_v12(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ForgottenTopic], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ForgottenTopic] = []
     for _ in range(count):
         o = new(ForgottenTopic)
@@ -931,7 +972,7 @@ def _read_forgotten_topic_v12(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = read_int32s(buf, pos, end, n)
+        o.partitions, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -940,7 +981,7 @@ def _read_forgotten_topic_v12(
     return items, pos
 
 
-def _decode_fetch_request_v12(buf: memoryview, pos: int, end: int) -> FetchRequest:
+def _decode_fetch_request_v12(buf: memoryview, pos: int, end: int, budget: list[int]) -> FetchRequest:
     o = new(FetchRequest)
     o.replica_state = None
     o.replica_id, o.max_wait_ms, o.min_bytes, o.max_bytes, o.isolation_level, o.session_id, o.session_epoch = _unpack_iiiibii(buf, pos)
@@ -952,7 +993,7 @@ def _decode_fetch_request_v12(buf: memoryview, pos: int, end: int) -> FetchReque
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_fetch_topic_v12(buf, pos, end, n)
+    o.topics, pos = _read_fetch_topic_v12(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -960,7 +1001,7 @@ def _decode_fetch_request_v12(buf: memoryview, pos: int, end: int) -> FetchReque
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "forgotten_topics_data")
-    o.forgotten_topics_data, pos = _read_forgotten_topic_v12(buf, pos, end, n)
+    o.forgotten_topics_data, pos = _read_forgotten_topic_v12(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -1063,10 +1104,14 @@ def _encode_fetch_request_v12(o: FetchRequest) -> list[Part]:
 
 
 def _read_fetch_topic_v13(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[FetchTopic], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[FetchTopic] = []
     for _ in range(count):
         o = new(FetchTopic)
@@ -1081,7 +1126,7 @@ def _read_fetch_topic_v13(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_fetch_partition_v12(buf, pos, end, n)
+        o.partitions, pos = _read_fetch_partition_v12(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -1091,10 +1136,14 @@ def _read_fetch_topic_v13(
 
 
 def _read_forgotten_topic_v13(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ForgottenTopic], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ForgottenTopic] = []
     for _ in range(count):
         o = new(ForgottenTopic)
@@ -1109,7 +1158,7 @@ def _read_forgotten_topic_v13(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = read_int32s(buf, pos, end, n)
+        o.partitions, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -1118,7 +1167,7 @@ def _read_forgotten_topic_v13(
     return items, pos
 
 
-def _decode_fetch_request_v13(buf: memoryview, pos: int, end: int) -> FetchRequest:
+def _decode_fetch_request_v13(buf: memoryview, pos: int, end: int, budget: list[int]) -> FetchRequest:
     o = new(FetchRequest)
     o.replica_state = None
     o.replica_id, o.max_wait_ms, o.min_bytes, o.max_bytes, o.isolation_level, o.session_id, o.session_epoch = _unpack_iiiibii(buf, pos)
@@ -1130,7 +1179,7 @@ def _decode_fetch_request_v13(buf: memoryview, pos: int, end: int) -> FetchReque
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_fetch_topic_v13(buf, pos, end, n)
+    o.topics, pos = _read_fetch_topic_v13(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -1138,7 +1187,7 @@ def _decode_fetch_request_v13(buf: memoryview, pos: int, end: int) -> FetchReque
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "forgotten_topics_data")
-    o.forgotten_topics_data, pos = _read_forgotten_topic_v13(buf, pos, end, n)
+    o.forgotten_topics_data, pos = _read_forgotten_topic_v13(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -1231,10 +1280,14 @@ def _encode_fetch_request_v13(o: FetchRequest) -> list[Part]:
 
 
 def _read_replica_state_v15(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ReplicaState], int]:
     if count * 13 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 128
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ReplicaState] = []
     for _ in range(count):
         o = new(ReplicaState)
@@ -1248,7 +1301,7 @@ def _read_replica_state_v15(
     return items, pos
 
 
-def _decode_fetch_request_v15(buf: memoryview, pos: int, end: int) -> FetchRequest:
+def _decode_fetch_request_v15(buf: memoryview, pos: int, end: int, budget: list[int]) -> FetchRequest:
     o = new(FetchRequest)
     o.replica_id = -1
     o.max_wait_ms, o.min_bytes, o.max_bytes, o.isolation_level, o.session_id, o.session_epoch = _unpack_iiibii(buf, pos)
@@ -1260,7 +1313,7 @@ def _decode_fetch_request_v15(buf: memoryview, pos: int, end: int) -> FetchReque
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_fetch_topic_v13(buf, pos, end, n)
+    o.topics, pos = _read_fetch_topic_v13(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -1268,7 +1321,7 @@ def _decode_fetch_request_v15(buf: memoryview, pos: int, end: int) -> FetchReque
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "forgotten_topics_data")
-    o.forgotten_topics_data, pos = _read_forgotten_topic_v13(buf, pos, end, n)
+    o.forgotten_topics_data, pos = _read_forgotten_topic_v13(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -1306,7 +1359,7 @@ def _decode_fetch_request_v15(buf: memoryview, pos: int, end: int) -> FetchReque
                 if pos != stop:
                     raise bad_tag(stop, "cluster_id")
             elif tag == 1:
-                (o.replica_state,), pos = _read_replica_state_v15(buf, pos, stop, 1)
+                (o.replica_state,), pos = _read_replica_state_v15(buf, pos, stop, 1, budget)
                 if pos != stop:
                     raise bad_tag(stop, "replica_state")
             else:
@@ -1355,10 +1408,14 @@ def _encode_fetch_request_v15(o: FetchRequest) -> list[Part]:
 
 
 def _read_fetch_partition_v17(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[FetchPartition], int]:
     if count * 33 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 304
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[FetchPartition] = []
     for _ in range(count):
         o = new(FetchPartition)
@@ -1385,10 +1442,14 @@ def _read_fetch_partition_v17(
 
 
 def _read_fetch_topic_v17(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[FetchTopic], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[FetchTopic] = []
     for _ in range(count):
         o = new(FetchTopic)
@@ -1403,7 +1464,7 @@ def _read_fetch_topic_v17(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_fetch_partition_v17(buf, pos, end, n)
+        o.partitions, pos = _read_fetch_partition_v17(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -1412,7 +1473,7 @@ def _read_fetch_topic_v17(
     return items, pos
 
 
-def _decode_fetch_request_v17(buf: memoryview, pos: int, end: int) -> FetchRequest:
+def _decode_fetch_request_v17(buf: memoryview, pos: int, end: int, budget: list[int]) -> FetchRequest:
     o = new(FetchRequest)
     o.replica_id = -1
     o.max_wait_ms, o.min_bytes, o.max_bytes, o.isolation_level, o.session_id, o.session_epoch = _unpack_iiibii(buf, pos)
@@ -1424,7 +1485,7 @@ def _decode_fetch_request_v17(buf: memoryview, pos: int, end: int) -> FetchReque
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_fetch_topic_v17(buf, pos, end, n)
+    o.topics, pos = _read_fetch_topic_v17(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -1432,7 +1493,7 @@ def _decode_fetch_request_v17(buf: memoryview, pos: int, end: int) -> FetchReque
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "forgotten_topics_data")
-    o.forgotten_topics_data, pos = _read_forgotten_topic_v13(buf, pos, end, n)
+    o.forgotten_topics_data, pos = _read_forgotten_topic_v13(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -1470,7 +1531,7 @@ def _decode_fetch_request_v17(buf: memoryview, pos: int, end: int) -> FetchReque
                 if pos != stop:
                     raise bad_tag(stop, "cluster_id")
             elif tag == 1:
-                (o.replica_state,), pos = _read_replica_state_v15(buf, pos, stop, 1)
+                (o.replica_state,), pos = _read_replica_state_v15(buf, pos, stop, 1, budget)
                 if pos != stop:
                     raise bad_tag(stop, "replica_state")
             else:
@@ -1539,10 +1600,14 @@ def _encode_fetch_request_v17(o: FetchRequest) -> list[Part]:
 
 
 def _read_fetch_partition_v18(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[FetchPartition], int]:
     if count * 33 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 304
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[FetchPartition] = []
     for _ in range(count):
         o = new(FetchPartition)
@@ -1574,10 +1639,14 @@ def _read_fetch_partition_v18(
 
 
 def _read_fetch_topic_v18(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[FetchTopic], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[FetchTopic] = []
     for _ in range(count):
         o = new(FetchTopic)
@@ -1592,7 +1661,7 @@ def _read_fetch_topic_v18(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_fetch_partition_v18(buf, pos, end, n)
+        o.partitions, pos = _read_fetch_partition_v18(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -1601,7 +1670,7 @@ def _read_fetch_topic_v18(
     return items, pos
 
 
-def _decode_fetch_request_v18(buf: memoryview, pos: int, end: int) -> FetchRequest:
+def _decode_fetch_request_v18(buf: memoryview, pos: int, end: int, budget: list[int]) -> FetchRequest:
     o = new(FetchRequest)
     o.replica_id = -1
     o.max_wait_ms, o.min_bytes, o.max_bytes, o.isolation_level, o.session_id, o.session_epoch = _unpack_iiibii(buf, pos)
@@ -1613,7 +1682,7 @@ def _decode_fetch_request_v18(buf: memoryview, pos: int, end: int) -> FetchReque
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_fetch_topic_v18(buf, pos, end, n)
+    o.topics, pos = _read_fetch_topic_v18(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -1621,7 +1690,7 @@ def _decode_fetch_request_v18(buf: memoryview, pos: int, end: int) -> FetchReque
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "forgotten_topics_data")
-    o.forgotten_topics_data, pos = _read_forgotten_topic_v13(buf, pos, end, n)
+    o.forgotten_topics_data, pos = _read_forgotten_topic_v13(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -1659,7 +1728,7 @@ def _decode_fetch_request_v18(buf: memoryview, pos: int, end: int) -> FetchReque
                 if pos != stop:
                     raise bad_tag(stop, "cluster_id")
             elif tag == 1:
-                (o.replica_state,), pos = _read_replica_state_v15(buf, pos, stop, 1)
+                (o.replica_state,), pos = _read_replica_state_v15(buf, pos, stop, 1, budget)
                 if pos != stop:
                     raise bad_tag(stop, "replica_state")
             else:
@@ -1735,10 +1804,14 @@ def _encode_fetch_request_v18(o: FetchRequest) -> list[Part]:
 
 
 def _read_aborted_transaction_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AbortedTransaction], int]:
     if count * 16 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 128
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AbortedTransaction] = []
     for _ in range(count):
         o = new(AbortedTransaction)
@@ -1749,10 +1822,14 @@ def _read_aborted_transaction_v4(
 
 
 def _read_partition_data_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[PartitionData], int]:
     if count * 30 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 512
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[PartitionData] = []
     for _ in range(count):
         o = new(PartitionData)
@@ -1766,7 +1843,7 @@ def _read_partition_data_v4(
         if n < 0:
             o.aborted_transactions = None
         else:
-            o.aborted_transactions, pos = _read_aborted_transaction_v4(buf, pos, end, n)
+            o.aborted_transactions, pos = _read_aborted_transaction_v4(buf, pos, end, n, budget)
         (n,) = _unpack_i(buf, pos)
         pos += 4
         if n < 0:
@@ -1782,10 +1859,14 @@ def _read_partition_data_v4(
 
 
 def _read_fetchable_topic_response_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[FetchableTopicResponse], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[FetchableTopicResponse] = []
     for _ in range(count):
         o = new(FetchableTopicResponse)
@@ -1803,12 +1884,12 @@ def _read_fetchable_topic_response_v4(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_partition_data_v4(buf, pos, end, n)
+        o.partitions, pos = _read_partition_data_v4(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_fetch_response_v4(buf: memoryview, pos: int, end: int) -> FetchResponse:
+def _decode_fetch_response_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> FetchResponse:
     o = new(FetchResponse)
     o.error_code = 0
     o.session_id = 0
@@ -1817,7 +1898,7 @@ def _decode_fetch_response_v4(buf: memoryview, pos: int, end: int) -> FetchRespo
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_fetchable_topic_response_v4(buf, pos, end, n)
+    o.responses, pos = _read_fetchable_topic_response_v4(buf, pos, end, n, budget)
     return o
 
 
@@ -1877,10 +1958,14 @@ def _encode_fetch_response_v4(o: FetchResponse) -> list[Part]:
 
 
 def _read_partition_data_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[PartitionData], int]:
     if count * 38 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 544
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[PartitionData] = []
     for _ in range(count):
         o = new(PartitionData)
@@ -1893,7 +1978,7 @@ def _read_partition_data_v5(
         if n < 0:
             o.aborted_transactions = None
         else:
-            o.aborted_transactions, pos = _read_aborted_transaction_v4(buf, pos, end, n)
+            o.aborted_transactions, pos = _read_aborted_transaction_v4(buf, pos, end, n, budget)
         (n,) = _unpack_i(buf, pos)
         pos += 4
         if n < 0:
@@ -1909,10 +1994,14 @@ def _read_partition_data_v5(
 
 
 def _read_fetchable_topic_response_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[FetchableTopicResponse], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[FetchableTopicResponse] = []
     for _ in range(count):
         o = new(FetchableTopicResponse)
@@ -1930,12 +2019,12 @@ def _read_fetchable_topic_response_v5(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_partition_data_v5(buf, pos, end, n)
+        o.partitions, pos = _read_partition_data_v5(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_fetch_response_v5(buf: memoryview, pos: int, end: int) -> FetchResponse:
+def _decode_fetch_response_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> FetchResponse:
     o = new(FetchResponse)
     o.error_code = 0
     o.session_id = 0
@@ -1944,7 +2033,7 @@ def _decode_fetch_response_v5(buf: memoryview, pos: int, end: int) -> FetchRespo
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_fetchable_topic_response_v5(buf, pos, end, n)
+    o.responses, pos = _read_fetchable_topic_response_v5(buf, pos, end, n, budget)
     return o
 
 
@@ -1996,14 +2085,14 @@ def _encode_fetch_response_v5(o: FetchResponse) -> list[Part]:
     return parts
 
 
-def _decode_fetch_response_v7(buf: memoryview, pos: int, end: int) -> FetchResponse:
+def _decode_fetch_response_v7(buf: memoryview, pos: int, end: int, budget: list[int]) -> FetchResponse:
     o = new(FetchResponse)
     o.node_endpoints = []
     o.throttle_time_ms, o.error_code, o.session_id, n = _unpack_ihii(buf, pos)
     pos += 14
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_fetchable_topic_response_v5(buf, pos, end, n)
+    o.responses, pos = _read_fetchable_topic_response_v5(buf, pos, end, n, budget)
     return o
 
 
@@ -2019,10 +2108,14 @@ def _encode_fetch_response_v7(o: FetchResponse) -> list[Part]:
 
 
 def _read_partition_data_v11(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[PartitionData], int]:
     if count * 42 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 576
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[PartitionData] = []
     for _ in range(count):
         o = new(PartitionData)
@@ -2034,7 +2127,7 @@ def _read_partition_data_v11(
         if n < 0:
             o.aborted_transactions = None
         else:
-            o.aborted_transactions, pos = _read_aborted_transaction_v4(buf, pos, end, n)
+            o.aborted_transactions, pos = _read_aborted_transaction_v4(buf, pos, end, n, budget)
         o.preferred_read_replica, n = _unpack_ii(buf, pos)
         pos += 8
         if n < 0:
@@ -2050,10 +2143,14 @@ def _read_partition_data_v11(
 
 
 def _read_fetchable_topic_response_v11(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[FetchableTopicResponse], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[FetchableTopicResponse] = []
     for _ in range(count):
         o = new(FetchableTopicResponse)
@@ -2071,19 +2168,19 @@ def _read_fetchable_topic_response_v11(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_partition_data_v11(buf, pos, end, n)
+        o.partitions, pos = _read_partition_data_v11(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_fetch_response_v11(buf: memoryview, pos: int, end: int) -> FetchResponse:
+def _decode_fetch_response_v11(buf: memoryview, pos: int, end: int, budget: list[int]) -> FetchResponse:
     o = new(FetchResponse)
     o.node_endpoints = []
     o.throttle_time_ms, o.error_code, o.session_id, n = _unpack_ihii(buf, pos)
     pos += 14
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_fetchable_topic_response_v11(buf, pos, end, n)
+    o.responses, pos = _read_fetchable_topic_response_v11(buf, pos, end, n, budget)
     return o
 
 
@@ -2136,10 +2233,14 @@ def _encode_fetch_response_v11(o: FetchResponse) -> list[Part]:
 
 
 def _read_aborted_transaction_v12(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AbortedTransaction], int]:
     if count * 17 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 128
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AbortedTransaction] = []
     for _ in range(count):
         o = new(AbortedTransaction)
@@ -2154,10 +2255,14 @@ def _read_aborted_transaction_v12(
 
 
 def _read_epoch_end_offset_v12(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[EpochEndOffset], int]:
     if count * 13 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 128
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[EpochEndOffset] = []
     for _ in range(count):
         o = new(EpochEndOffset)
@@ -2172,10 +2277,14 @@ def _read_epoch_end_offset_v12(
 
 
 def _read_leader_id_and_epoch_v12(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[LeaderIdAndEpoch], int]:
     if count * 9 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 128
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[LeaderIdAndEpoch] = []
     for _ in range(count):
         o = new(LeaderIdAndEpoch)
@@ -2190,10 +2299,14 @@ def _read_leader_id_and_epoch_v12(
 
 
 def _read_snapshot_id_v12(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[SnapshotId], int]:
     if count * 13 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 128
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[SnapshotId] = []
     for _ in range(count):
         o = new(SnapshotId)
@@ -2208,10 +2321,14 @@ def _read_snapshot_id_v12(
 
 
 def _read_partition_data_v12(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[PartitionData], int]:
     if count * 37 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 576
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[PartitionData] = []
     for _ in range(count):
         o = new(PartitionData)
@@ -2225,7 +2342,7 @@ def _read_partition_data_v12(
         if n < 0:
             o.aborted_transactions = None
         else:
-            o.aborted_transactions, pos = _read_aborted_transaction_v12(buf, pos, end, n)
+            o.aborted_transactions, pos = _read_aborted_transaction_v12(buf, pos, end, n, budget)
         (o.preferred_read_replica,) = _unpack_i(buf, pos)
         pos += 4
         n = buf[pos]
@@ -2251,15 +2368,15 @@ def _read_partition_data_v12(
             for _ in range(tags):
                 tag, pos, stop = read_tag(buf, pos, end)
                 if tag == 0:
-                    (o.diverging_epoch,), pos = _read_epoch_end_offset_v12(buf, pos, stop, 1)
+                    (o.diverging_epoch,), pos = _read_epoch_end_offset_v12(buf, pos, stop, 1, budget)
                     if pos != stop:
                         raise bad_tag(stop, "diverging_epoch")
                 elif tag == 1:
-                    (o.current_leader,), pos = _read_leader_id_and_epoch_v12(buf, pos, stop, 1)
+                    (o.current_leader,), pos = _read_leader_id_and_epoch_v12(buf, pos, stop, 1, budget)
                     if pos != stop:
                         raise bad_tag(stop, "current_leader")
                 elif tag == 2:
-                    (o.snapshot_id,), pos = _read_snapshot_id_v12(buf, pos, stop, 1)
+                    (o.snapshot_id,), pos = _read_snapshot_id_v12(buf, pos, stop, 1, budget)
                     if pos != stop:
                         raise bad_tag(stop, "snapshot_id")
                 else:
@@ -2269,10 +2386,14 @@ def _read_partition_data_v12(
 
 
 def _read_fetchable_topic_response_v12(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[FetchableTopicResponse], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[FetchableTopicResponse] = []
     for _ in range(count):
         o = new(FetchableTopicResponse)
@@ -2296,7 +2417,7 @@ def _read_fetchable_topic_response_v12(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_partition_data_v12(buf, pos, end, n)
+        o.partitions, pos = _read_partition_data_v12(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -2305,7 +2426,7 @@ def _read_fetchable_topic_response_v12(
     return items, pos
 
 
-def _decode_fetch_response_v12(buf: memoryview, pos: int, end: int) -> FetchResponse:
+def _decode_fetch_response_v12(buf: memoryview, pos: int, end: int, budget: list[int]) -> FetchResponse:
     o = new(FetchResponse)
     o.node_endpoints = []
     o.throttle_time_ms, o.error_code, o.session_id = _unpack_ihi(buf, pos)
@@ -2317,7 +2438,7 @@ def _decode_fetch_response_v12(buf: memoryview, pos: int, end: int) -> FetchResp
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_fetchable_topic_response_v12(buf, pos, end, n)
+    o.responses, pos = _read_fetchable_topic_response_v12(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -2426,10 +2547,14 @@ def _encode_fetch_response_v12(o: FetchResponse) -> list[Part]:
 
 
 def _read_fetchable_topic_response_v13(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[FetchableTopicResponse], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[FetchableTopicResponse] = []
     for _ in range(count):
         o = new(FetchableTopicResponse)
@@ -2444,7 +2569,7 @@ def _read_fetchable_topic_response_v13(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_partition_data_v12(buf, pos, end, n)
+        o.partitions, pos = _read_partition_data_v12(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -2453,7 +2578,7 @@ def _read_fetchable_topic_response_v13(
     return items, pos
 
 
-def _decode_fetch_response_v13(buf: memoryview, pos: int, end: int) -> FetchResponse:
+def _decode_fetch_response_v13(buf: memoryview, pos: int, end: int, budget: list[int]) -> FetchResponse:
     o = new(FetchResponse)
     o.node_endpoints = []
     o.throttle_time_ms, o.error_code, o.session_id = _unpack_ihi(buf, pos)
@@ -2465,7 +2590,7 @@ def _decode_fetch_response_v13(buf: memoryview, pos: int, end: int) -> FetchResp
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_fetchable_topic_response_v13(buf, pos, end, n)
+    o.responses, pos = _read_fetchable_topic_response_v13(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -2501,10 +2626,14 @@ def _encode_fetch_response_v13(o: FetchResponse) -> list[Part]:
 
 
 def _read_node_endpoint_v16(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[NodeEndpoint], int]:
     if count * 11 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 256
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[NodeEndpoint] = []
     for _ in range(count):
         o = new(NodeEndpoint)
@@ -2545,7 +2674,7 @@ def _read_node_endpoint_v16(
     return items, pos
 
 
-def _decode_fetch_response_v16(buf: memoryview, pos: int, end: int) -> FetchResponse:
+def _decode_fetch_response_v16(buf: memoryview, pos: int, end: int, budget: list[int]) -> FetchResponse:
     o = new(FetchResponse)
     o.throttle_time_ms, o.error_code, o.session_id = _unpack_ihi(buf, pos)
     pos += 10
@@ -2556,7 +2685,7 @@ def _decode_fetch_response_v16(buf: memoryview, pos: int, end: int) -> FetchResp
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_fetchable_topic_response_v13(buf, pos, end, n)
+    o.responses, pos = _read_fetchable_topic_response_v13(buf, pos, end, n, budget)
     o.node_endpoints = []
     if buf[pos] == 0:
         pos += 1
@@ -2572,7 +2701,7 @@ def _decode_fetch_response_v16(buf: memoryview, pos: int, end: int) -> FetchResp
                 n -= 1
                 if n < 0:
                     raise unexpected_null(pos, "node_endpoints")
-                o.node_endpoints, pos = _read_node_endpoint_v16(buf, pos, stop, n)
+                o.node_endpoints, pos = _read_node_endpoint_v16(buf, pos, stop, n, budget)
                 if pos != stop:
                     raise bad_tag(stop, "node_endpoints")
             else:

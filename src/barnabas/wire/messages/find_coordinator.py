@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_compact_strings,
     read_long_string_length,
@@ -144,7 +145,7 @@ class FindCoordinatorResponse(Message):
         self.coordinators = [] if coordinators is EMPTY else coordinators
 
 
-def _decode_find_coordinator_request_v0(buf: memoryview, pos: int, end: int) -> FindCoordinatorRequest:
+def _decode_find_coordinator_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> FindCoordinatorRequest:
     o = new(FindCoordinatorRequest)
     o.key_type = 0
     o.coordinator_keys = []
@@ -169,7 +170,7 @@ def _encode_find_coordinator_request_v0(o: FindCoordinatorRequest) -> list[Part]
     return [out]
 
 
-def _decode_find_coordinator_request_v1(buf: memoryview, pos: int, end: int) -> FindCoordinatorRequest:
+def _decode_find_coordinator_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> FindCoordinatorRequest:
     o = new(FindCoordinatorRequest)
     o.coordinator_keys = []
     (n,) = _unpack_h(buf, pos)
@@ -196,7 +197,7 @@ def _encode_find_coordinator_request_v1(o: FindCoordinatorRequest) -> list[Part]
     return [out]
 
 
-def _decode_find_coordinator_request_v3(buf: memoryview, pos: int, end: int) -> FindCoordinatorRequest:
+def _decode_find_coordinator_request_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> FindCoordinatorRequest:
     o = new(FindCoordinatorRequest)
     o.coordinator_keys = []
     n = buf[pos]
@@ -231,7 +232,7 @@ def _encode_find_coordinator_request_v3(o: FindCoordinatorRequest) -> list[Part]
     return [out]
 
 
-def _decode_find_coordinator_request_v4(buf: memoryview, pos: int, end: int) -> FindCoordinatorRequest:
+def _decode_find_coordinator_request_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> FindCoordinatorRequest:
     o = new(FindCoordinatorRequest)
     o.key = ""
     (o.key_type,) = _unpack_b(buf, pos)
@@ -243,7 +244,7 @@ def _decode_find_coordinator_request_v4(buf: memoryview, pos: int, end: int) -> 
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "coordinator_keys")
-    o.coordinator_keys, pos = read_compact_strings(buf, pos, end, n)
+    o.coordinator_keys, pos = read_compact_strings(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -261,7 +262,7 @@ def _encode_find_coordinator_request_v4(o: FindCoordinatorRequest) -> list[Part]
     return [out]
 
 
-def _decode_find_coordinator_response_v0(buf: memoryview, pos: int, end: int) -> FindCoordinatorResponse:
+def _decode_find_coordinator_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> FindCoordinatorResponse:
     o = new(FindCoordinatorResponse)
     o.throttle_time_ms = 0
     o.error_message = ""
@@ -290,7 +291,7 @@ def _encode_find_coordinator_response_v0(o: FindCoordinatorResponse) -> list[Par
     return [out]
 
 
-def _decode_find_coordinator_response_v1(buf: memoryview, pos: int, end: int) -> FindCoordinatorResponse:
+def _decode_find_coordinator_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> FindCoordinatorResponse:
     o = new(FindCoordinatorResponse)
     o.coordinators = []
     o.throttle_time_ms, o.error_code, n = _unpack_ihh(buf, pos)
@@ -335,7 +336,7 @@ def _encode_find_coordinator_response_v1(o: FindCoordinatorResponse) -> list[Par
     return [out]
 
 
-def _decode_find_coordinator_response_v3(buf: memoryview, pos: int, end: int) -> FindCoordinatorResponse:
+def _decode_find_coordinator_response_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> FindCoordinatorResponse:
     o = new(FindCoordinatorResponse)
     o.coordinators = []
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
@@ -397,10 +398,14 @@ def _encode_find_coordinator_response_v3(o: FindCoordinatorResponse) -> list[Par
 
 
 def _read_coordinator_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[Coordinator], int]:
     if count * 14 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 360
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[Coordinator] = []
     for _ in range(count):
         o = new(Coordinator)
@@ -453,7 +458,7 @@ def _read_coordinator_v4(
     return items, pos
 
 
-def _decode_find_coordinator_response_v4(buf: memoryview, pos: int, end: int) -> FindCoordinatorResponse:
+def _decode_find_coordinator_response_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> FindCoordinatorResponse:
     o = new(FindCoordinatorResponse)
     o.error_code = 0
     o.error_message = ""
@@ -469,7 +474,7 @@ def _decode_find_coordinator_response_v4(buf: memoryview, pos: int, end: int) ->
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "coordinators")
-    o.coordinators, pos = _read_coordinator_v4(buf, pos, end, n)
+    o.coordinators, pos = _read_coordinator_v4(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -36,7 +36,7 @@ class GroupMetadataKey(Message):
         self.group = group
 
 
-def _decode_group_metadata_key_v2(buf: memoryview, pos: int, end: int) -> GroupMetadataKey:
+def _decode_group_metadata_key_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> GroupMetadataKey:
     o = new(GroupMetadataKey)
     (n,) = _unpack_h(buf, pos)
     pos += 2

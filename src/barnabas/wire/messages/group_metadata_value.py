@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -121,10 +122,14 @@ class GroupMetadataValue(Message):
 
 
 def _read_member_metadata_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MemberMetadata], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 392
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MemberMetadata] = []
     for _ in range(count):
         o = new(MemberMetadata)
@@ -179,7 +184,7 @@ def _read_member_metadata_v0(
     return items, pos
 
 
-def _decode_group_metadata_value_v0(buf: memoryview, pos: int, end: int) -> GroupMetadataValue:
+def _decode_group_metadata_value_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> GroupMetadataValue:
     o = new(GroupMetadataValue)
     o.current_state_timestamp = -1
     (n,) = _unpack_h(buf, pos)
@@ -215,7 +220,7 @@ def _decode_group_metadata_value_v0(buf: memoryview, pos: int, end: int) -> Grou
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "members")
-    o.members, pos = _read_member_metadata_v0(buf, pos, end, n)
+    o.members, pos = _read_member_metadata_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -272,10 +277,14 @@ def _encode_group_metadata_value_v0(o: GroupMetadataValue) -> list[Part]:
 
 
 def _read_member_metadata_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MemberMetadata], int]:
     if count * 22 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 424
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MemberMetadata] = []
     for _ in range(count):
         o = new(MemberMetadata)
@@ -329,7 +338,7 @@ def _read_member_metadata_v1(
     return items, pos
 
 
-def _decode_group_metadata_value_v1(buf: memoryview, pos: int, end: int) -> GroupMetadataValue:
+def _decode_group_metadata_value_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> GroupMetadataValue:
     o = new(GroupMetadataValue)
     o.current_state_timestamp = -1
     (n,) = _unpack_h(buf, pos)
@@ -365,7 +374,7 @@ def _decode_group_metadata_value_v1(buf: memoryview, pos: int, end: int) -> Grou
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "members")
-    o.members, pos = _read_member_metadata_v1(buf, pos, end, n)
+    o.members, pos = _read_member_metadata_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -421,7 +430,7 @@ def _encode_group_metadata_value_v1(o: GroupMetadataValue) -> list[Part]:
     return [out]
 
 
-def _decode_group_metadata_value_v2(buf: memoryview, pos: int, end: int) -> GroupMetadataValue:
+def _decode_group_metadata_value_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> GroupMetadataValue:
     o = new(GroupMetadataValue)
     (n,) = _unpack_h(buf, pos)
     pos += 2
@@ -456,7 +465,7 @@ def _decode_group_metadata_value_v2(buf: memoryview, pos: int, end: int) -> Grou
     pos += 12
     if n < 0:
         raise unexpected_null(pos, "members")
-    o.members, pos = _read_member_metadata_v1(buf, pos, end, n)
+    o.members, pos = _read_member_metadata_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -489,10 +498,14 @@ def _encode_group_metadata_value_v2(o: GroupMetadataValue) -> list[Part]:
 
 
 def _read_member_metadata_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MemberMetadata], int]:
     if count * 24 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 480
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MemberMetadata] = []
     for _ in range(count):
         o = new(MemberMetadata)
@@ -555,7 +568,7 @@ def _read_member_metadata_v3(
     return items, pos
 
 
-def _decode_group_metadata_value_v3(buf: memoryview, pos: int, end: int) -> GroupMetadataValue:
+def _decode_group_metadata_value_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> GroupMetadataValue:
     o = new(GroupMetadataValue)
     (n,) = _unpack_h(buf, pos)
     pos += 2
@@ -590,7 +603,7 @@ def _decode_group_metadata_value_v3(buf: memoryview, pos: int, end: int) -> Grou
     pos += 12
     if n < 0:
         raise unexpected_null(pos, "members")
-    o.members, pos = _read_member_metadata_v3(buf, pos, end, n)
+    o.members, pos = _read_member_metadata_v3(buf, pos, end, n, budget)
     return o
 
 
@@ -655,10 +668,14 @@ def _encode_group_metadata_value_v3(o: GroupMetadataValue) -> list[Part]:
 
 
 def _read_member_metadata_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MemberMetadata], int]:
     if count * 15 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 480
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MemberMetadata] = []
     for _ in range(count):
         o = new(MemberMetadata)
@@ -745,7 +762,7 @@ def _read_member_metadata_v4(
     return items, pos
 
 
-def _decode_group_metadata_value_v4(buf: memoryview, pos: int, end: int) -> GroupMetadataValue:
+def _decode_group_metadata_value_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> GroupMetadataValue:
     o = new(GroupMetadataValue)
     n = buf[pos]
     pos += 1
@@ -796,7 +813,7 @@ def _decode_group_metadata_value_v4(buf: memoryview, pos: int, end: int) -> Grou
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "members")
-    o.members, pos = _read_member_metadata_v4(buf, pos, end, n)
+    o.members, pos = _read_member_metadata_v4(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -80,7 +80,7 @@ class HeartbeatResponse(Message):
         self.error_code = error_code
 
 
-def _decode_heartbeat_request_v0(buf: memoryview, pos: int, end: int) -> HeartbeatRequest:
+def _decode_heartbeat_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> HeartbeatRequest:
     o = new(HeartbeatRequest)
     o.group_instance_id = None
     (n,) = _unpack_h(buf, pos)
@@ -117,7 +117,7 @@ def _encode_heartbeat_request_v0(o: HeartbeatRequest) -> list[Part]:
     return [out]
 
 
-def _decode_heartbeat_request_v3(buf: memoryview, pos: int, end: int) -> HeartbeatRequest:
+def _decode_heartbeat_request_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> HeartbeatRequest:
     o = new(HeartbeatRequest)
     (n,) = _unpack_h(buf, pos)
     pos += 2
@@ -171,7 +171,7 @@ def _encode_heartbeat_request_v3(o: HeartbeatRequest) -> list[Part]:
     return [out]
 
 
-def _decode_heartbeat_request_v4(buf: memoryview, pos: int, end: int) -> HeartbeatRequest:
+def _decode_heartbeat_request_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> HeartbeatRequest:
     o = new(HeartbeatRequest)
     n = buf[pos]
     pos += 1
@@ -241,7 +241,7 @@ def _encode_heartbeat_request_v4(o: HeartbeatRequest) -> list[Part]:
     return [out]
 
 
-def _decode_heartbeat_response_v0(buf: memoryview, pos: int, end: int) -> HeartbeatResponse:
+def _decode_heartbeat_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> HeartbeatResponse:
     o = new(HeartbeatResponse)
     o.throttle_time_ms = 0
     (o.error_code,) = _unpack_h(buf, pos)
@@ -255,7 +255,7 @@ def _encode_heartbeat_response_v0(o: HeartbeatResponse) -> list[Part]:
     return [out]
 
 
-def _decode_heartbeat_response_v1(buf: memoryview, pos: int, end: int) -> HeartbeatResponse:
+def _decode_heartbeat_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> HeartbeatResponse:
     o = new(HeartbeatResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -268,7 +268,7 @@ def _encode_heartbeat_response_v1(o: HeartbeatResponse) -> list[Part]:
     return [out]
 
 
-def _decode_heartbeat_response_v4(buf: memoryview, pos: int, end: int) -> HeartbeatResponse:
+def _decode_heartbeat_response_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> HeartbeatResponse:
     o = new(HeartbeatResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6

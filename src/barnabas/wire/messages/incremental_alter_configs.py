@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -158,10 +159,14 @@ class IncrementalAlterConfigsResponse(Message):
 
 
 def _read_alterable_config_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AlterableConfig], int]:
     if count * 5 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AlterableConfig] = []
     for _ in range(count):
         o = new(AlterableConfig)
@@ -189,10 +194,14 @@ def _read_alterable_config_v0(
 
 
 def _read_alter_configs_resource_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AlterConfigsResource], int]:
     if count * 7 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AlterConfigsResource] = []
     for _ in range(count):
         o = new(AlterConfigsResource)
@@ -209,18 +218,18 @@ def _read_alter_configs_resource_v0(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "configs")
-        o.configs, pos = _read_alterable_config_v0(buf, pos, end, n)
+        o.configs, pos = _read_alterable_config_v0(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_incremental_alter_configs_request_v0(buf: memoryview, pos: int, end: int) -> IncrementalAlterConfigsRequest:
+def _decode_incremental_alter_configs_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> IncrementalAlterConfigsRequest:
     o = new(IncrementalAlterConfigsRequest)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "resources")
-    o.resources, pos = _read_alter_configs_resource_v0(buf, pos, end, n)
+    o.resources, pos = _read_alter_configs_resource_v0(buf, pos, end, n, budget)
     o.validate_only = buf[pos] != 0
     pos += 1
     return o
@@ -267,10 +276,14 @@ def _encode_incremental_alter_configs_request_v0(o: IncrementalAlterConfigsReque
 
 
 def _read_alterable_config_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AlterableConfig], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AlterableConfig] = []
     for _ in range(count):
         o = new(AlterableConfig)
@@ -310,10 +323,14 @@ def _read_alterable_config_v1(
 
 
 def _read_alter_configs_resource_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AlterConfigsResource], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AlterConfigsResource] = []
     for _ in range(count):
         o = new(AlterConfigsResource)
@@ -338,7 +355,7 @@ def _read_alter_configs_resource_v1(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "configs")
-        o.configs, pos = _read_alterable_config_v1(buf, pos, end, n)
+        o.configs, pos = _read_alterable_config_v1(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -347,7 +364,7 @@ def _read_alter_configs_resource_v1(
     return items, pos
 
 
-def _decode_incremental_alter_configs_request_v1(buf: memoryview, pos: int, end: int) -> IncrementalAlterConfigsRequest:
+def _decode_incremental_alter_configs_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> IncrementalAlterConfigsRequest:
     o = new(IncrementalAlterConfigsRequest)
     n = buf[pos]
     pos += 1
@@ -356,7 +373,7 @@ def _decode_incremental_alter_configs_request_v1(buf: memoryview, pos: int, end:
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "resources")
-    o.resources, pos = _read_alter_configs_resource_v1(buf, pos, end, n)
+    o.resources, pos = _read_alter_configs_resource_v1(buf, pos, end, n, budget)
     o.validate_only = buf[pos] != 0
     pos += 1
     if buf[pos] == 0:
@@ -411,10 +428,14 @@ def _encode_incremental_alter_configs_request_v1(o: IncrementalAlterConfigsReque
 
 
 def _read_alter_configs_resource_response_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AlterConfigsResourceResponse], int]:
     if count * 7 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 224
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AlterConfigsResourceResponse] = []
     for _ in range(count):
         o = new(AlterConfigsResourceResponse)
@@ -441,13 +462,13 @@ def _read_alter_configs_resource_response_v0(
     return items, pos
 
 
-def _decode_incremental_alter_configs_response_v0(buf: memoryview, pos: int, end: int) -> IncrementalAlterConfigsResponse:
+def _decode_incremental_alter_configs_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> IncrementalAlterConfigsResponse:
     o = new(IncrementalAlterConfigsResponse)
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_alter_configs_resource_response_v0(buf, pos, end, n)
+    o.responses, pos = _read_alter_configs_resource_response_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -478,10 +499,14 @@ def _encode_incremental_alter_configs_response_v0(o: IncrementalAlterConfigsResp
 
 
 def _read_alter_configs_resource_response_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[AlterConfigsResourceResponse], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 224
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[AlterConfigsResourceResponse] = []
     for _ in range(count):
         o = new(AlterConfigsResourceResponse)
@@ -522,7 +547,7 @@ def _read_alter_configs_resource_response_v1(
     return items, pos
 
 
-def _decode_incremental_alter_configs_response_v1(buf: memoryview, pos: int, end: int) -> IncrementalAlterConfigsResponse:
+def _decode_incremental_alter_configs_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> IncrementalAlterConfigsResponse:
     o = new(IncrementalAlterConfigsResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -533,7 +558,7 @@ def _decode_incremental_alter_configs_response_v1(buf: memoryview, pos: int, end
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_alter_configs_resource_response_v1(buf, pos, end, n)
+    o.responses, pos = _read_alter_configs_resource_response_v1(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -89,7 +89,7 @@ class InitProducerIdResponse(Message):
         self.producer_epoch = producer_epoch
 
 
-def _decode_init_producer_id_request_v0(buf: memoryview, pos: int, end: int) -> InitProducerIdRequest:
+def _decode_init_producer_id_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> InitProducerIdRequest:
     o = new(InitProducerIdRequest)
     o.producer_id = -1
     o.producer_epoch = -1
@@ -122,7 +122,7 @@ def _encode_init_producer_id_request_v0(o: InitProducerIdRequest) -> list[Part]:
     return [out]
 
 
-def _decode_init_producer_id_request_v2(buf: memoryview, pos: int, end: int) -> InitProducerIdRequest:
+def _decode_init_producer_id_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> InitProducerIdRequest:
     o = new(InitProducerIdRequest)
     o.producer_id = -1
     o.producer_epoch = -1
@@ -162,7 +162,7 @@ def _encode_init_producer_id_request_v2(o: InitProducerIdRequest) -> list[Part]:
     return [out]
 
 
-def _decode_init_producer_id_request_v3(buf: memoryview, pos: int, end: int) -> InitProducerIdRequest:
+def _decode_init_producer_id_request_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> InitProducerIdRequest:
     o = new(InitProducerIdRequest)
     n = buf[pos]
     pos += 1
@@ -200,7 +200,7 @@ def _encode_init_producer_id_request_v3(o: InitProducerIdRequest) -> list[Part]:
     return [out]
 
 
-def _decode_init_producer_id_response_v0(buf: memoryview, pos: int, end: int) -> InitProducerIdResponse:
+def _decode_init_producer_id_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> InitProducerIdResponse:
     o = new(InitProducerIdResponse)
     o.throttle_time_ms, o.error_code, o.producer_id, o.producer_epoch = _unpack_ihqh(buf, pos)
     pos += 16
@@ -213,7 +213,7 @@ def _encode_init_producer_id_response_v0(o: InitProducerIdResponse) -> list[Part
     return [out]
 
 
-def _decode_init_producer_id_response_v2(buf: memoryview, pos: int, end: int) -> InitProducerIdResponse:
+def _decode_init_producer_id_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> InitProducerIdResponse:
     o = new(InitProducerIdResponse)
     o.throttle_time_ms, o.error_code, o.producer_id, o.producer_epoch = _unpack_ihqh(buf, pos)
     pos += 16

@@ -15,6 +15,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -184,10 +185,14 @@ class JoinGroupResponse(Message):
 
 
 def _read_join_group_request_protocol_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[JoinGroupRequestProtocol], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 160
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[JoinGroupRequestProtocol] = []
     for _ in range(count):
         o = new(JoinGroupRequestProtocol)
@@ -213,7 +218,7 @@ def _read_join_group_request_protocol_v0(
     return items, pos
 
 
-def _decode_join_group_request_v0(buf: memoryview, pos: int, end: int) -> JoinGroupRequest:
+def _decode_join_group_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> JoinGroupRequest:
     o = new(JoinGroupRequest)
     o.rebalance_timeout_ms = -1
     o.group_instance_id = None
@@ -249,7 +254,7 @@ def _decode_join_group_request_v0(buf: memoryview, pos: int, end: int) -> JoinGr
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "protocols")
-    o.protocols, pos = _read_join_group_request_protocol_v0(buf, pos, end, n)
+    o.protocols, pos = _read_join_group_request_protocol_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -286,7 +291,7 @@ def _encode_join_group_request_v0(o: JoinGroupRequest) -> list[Part]:
     return [out]
 
 
-def _decode_join_group_request_v1(buf: memoryview, pos: int, end: int) -> JoinGroupRequest:
+def _decode_join_group_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> JoinGroupRequest:
     o = new(JoinGroupRequest)
     o.group_instance_id = None
     o.reason = None
@@ -321,7 +326,7 @@ def _decode_join_group_request_v1(buf: memoryview, pos: int, end: int) -> JoinGr
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "protocols")
-    o.protocols, pos = _read_join_group_request_protocol_v0(buf, pos, end, n)
+    o.protocols, pos = _read_join_group_request_protocol_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -345,7 +350,7 @@ def _encode_join_group_request_v1(o: JoinGroupRequest) -> list[Part]:
     return [out]
 
 
-def _decode_join_group_request_v5(buf: memoryview, pos: int, end: int) -> JoinGroupRequest:
+def _decode_join_group_request_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> JoinGroupRequest:
     o = new(JoinGroupRequest)
     o.reason = None
     (n,) = _unpack_h(buf, pos)
@@ -389,7 +394,7 @@ def _decode_join_group_request_v5(buf: memoryview, pos: int, end: int) -> JoinGr
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "protocols")
-    o.protocols, pos = _read_join_group_request_protocol_v0(buf, pos, end, n)
+    o.protocols, pos = _read_join_group_request_protocol_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -422,10 +427,14 @@ def _encode_join_group_request_v5(o: JoinGroupRequest) -> list[Part]:
 
 
 def _read_join_group_request_protocol_v6(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[JoinGroupRequestProtocol], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 160
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[JoinGroupRequestProtocol] = []
     for _ in range(count):
         o = new(JoinGroupRequestProtocol)
@@ -461,7 +470,7 @@ def _read_join_group_request_protocol_v6(
     return items, pos
 
 
-def _decode_join_group_request_v6(buf: memoryview, pos: int, end: int) -> JoinGroupRequest:
+def _decode_join_group_request_v6(buf: memoryview, pos: int, end: int, budget: list[int]) -> JoinGroupRequest:
     o = new(JoinGroupRequest)
     o.reason = None
     n = buf[pos]
@@ -522,7 +531,7 @@ def _decode_join_group_request_v6(buf: memoryview, pos: int, end: int) -> JoinGr
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "protocols")
-    o.protocols, pos = _read_join_group_request_protocol_v6(buf, pos, end, n)
+    o.protocols, pos = _read_join_group_request_protocol_v6(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -573,7 +582,7 @@ def _encode_join_group_request_v6(o: JoinGroupRequest) -> list[Part]:
     return [out]
 
 
-def _decode_join_group_request_v8(buf: memoryview, pos: int, end: int) -> JoinGroupRequest:
+def _decode_join_group_request_v8(buf: memoryview, pos: int, end: int, budget: list[int]) -> JoinGroupRequest:
     o = new(JoinGroupRequest)
     n = buf[pos]
     pos += 1
@@ -633,7 +642,7 @@ def _decode_join_group_request_v8(buf: memoryview, pos: int, end: int) -> JoinGr
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "protocols")
-    o.protocols, pos = _read_join_group_request_protocol_v6(buf, pos, end, n)
+    o.protocols, pos = _read_join_group_request_protocol_v6(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -691,10 +700,14 @@ def _encode_join_group_request_v8(o: JoinGroupRequest) -> list[Part]:
 
 
 def _read_join_group_response_member_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[JoinGroupResponseMember], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 168
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[JoinGroupResponseMember] = []
     for _ in range(count):
         o = new(JoinGroupResponseMember)
@@ -721,7 +734,7 @@ def _read_join_group_response_member_v0(
     return items, pos
 
 
-def _decode_join_group_response_v0(buf: memoryview, pos: int, end: int) -> JoinGroupResponse:
+def _decode_join_group_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> JoinGroupResponse:
     o = new(JoinGroupResponse)
     o.throttle_time_ms = 0
     o.protocol_type = None
@@ -757,7 +770,7 @@ def _decode_join_group_response_v0(buf: memoryview, pos: int, end: int) -> JoinG
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "members")
-    o.members, pos = _read_join_group_response_member_v0(buf, pos, end, n)
+    o.members, pos = _read_join_group_response_member_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -796,7 +809,7 @@ def _encode_join_group_response_v0(o: JoinGroupResponse) -> list[Part]:
     return [out]
 
 
-def _decode_join_group_response_v2(buf: memoryview, pos: int, end: int) -> JoinGroupResponse:
+def _decode_join_group_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> JoinGroupResponse:
     o = new(JoinGroupResponse)
     o.protocol_type = None
     o.skip_assignment = False
@@ -831,7 +844,7 @@ def _decode_join_group_response_v2(buf: memoryview, pos: int, end: int) -> JoinG
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "members")
-    o.members, pos = _read_join_group_response_member_v0(buf, pos, end, n)
+    o.members, pos = _read_join_group_response_member_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -858,10 +871,14 @@ def _encode_join_group_response_v2(o: JoinGroupResponse) -> list[Part]:
 
 
 def _read_join_group_response_member_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[JoinGroupResponseMember], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 224
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[JoinGroupResponseMember] = []
     for _ in range(count):
         o = new(JoinGroupResponseMember)
@@ -897,7 +914,7 @@ def _read_join_group_response_member_v5(
     return items, pos
 
 
-def _decode_join_group_response_v5(buf: memoryview, pos: int, end: int) -> JoinGroupResponse:
+def _decode_join_group_response_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> JoinGroupResponse:
     o = new(JoinGroupResponse)
     o.protocol_type = None
     o.skip_assignment = False
@@ -932,7 +949,7 @@ def _decode_join_group_response_v5(buf: memoryview, pos: int, end: int) -> JoinG
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "members")
-    o.members, pos = _read_join_group_response_member_v5(buf, pos, end, n)
+    o.members, pos = _read_join_group_response_member_v5(buf, pos, end, n, budget)
     return o
 
 
@@ -980,10 +997,14 @@ def _encode_join_group_response_v5(o: JoinGroupResponse) -> list[Part]:
 
 
 def _read_join_group_response_member_v6(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[JoinGroupResponseMember], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 224
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[JoinGroupResponseMember] = []
     for _ in range(count):
         o = new(JoinGroupResponseMember)
@@ -1032,7 +1053,7 @@ def _read_join_group_response_member_v6(
     return items, pos
 
 
-def _decode_join_group_response_v6(buf: memoryview, pos: int, end: int) -> JoinGroupResponse:
+def _decode_join_group_response_v6(buf: memoryview, pos: int, end: int, budget: list[int]) -> JoinGroupResponse:
     o = new(JoinGroupResponse)
     o.protocol_type = None
     o.skip_assignment = False
@@ -1081,7 +1102,7 @@ def _decode_join_group_response_v6(buf: memoryview, pos: int, end: int) -> JoinG
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "members")
-    o.members, pos = _read_join_group_response_member_v6(buf, pos, end, n)
+    o.members, pos = _read_join_group_response_member_v6(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -1134,7 +1155,7 @@ def _encode_join_group_response_v6(o: JoinGroupResponse) -> list[Part]:
     return [out]
 
 
-def _decode_join_group_response_v7(buf: memoryview, pos: int, end: int) -> JoinGroupResponse:
+def _decode_join_group_response_v7(buf: memoryview, pos: int, end: int, budget: list[int]) -> JoinGroupResponse:
     o = new(JoinGroupResponse)
     o.skip_assignment = False
     o.throttle_time_ms, o.error_code, o.generation_id = _unpack_ihi(buf, pos)
@@ -1196,7 +1217,7 @@ def _decode_join_group_response_v7(buf: memoryview, pos: int, end: int) -> JoinG
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "members")
-    o.members, pos = _read_join_group_response_member_v6(buf, pos, end, n)
+    o.members, pos = _read_join_group_response_member_v6(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -1236,7 +1257,7 @@ def _encode_join_group_response_v7(o: JoinGroupResponse) -> list[Part]:
     return [out]
 
 
-def _decode_join_group_response_v9(buf: memoryview, pos: int, end: int) -> JoinGroupResponse:
+def _decode_join_group_response_v9(buf: memoryview, pos: int, end: int, budget: list[int]) -> JoinGroupResponse:
     o = new(JoinGroupResponse)
     o.throttle_time_ms, o.error_code, o.generation_id = _unpack_ihi(buf, pos)
     pos += 10
@@ -1299,7 +1320,7 @@ def _decode_join_group_response_v9(buf: memoryview, pos: int, end: int) -> JoinG
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "members")
-    o.members, pos = _read_join_group_response_member_v6(buf, pos, end, n)
+    o.members, pos = _read_join_group_response_member_v6(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -17,6 +17,7 @@ from barnabas.wire.primitives import (
     int32_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_int32s,
     read_long_string_length,
@@ -280,10 +281,14 @@ class LeaderAndIsrResponse(Message):
 
 
 def _read_leader_and_isr_partition_state_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[LeaderAndIsrPartitionState], int]:
     if count * 30 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 616
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[LeaderAndIsrPartitionState] = []
     for _ in range(count):
         o = new(LeaderAndIsrPartitionState)
@@ -304,21 +309,25 @@ def _read_leader_and_isr_partition_state_v0(
         pos += 20
         if n < 0:
             raise unexpected_null(pos, "isr")
-        o.isr, pos = read_int32s(buf, pos, end, n)
+        o.isr, pos = read_int32s(buf, pos, end, n, budget)
         o.partition_epoch, n = _unpack_ii(buf, pos)
         pos += 8
         if n < 0:
             raise unexpected_null(pos, "replicas")
-        o.replicas, pos = read_int32s(buf, pos, end, n)
+        o.replicas, pos = read_int32s(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
 def _read_leader_and_isr_live_leader_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[LeaderAndIsrLiveLeader], int]:
     if count * 10 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[LeaderAndIsrLiveLeader] = []
     for _ in range(count):
         o = new(LeaderAndIsrLiveLeader)
@@ -337,7 +346,7 @@ def _read_leader_and_isr_live_leader_v0(
     return items, pos
 
 
-def _decode_leader_and_isr_request_v0(buf: memoryview, pos: int, end: int) -> LeaderAndIsrRequest:
+def _decode_leader_and_isr_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> LeaderAndIsrRequest:
     o = new(LeaderAndIsrRequest)
     o.is_kraft_controller = False
     o.broker_epoch = -1
@@ -347,12 +356,12 @@ def _decode_leader_and_isr_request_v0(buf: memoryview, pos: int, end: int) -> Le
     pos += 12
     if n < 0:
         raise unexpected_null(pos, "ungrouped_partition_states")
-    o.ungrouped_partition_states, pos = _read_leader_and_isr_partition_state_v0(buf, pos, end, n)
+    o.ungrouped_partition_states, pos = _read_leader_and_isr_partition_state_v0(buf, pos, end, n, budget)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "live_leaders")
-    o.live_leaders, pos = _read_leader_and_isr_live_leader_v0(buf, pos, end, n)
+    o.live_leaders, pos = _read_leader_and_isr_live_leader_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -395,10 +404,14 @@ def _encode_leader_and_isr_request_v0(o: LeaderAndIsrRequest) -> list[Part]:
 
 
 def _read_leader_and_isr_partition_state_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[LeaderAndIsrPartitionState], int]:
     if count * 31 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 616
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[LeaderAndIsrPartitionState] = []
     for _ in range(count):
         o = new(LeaderAndIsrPartitionState)
@@ -418,19 +431,19 @@ def _read_leader_and_isr_partition_state_v1(
         pos += 20
         if n < 0:
             raise unexpected_null(pos, "isr")
-        o.isr, pos = read_int32s(buf, pos, end, n)
+        o.isr, pos = read_int32s(buf, pos, end, n, budget)
         o.partition_epoch, n = _unpack_ii(buf, pos)
         pos += 8
         if n < 0:
             raise unexpected_null(pos, "replicas")
-        o.replicas, pos = read_int32s(buf, pos, end, n)
+        o.replicas, pos = read_int32s(buf, pos, end, n, budget)
         o.is_new = buf[pos] != 0
         pos += 1
         items.append(o)
     return items, pos
 
 
-def _decode_leader_and_isr_request_v1(buf: memoryview, pos: int, end: int) -> LeaderAndIsrRequest:
+def _decode_leader_and_isr_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> LeaderAndIsrRequest:
     o = new(LeaderAndIsrRequest)
     o.is_kraft_controller = False
     o.broker_epoch = -1
@@ -440,12 +453,12 @@ def _decode_leader_and_isr_request_v1(buf: memoryview, pos: int, end: int) -> Le
     pos += 12
     if n < 0:
         raise unexpected_null(pos, "ungrouped_partition_states")
-    o.ungrouped_partition_states, pos = _read_leader_and_isr_partition_state_v1(buf, pos, end, n)
+    o.ungrouped_partition_states, pos = _read_leader_and_isr_partition_state_v1(buf, pos, end, n, budget)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "live_leaders")
-    o.live_leaders, pos = _read_leader_and_isr_live_leader_v0(buf, pos, end, n)
+    o.live_leaders, pos = _read_leader_and_isr_live_leader_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -478,10 +491,14 @@ def _encode_leader_and_isr_request_v1(o: LeaderAndIsrRequest) -> list[Part]:
 
 
 def _read_leader_and_isr_partition_state_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[LeaderAndIsrPartitionState], int]:
     if count * 29 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 560
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[LeaderAndIsrPartitionState] = []
     for _ in range(count):
         o = new(LeaderAndIsrPartitionState)
@@ -493,12 +510,12 @@ def _read_leader_and_isr_partition_state_v2(
         pos += 20
         if n < 0:
             raise unexpected_null(pos, "isr")
-        o.isr, pos = read_int32s(buf, pos, end, n)
+        o.isr, pos = read_int32s(buf, pos, end, n, budget)
         o.partition_epoch, n = _unpack_ii(buf, pos)
         pos += 8
         if n < 0:
             raise unexpected_null(pos, "replicas")
-        o.replicas, pos = read_int32s(buf, pos, end, n)
+        o.replicas, pos = read_int32s(buf, pos, end, n, budget)
         o.is_new = buf[pos] != 0
         pos += 1
         items.append(o)
@@ -506,10 +523,14 @@ def _read_leader_and_isr_partition_state_v2(
 
 
 def _read_leader_and_isr_topic_state_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[LeaderAndIsrTopicState], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[LeaderAndIsrTopicState] = []
     for _ in range(count):
         o = new(LeaderAndIsrTopicState)
@@ -527,12 +548,12 @@ def _read_leader_and_isr_topic_state_v2(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partition_states")
-        o.partition_states, pos = _read_leader_and_isr_partition_state_v2(buf, pos, end, n)
+        o.partition_states, pos = _read_leader_and_isr_partition_state_v2(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_leader_and_isr_request_v2(buf: memoryview, pos: int, end: int) -> LeaderAndIsrRequest:
+def _decode_leader_and_isr_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> LeaderAndIsrRequest:
     o = new(LeaderAndIsrRequest)
     o.is_kraft_controller = False
     o.type = 0
@@ -541,12 +562,12 @@ def _decode_leader_and_isr_request_v2(buf: memoryview, pos: int, end: int) -> Le
     pos += 20
     if n < 0:
         raise unexpected_null(pos, "topic_states")
-    o.topic_states, pos = _read_leader_and_isr_topic_state_v2(buf, pos, end, n)
+    o.topic_states, pos = _read_leader_and_isr_topic_state_v2(buf, pos, end, n, budget)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "live_leaders")
-    o.live_leaders, pos = _read_leader_and_isr_live_leader_v0(buf, pos, end, n)
+    o.live_leaders, pos = _read_leader_and_isr_live_leader_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -588,10 +609,14 @@ def _encode_leader_and_isr_request_v2(o: LeaderAndIsrRequest) -> list[Part]:
 
 
 def _read_leader_and_isr_partition_state_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[LeaderAndIsrPartitionState], int]:
     if count * 37 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 560
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[LeaderAndIsrPartitionState] = []
     for _ in range(count):
         o = new(LeaderAndIsrPartitionState)
@@ -601,22 +626,22 @@ def _read_leader_and_isr_partition_state_v3(
         pos += 20
         if n < 0:
             raise unexpected_null(pos, "isr")
-        o.isr, pos = read_int32s(buf, pos, end, n)
+        o.isr, pos = read_int32s(buf, pos, end, n, budget)
         o.partition_epoch, n = _unpack_ii(buf, pos)
         pos += 8
         if n < 0:
             raise unexpected_null(pos, "replicas")
-        o.replicas, pos = read_int32s(buf, pos, end, n)
+        o.replicas, pos = read_int32s(buf, pos, end, n, budget)
         (n,) = _unpack_i(buf, pos)
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "adding_replicas")
-        o.adding_replicas, pos = read_int32s(buf, pos, end, n)
+        o.adding_replicas, pos = read_int32s(buf, pos, end, n, budget)
         (n,) = _unpack_i(buf, pos)
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "removing_replicas")
-        o.removing_replicas, pos = read_int32s(buf, pos, end, n)
+        o.removing_replicas, pos = read_int32s(buf, pos, end, n, budget)
         o.is_new = buf[pos] != 0
         pos += 1
         items.append(o)
@@ -624,10 +649,14 @@ def _read_leader_and_isr_partition_state_v3(
 
 
 def _read_leader_and_isr_topic_state_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[LeaderAndIsrTopicState], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[LeaderAndIsrTopicState] = []
     for _ in range(count):
         o = new(LeaderAndIsrTopicState)
@@ -645,12 +674,12 @@ def _read_leader_and_isr_topic_state_v3(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partition_states")
-        o.partition_states, pos = _read_leader_and_isr_partition_state_v3(buf, pos, end, n)
+        o.partition_states, pos = _read_leader_and_isr_partition_state_v3(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_leader_and_isr_request_v3(buf: memoryview, pos: int, end: int) -> LeaderAndIsrRequest:
+def _decode_leader_and_isr_request_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> LeaderAndIsrRequest:
     o = new(LeaderAndIsrRequest)
     o.is_kraft_controller = False
     o.type = 0
@@ -659,12 +688,12 @@ def _decode_leader_and_isr_request_v3(buf: memoryview, pos: int, end: int) -> Le
     pos += 20
     if n < 0:
         raise unexpected_null(pos, "topic_states")
-    o.topic_states, pos = _read_leader_and_isr_topic_state_v3(buf, pos, end, n)
+    o.topic_states, pos = _read_leader_and_isr_topic_state_v3(buf, pos, end, n, budget)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "live_leaders")
-    o.live_leaders, pos = _read_leader_and_isr_live_leader_v0(buf, pos, end, n)
+    o.live_leaders, pos = _read_leader_and_isr_live_leader_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -712,10 +741,14 @@ def _encode_leader_and_isr_request_v3(o: LeaderAndIsrRequest) -> list[Part]:
 
 
 def _read_leader_and_isr_partition_state_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[LeaderAndIsrPartitionState], int]:
     if count * 26 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 560
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[LeaderAndIsrPartitionState] = []
     for _ in range(count):
         o = new(LeaderAndIsrPartitionState)
@@ -730,7 +763,7 @@ def _read_leader_and_isr_partition_state_v4(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "isr")
-        o.isr, pos = read_int32s(buf, pos, end, n)
+        o.isr, pos = read_int32s(buf, pos, end, n, budget)
         (o.partition_epoch,) = _unpack_i(buf, pos)
         pos += 4
         n = buf[pos]
@@ -740,7 +773,7 @@ def _read_leader_and_isr_partition_state_v4(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "replicas")
-        o.replicas, pos = read_int32s(buf, pos, end, n)
+        o.replicas, pos = read_int32s(buf, pos, end, n, budget)
         n = buf[pos]
         pos += 1
         if n > 127:
@@ -748,7 +781,7 @@ def _read_leader_and_isr_partition_state_v4(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "adding_replicas")
-        o.adding_replicas, pos = read_int32s(buf, pos, end, n)
+        o.adding_replicas, pos = read_int32s(buf, pos, end, n, budget)
         n = buf[pos]
         pos += 1
         if n > 127:
@@ -756,7 +789,7 @@ def _read_leader_and_isr_partition_state_v4(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "removing_replicas")
-        o.removing_replicas, pos = read_int32s(buf, pos, end, n)
+        o.removing_replicas, pos = read_int32s(buf, pos, end, n, budget)
         o.is_new = buf[pos] != 0
         pos += 1
         if buf[pos] == 0:
@@ -768,10 +801,14 @@ def _read_leader_and_isr_partition_state_v4(
 
 
 def _read_leader_and_isr_topic_state_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[LeaderAndIsrTopicState], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[LeaderAndIsrTopicState] = []
     for _ in range(count):
         o = new(LeaderAndIsrTopicState)
@@ -795,7 +832,7 @@ def _read_leader_and_isr_topic_state_v4(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partition_states")
-        o.partition_states, pos = _read_leader_and_isr_partition_state_v4(buf, pos, end, n)
+        o.partition_states, pos = _read_leader_and_isr_partition_state_v4(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -805,10 +842,14 @@ def _read_leader_and_isr_topic_state_v4(
 
 
 def _read_leader_and_isr_live_leader_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[LeaderAndIsrLiveLeader], int]:
     if count * 10 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[LeaderAndIsrLiveLeader] = []
     for _ in range(count):
         o = new(LeaderAndIsrLiveLeader)
@@ -836,7 +877,7 @@ def _read_leader_and_isr_live_leader_v4(
     return items, pos
 
 
-def _decode_leader_and_isr_request_v4(buf: memoryview, pos: int, end: int) -> LeaderAndIsrRequest:
+def _decode_leader_and_isr_request_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> LeaderAndIsrRequest:
     o = new(LeaderAndIsrRequest)
     o.is_kraft_controller = False
     o.type = 0
@@ -850,7 +891,7 @@ def _decode_leader_and_isr_request_v4(buf: memoryview, pos: int, end: int) -> Le
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topic_states")
-    o.topic_states, pos = _read_leader_and_isr_topic_state_v4(buf, pos, end, n)
+    o.topic_states, pos = _read_leader_and_isr_topic_state_v4(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -858,7 +899,7 @@ def _decode_leader_and_isr_request_v4(buf: memoryview, pos: int, end: int) -> Le
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "live_leaders")
-    o.live_leaders, pos = _read_leader_and_isr_live_leader_v4(buf, pos, end, n)
+    o.live_leaders, pos = _read_leader_and_isr_live_leader_v4(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -929,10 +970,14 @@ def _encode_leader_and_isr_request_v4(o: LeaderAndIsrRequest) -> list[Part]:
 
 
 def _read_leader_and_isr_topic_state_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[LeaderAndIsrTopicState], int]:
     if count * 19 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 248
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[LeaderAndIsrTopicState] = []
     for _ in range(count):
         o = new(LeaderAndIsrTopicState)
@@ -958,7 +1003,7 @@ def _read_leader_and_isr_topic_state_v5(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partition_states")
-        o.partition_states, pos = _read_leader_and_isr_partition_state_v4(buf, pos, end, n)
+        o.partition_states, pos = _read_leader_and_isr_partition_state_v4(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -967,7 +1012,7 @@ def _read_leader_and_isr_topic_state_v5(
     return items, pos
 
 
-def _decode_leader_and_isr_request_v5(buf: memoryview, pos: int, end: int) -> LeaderAndIsrRequest:
+def _decode_leader_and_isr_request_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> LeaderAndIsrRequest:
     o = new(LeaderAndIsrRequest)
     o.is_kraft_controller = False
     o.ungrouped_partition_states = []
@@ -980,7 +1025,7 @@ def _decode_leader_and_isr_request_v5(buf: memoryview, pos: int, end: int) -> Le
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topic_states")
-    o.topic_states, pos = _read_leader_and_isr_topic_state_v5(buf, pos, end, n)
+    o.topic_states, pos = _read_leader_and_isr_topic_state_v5(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -988,7 +1033,7 @@ def _decode_leader_and_isr_request_v5(buf: memoryview, pos: int, end: int) -> Le
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "live_leaders")
-    o.live_leaders, pos = _read_leader_and_isr_live_leader_v4(buf, pos, end, n)
+    o.live_leaders, pos = _read_leader_and_isr_live_leader_v4(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -1027,10 +1072,14 @@ def _encode_leader_and_isr_request_v5(o: LeaderAndIsrRequest) -> list[Part]:
 
 
 def _read_leader_and_isr_partition_state_v6(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[LeaderAndIsrPartitionState], int]:
     if count * 27 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 560
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[LeaderAndIsrPartitionState] = []
     for _ in range(count):
         o = new(LeaderAndIsrPartitionState)
@@ -1044,7 +1093,7 @@ def _read_leader_and_isr_partition_state_v6(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "isr")
-        o.isr, pos = read_int32s(buf, pos, end, n)
+        o.isr, pos = read_int32s(buf, pos, end, n, budget)
         (o.partition_epoch,) = _unpack_i(buf, pos)
         pos += 4
         n = buf[pos]
@@ -1054,7 +1103,7 @@ def _read_leader_and_isr_partition_state_v6(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "replicas")
-        o.replicas, pos = read_int32s(buf, pos, end, n)
+        o.replicas, pos = read_int32s(buf, pos, end, n, budget)
         n = buf[pos]
         pos += 1
         if n > 127:
@@ -1062,7 +1111,7 @@ def _read_leader_and_isr_partition_state_v6(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "adding_replicas")
-        o.adding_replicas, pos = read_int32s(buf, pos, end, n)
+        o.adding_replicas, pos = read_int32s(buf, pos, end, n, budget)
         n = buf[pos]
         pos += 1
         if n > 127:
@@ -1070,7 +1119,7 @@ def _read_leader_and_isr_partition_state_v6(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "removing_replicas")
-        o.removing_replicas, pos = read_int32s(buf, pos, end, n)
+        o.removing_replicas, pos = read_int32s(buf, pos, end, n, budget)
         o.is_new, o.leader_recovery_state = _unpack_tb(buf, pos)
         pos += 2
         if buf[pos] == 0:
@@ -1082,10 +1131,14 @@ def _read_leader_and_isr_partition_state_v6(
 
 
 def _read_leader_and_isr_topic_state_v6(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[LeaderAndIsrTopicState], int]:
     if count * 19 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 248
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[LeaderAndIsrTopicState] = []
     for _ in range(count):
         o = new(LeaderAndIsrTopicState)
@@ -1111,7 +1164,7 @@ def _read_leader_and_isr_topic_state_v6(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partition_states")
-        o.partition_states, pos = _read_leader_and_isr_partition_state_v6(buf, pos, end, n)
+        o.partition_states, pos = _read_leader_and_isr_partition_state_v6(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -1120,7 +1173,7 @@ def _read_leader_and_isr_topic_state_v6(
     return items, pos
 
 
-def _decode_leader_and_isr_request_v6(buf: memoryview, pos: int, end: int) -> LeaderAndIsrRequest:
+def _decode_leader_and_isr_request_v6(buf: memoryview, pos: int, end: int, budget: list[int]) -> LeaderAndIsrRequest:
     o = new(LeaderAndIsrRequest)
     o.is_kraft_controller = False
     o.ungrouped_partition_states = []
@@ -1133,7 +1186,7 @@ def _decode_leader_and_isr_request_v6(buf: memoryview, pos: int, end: int) -> Le
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topic_states")
-    o.topic_states, pos = _read_leader_and_isr_topic_state_v6(buf, pos, end, n)
+    o.topic_states, pos = _read_leader_and_isr_topic_state_v6(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -1141,7 +1194,7 @@ def _decode_leader_and_isr_request_v6(buf: memoryview, pos: int, end: int) -> Le
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "live_leaders")
-    o.live_leaders, pos = _read_leader_and_isr_live_leader_v4(buf, pos, end, n)
+    o.live_leaders, pos = _read_leader_and_isr_live_leader_v4(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -1201,7 +1254,7 @@ def _encode_leader_and_isr_request_v6(o: LeaderAndIsrRequest) -> list[Part]:
     return [out]
 
 
-def _decode_leader_and_isr_request_v7(buf: memoryview, pos: int, end: int) -> LeaderAndIsrRequest:
+def _decode_leader_and_isr_request_v7(buf: memoryview, pos: int, end: int, budget: list[int]) -> LeaderAndIsrRequest:
     o = new(LeaderAndIsrRequest)
     o.ungrouped_partition_states = []
     o.controller_id, o.is_kraft_controller, o.controller_epoch, o.broker_epoch, o.type = _unpack_itiqb(buf, pos)
@@ -1213,7 +1266,7 @@ def _decode_leader_and_isr_request_v7(buf: memoryview, pos: int, end: int) -> Le
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topic_states")
-    o.topic_states, pos = _read_leader_and_isr_topic_state_v6(buf, pos, end, n)
+    o.topic_states, pos = _read_leader_and_isr_topic_state_v6(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -1221,7 +1274,7 @@ def _decode_leader_and_isr_request_v7(buf: memoryview, pos: int, end: int) -> Le
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "live_leaders")
-    o.live_leaders, pos = _read_leader_and_isr_live_leader_v4(buf, pos, end, n)
+    o.live_leaders, pos = _read_leader_and_isr_live_leader_v4(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -1243,10 +1296,14 @@ def _encode_leader_and_isr_request_v7(o: LeaderAndIsrRequest) -> list[Part]:
 
 
 def _read_leader_and_isr_partition_error_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[LeaderAndIsrPartitionError], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[LeaderAndIsrPartitionError] = []
     for _ in range(count):
         o = new(LeaderAndIsrPartitionError)
@@ -1265,14 +1322,14 @@ def _read_leader_and_isr_partition_error_v0(
     return items, pos
 
 
-def _decode_leader_and_isr_response_v0(buf: memoryview, pos: int, end: int) -> LeaderAndIsrResponse:
+def _decode_leader_and_isr_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> LeaderAndIsrResponse:
     o = new(LeaderAndIsrResponse)
     o.topics = []
     o.error_code, n = _unpack_hi(buf, pos)
     pos += 6
     if n < 0:
         raise unexpected_null(pos, "partition_errors")
-    o.partition_errors, pos = _read_leader_and_isr_partition_error_v0(buf, pos, end, n)
+    o.partition_errors, pos = _read_leader_and_isr_partition_error_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -1296,10 +1353,14 @@ def _encode_leader_and_isr_response_v0(o: LeaderAndIsrResponse) -> list[Part]:
 
 
 def _read_leader_and_isr_partition_error_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[LeaderAndIsrPartitionError], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[LeaderAndIsrPartitionError] = []
     for _ in range(count):
         o = new(LeaderAndIsrPartitionError)
@@ -1325,7 +1386,7 @@ def _read_leader_and_isr_partition_error_v4(
     return items, pos
 
 
-def _decode_leader_and_isr_response_v4(buf: memoryview, pos: int, end: int) -> LeaderAndIsrResponse:
+def _decode_leader_and_isr_response_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> LeaderAndIsrResponse:
     o = new(LeaderAndIsrResponse)
     o.topics = []
     (o.error_code,) = _unpack_h(buf, pos)
@@ -1337,7 +1398,7 @@ def _decode_leader_and_isr_response_v4(buf: memoryview, pos: int, end: int) -> L
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "partition_errors")
-    o.partition_errors, pos = _read_leader_and_isr_partition_error_v4(buf, pos, end, n)
+    o.partition_errors, pos = _read_leader_and_isr_partition_error_v4(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -1368,10 +1429,14 @@ def _encode_leader_and_isr_response_v4(o: LeaderAndIsrResponse) -> list[Part]:
 
 
 def _read_leader_and_isr_partition_error_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[LeaderAndIsrPartitionError], int]:
     if count * 7 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 136
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[LeaderAndIsrPartitionError] = []
     for _ in range(count):
         o = new(LeaderAndIsrPartitionError)
@@ -1387,10 +1452,14 @@ def _read_leader_and_isr_partition_error_v5(
 
 
 def _read_leader_and_isr_topic_error_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[LeaderAndIsrTopicError], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[LeaderAndIsrTopicError] = []
     for _ in range(count):
         o = new(LeaderAndIsrTopicError)
@@ -1404,7 +1473,7 @@ def _read_leader_and_isr_topic_error_v5(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partition_errors")
-        o.partition_errors, pos = _read_leader_and_isr_partition_error_v5(buf, pos, end, n)
+        o.partition_errors, pos = _read_leader_and_isr_partition_error_v5(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -1413,7 +1482,7 @@ def _read_leader_and_isr_topic_error_v5(
     return items, pos
 
 
-def _decode_leader_and_isr_response_v5(buf: memoryview, pos: int, end: int) -> LeaderAndIsrResponse:
+def _decode_leader_and_isr_response_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> LeaderAndIsrResponse:
     o = new(LeaderAndIsrResponse)
     o.partition_errors = []
     (o.error_code,) = _unpack_h(buf, pos)
@@ -1425,7 +1494,7 @@ def _decode_leader_and_isr_response_v5(buf: memoryview, pos: int, end: int) -> L
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_leader_and_isr_topic_error_v5(buf, pos, end, n)
+    o.topics, pos = _read_leader_and_isr_topic_error_v5(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

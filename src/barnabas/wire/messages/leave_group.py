@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -133,7 +134,7 @@ class LeaveGroupResponse(Message):
         self.members = [] if members is EMPTY else members
 
 
-def _decode_leave_group_request_v0(buf: memoryview, pos: int, end: int) -> LeaveGroupRequest:
+def _decode_leave_group_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> LeaveGroupRequest:
     o = new(LeaveGroupRequest)
     o.members = []
     (n,) = _unpack_h(buf, pos)
@@ -171,10 +172,14 @@ def _encode_leave_group_request_v0(o: LeaveGroupRequest) -> list[Part]:
 
 
 def _read_member_identity_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MemberIdentity], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MemberIdentity] = []
     for _ in range(count):
         o = new(MemberIdentity)
@@ -202,7 +207,7 @@ def _read_member_identity_v3(
     return items, pos
 
 
-def _decode_leave_group_request_v3(buf: memoryview, pos: int, end: int) -> LeaveGroupRequest:
+def _decode_leave_group_request_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> LeaveGroupRequest:
     o = new(LeaveGroupRequest)
     o.member_id = ""
     (n,) = _unpack_h(buf, pos)
@@ -218,7 +223,7 @@ def _decode_leave_group_request_v3(buf: memoryview, pos: int, end: int) -> Leave
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "members")
-    o.members, pos = _read_member_identity_v3(buf, pos, end, n)
+    o.members, pos = _read_member_identity_v3(buf, pos, end, n, budget)
     return o
 
 
@@ -253,10 +258,14 @@ def _encode_leave_group_request_v3(o: LeaveGroupRequest) -> list[Part]:
 
 
 def _read_member_identity_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MemberIdentity], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MemberIdentity] = []
     for _ in range(count):
         o = new(MemberIdentity)
@@ -294,7 +303,7 @@ def _read_member_identity_v4(
     return items, pos
 
 
-def _decode_leave_group_request_v4(buf: memoryview, pos: int, end: int) -> LeaveGroupRequest:
+def _decode_leave_group_request_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> LeaveGroupRequest:
     o = new(LeaveGroupRequest)
     o.member_id = ""
     n = buf[pos]
@@ -316,7 +325,7 @@ def _decode_leave_group_request_v4(buf: memoryview, pos: int, end: int) -> Leave
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "members")
-    o.members, pos = _read_member_identity_v4(buf, pos, end, n)
+    o.members, pos = _read_member_identity_v4(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -356,10 +365,14 @@ def _encode_leave_group_request_v4(o: LeaveGroupRequest) -> list[Part]:
 
 
 def _read_member_identity_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MemberIdentity], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 240
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MemberIdentity] = []
     for _ in range(count):
         o = new(MemberIdentity)
@@ -409,7 +422,7 @@ def _read_member_identity_v5(
     return items, pos
 
 
-def _decode_leave_group_request_v5(buf: memoryview, pos: int, end: int) -> LeaveGroupRequest:
+def _decode_leave_group_request_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> LeaveGroupRequest:
     o = new(LeaveGroupRequest)
     o.member_id = ""
     n = buf[pos]
@@ -431,7 +444,7 @@ def _decode_leave_group_request_v5(buf: memoryview, pos: int, end: int) -> Leave
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "members")
-    o.members, pos = _read_member_identity_v5(buf, pos, end, n)
+    o.members, pos = _read_member_identity_v5(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -477,7 +490,7 @@ def _encode_leave_group_request_v5(o: LeaveGroupRequest) -> list[Part]:
     return [out]
 
 
-def _decode_leave_group_response_v0(buf: memoryview, pos: int, end: int) -> LeaveGroupResponse:
+def _decode_leave_group_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> LeaveGroupResponse:
     o = new(LeaveGroupResponse)
     o.throttle_time_ms = 0
     o.members = []
@@ -492,7 +505,7 @@ def _encode_leave_group_response_v0(o: LeaveGroupResponse) -> list[Part]:
     return [out]
 
 
-def _decode_leave_group_response_v1(buf: memoryview, pos: int, end: int) -> LeaveGroupResponse:
+def _decode_leave_group_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> LeaveGroupResponse:
     o = new(LeaveGroupResponse)
     o.members = []
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
@@ -507,10 +520,14 @@ def _encode_leave_group_response_v1(o: LeaveGroupResponse) -> list[Part]:
 
 
 def _read_member_response_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MemberResponse], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 216
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MemberResponse] = []
     for _ in range(count):
         o = new(MemberResponse)
@@ -539,13 +556,13 @@ def _read_member_response_v3(
     return items, pos
 
 
-def _decode_leave_group_response_v3(buf: memoryview, pos: int, end: int) -> LeaveGroupResponse:
+def _decode_leave_group_response_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> LeaveGroupResponse:
     o = new(LeaveGroupResponse)
     o.throttle_time_ms, o.error_code, n = _unpack_ihi(buf, pos)
     pos += 10
     if n < 0:
         raise unexpected_null(pos, "members")
-    o.members, pos = _read_member_response_v3(buf, pos, end, n)
+    o.members, pos = _read_member_response_v3(buf, pos, end, n, budget)
     return o
 
 
@@ -577,10 +594,14 @@ def _encode_leave_group_response_v3(o: LeaveGroupResponse) -> list[Part]:
 
 
 def _read_member_response_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MemberResponse], int]:
     if count * 5 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 216
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MemberResponse] = []
     for _ in range(count):
         o = new(MemberResponse)
@@ -619,7 +640,7 @@ def _read_member_response_v4(
     return items, pos
 
 
-def _decode_leave_group_response_v4(buf: memoryview, pos: int, end: int) -> LeaveGroupResponse:
+def _decode_leave_group_response_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> LeaveGroupResponse:
     o = new(LeaveGroupResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -630,7 +651,7 @@ def _decode_leave_group_response_v4(buf: memoryview, pos: int, end: int) -> Leav
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "members")
-    o.members, pos = _read_member_response_v4(buf, pos, end, n)
+    o.members, pos = _read_member_response_v4(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -15,6 +15,7 @@ from barnabas.wire.primitives import (
     int_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_ints,
     read_long_string_length,
@@ -96,7 +97,7 @@ class ListConfigResourcesResponse(Message):
         self.config_resources = [] if config_resources is EMPTY else config_resources
 
 
-def _decode_list_config_resources_request_v0(buf: memoryview, pos: int, end: int) -> ListConfigResourcesRequest:
+def _decode_list_config_resources_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListConfigResourcesRequest:
     o = new(ListConfigResourcesRequest)
     o.resource_types = []
     if buf[pos] == 0:
@@ -112,7 +113,7 @@ def _encode_list_config_resources_request_v0(o: ListConfigResourcesRequest) -> l
     return [out]
 
 
-def _decode_list_config_resources_request_v1(buf: memoryview, pos: int, end: int) -> ListConfigResourcesRequest:
+def _decode_list_config_resources_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListConfigResourcesRequest:
     o = new(ListConfigResourcesRequest)
     n = buf[pos]
     pos += 1
@@ -121,7 +122,7 @@ def _decode_list_config_resources_request_v1(buf: memoryview, pos: int, end: int
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "resource_types")
-    o.resource_types, pos = read_ints(buf, pos, end, n, "b")
+    o.resource_types, pos = read_ints(buf, pos, end, n, "b", budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -139,10 +140,14 @@ def _encode_list_config_resources_request_v1(o: ListConfigResourcesRequest) -> l
 
 
 def _read_config_resource_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ConfigResource], int]:
     if count * 2 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 120
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ConfigResource] = []
     for _ in range(count):
         o = new(ConfigResource)
@@ -167,7 +172,7 @@ def _read_config_resource_v0(
     return items, pos
 
 
-def _decode_list_config_resources_response_v0(buf: memoryview, pos: int, end: int) -> ListConfigResourcesResponse:
+def _decode_list_config_resources_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListConfigResourcesResponse:
     o = new(ListConfigResourcesResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -178,7 +183,7 @@ def _decode_list_config_resources_response_v0(buf: memoryview, pos: int, end: in
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "config_resources")
-    o.config_resources, pos = _read_config_resource_v0(buf, pos, end, n)
+    o.config_resources, pos = _read_config_resource_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -208,10 +213,14 @@ def _encode_list_config_resources_response_v0(o: ListConfigResourcesResponse) ->
 
 
 def _read_config_resource_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ConfigResource], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 120
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ConfigResource] = []
     for _ in range(count):
         o = new(ConfigResource)
@@ -237,7 +246,7 @@ def _read_config_resource_v1(
     return items, pos
 
 
-def _decode_list_config_resources_response_v1(buf: memoryview, pos: int, end: int) -> ListConfigResourcesResponse:
+def _decode_list_config_resources_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListConfigResourcesResponse:
     o = new(ListConfigResourcesResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -248,7 +257,7 @@ def _decode_list_config_resources_response_v1(buf: memoryview, pos: int, end: in
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "config_resources")
-    o.config_resources, pos = _read_config_resource_v1(buf, pos, end, n)
+    o.config_resources, pos = _read_config_resource_v1(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_compact_strings,
     read_long_string_length,
@@ -112,7 +113,7 @@ class ListGroupsResponse(Message):
         self.groups = [] if groups is EMPTY else groups
 
 
-def _decode_list_groups_request_v0(buf: memoryview, pos: int, end: int) -> ListGroupsRequest:
+def _decode_list_groups_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListGroupsRequest:
     o = new(ListGroupsRequest)
     o.states_filter = []
     o.types_filter = []
@@ -125,7 +126,7 @@ def _encode_list_groups_request_v0(o: ListGroupsRequest) -> list[Part]:
     return [out]
 
 
-def _decode_list_groups_request_v3(buf: memoryview, pos: int, end: int) -> ListGroupsRequest:
+def _decode_list_groups_request_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListGroupsRequest:
     o = new(ListGroupsRequest)
     o.states_filter = []
     o.types_filter = []
@@ -142,7 +143,7 @@ def _encode_list_groups_request_v3(o: ListGroupsRequest) -> list[Part]:
     return [out]
 
 
-def _decode_list_groups_request_v4(buf: memoryview, pos: int, end: int) -> ListGroupsRequest:
+def _decode_list_groups_request_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListGroupsRequest:
     o = new(ListGroupsRequest)
     o.types_filter = []
     n = buf[pos]
@@ -152,7 +153,7 @@ def _decode_list_groups_request_v4(buf: memoryview, pos: int, end: int) -> ListG
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "states_filter")
-    o.states_filter, pos = read_compact_strings(buf, pos, end, n)
+    o.states_filter, pos = read_compact_strings(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -169,7 +170,7 @@ def _encode_list_groups_request_v4(o: ListGroupsRequest) -> list[Part]:
     return [out]
 
 
-def _decode_list_groups_request_v5(buf: memoryview, pos: int, end: int) -> ListGroupsRequest:
+def _decode_list_groups_request_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListGroupsRequest:
     o = new(ListGroupsRequest)
     n = buf[pos]
     pos += 1
@@ -178,7 +179,7 @@ def _decode_list_groups_request_v5(buf: memoryview, pos: int, end: int) -> ListG
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "states_filter")
-    o.states_filter, pos = read_compact_strings(buf, pos, end, n)
+    o.states_filter, pos = read_compact_strings(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -186,7 +187,7 @@ def _decode_list_groups_request_v5(buf: memoryview, pos: int, end: int) -> ListG
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "types_filter")
-    o.types_filter, pos = read_compact_strings(buf, pos, end, n)
+    o.types_filter, pos = read_compact_strings(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -207,10 +208,14 @@ def _encode_list_groups_request_v5(o: ListGroupsRequest) -> list[Part]:
 
 
 def _read_listed_group_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ListedGroup], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ListedGroup] = []
     for _ in range(count):
         o = new(ListedGroup)
@@ -238,14 +243,14 @@ def _read_listed_group_v0(
     return items, pos
 
 
-def _decode_list_groups_response_v0(buf: memoryview, pos: int, end: int) -> ListGroupsResponse:
+def _decode_list_groups_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListGroupsResponse:
     o = new(ListGroupsResponse)
     o.throttle_time_ms = 0
     o.error_code, n = _unpack_hi(buf, pos)
     pos += 6
     if n < 0:
         raise unexpected_null(pos, "groups")
-    o.groups, pos = _read_listed_group_v0(buf, pos, end, n)
+    o.groups, pos = _read_listed_group_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -271,13 +276,13 @@ def _encode_list_groups_response_v0(o: ListGroupsResponse) -> list[Part]:
     return [out]
 
 
-def _decode_list_groups_response_v1(buf: memoryview, pos: int, end: int) -> ListGroupsResponse:
+def _decode_list_groups_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListGroupsResponse:
     o = new(ListGroupsResponse)
     o.throttle_time_ms, o.error_code, n = _unpack_ihi(buf, pos)
     pos += 10
     if n < 0:
         raise unexpected_null(pos, "groups")
-    o.groups, pos = _read_listed_group_v0(buf, pos, end, n)
+    o.groups, pos = _read_listed_group_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -290,10 +295,14 @@ def _encode_list_groups_response_v1(o: ListGroupsResponse) -> list[Part]:
 
 
 def _read_listed_group_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ListedGroup], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ListedGroup] = []
     for _ in range(count):
         o = new(ListedGroup)
@@ -331,7 +340,7 @@ def _read_listed_group_v3(
     return items, pos
 
 
-def _decode_list_groups_response_v3(buf: memoryview, pos: int, end: int) -> ListGroupsResponse:
+def _decode_list_groups_response_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListGroupsResponse:
     o = new(ListGroupsResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -342,7 +351,7 @@ def _decode_list_groups_response_v3(buf: memoryview, pos: int, end: int) -> List
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "groups")
-    o.groups, pos = _read_listed_group_v3(buf, pos, end, n)
+    o.groups, pos = _read_listed_group_v3(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -376,10 +385,14 @@ def _encode_list_groups_response_v3(o: ListGroupsResponse) -> list[Part]:
 
 
 def _read_listed_group_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ListedGroup], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 248
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ListedGroup] = []
     for _ in range(count):
         o = new(ListedGroup)
@@ -428,7 +441,7 @@ def _read_listed_group_v4(
     return items, pos
 
 
-def _decode_list_groups_response_v4(buf: memoryview, pos: int, end: int) -> ListGroupsResponse:
+def _decode_list_groups_response_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListGroupsResponse:
     o = new(ListGroupsResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -439,7 +452,7 @@ def _decode_list_groups_response_v4(buf: memoryview, pos: int, end: int) -> List
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "groups")
-    o.groups, pos = _read_listed_group_v4(buf, pos, end, n)
+    o.groups, pos = _read_listed_group_v4(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -477,10 +490,14 @@ def _encode_list_groups_response_v4(o: ListGroupsResponse) -> list[Part]:
 
 
 def _read_listed_group_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ListedGroup], int]:
     if count * 5 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 304
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ListedGroup] = []
     for _ in range(count):
         o = new(ListedGroup)
@@ -540,7 +557,7 @@ def _read_listed_group_v5(
     return items, pos
 
 
-def _decode_list_groups_response_v5(buf: memoryview, pos: int, end: int) -> ListGroupsResponse:
+def _decode_list_groups_response_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListGroupsResponse:
     o = new(ListGroupsResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -551,7 +568,7 @@ def _decode_list_groups_response_v5(buf: memoryview, pos: int, end: int) -> List
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "groups")
-    o.groups, pos = _read_listed_group_v5(buf, pos, end, n)
+    o.groups, pos = _read_listed_group_v5(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

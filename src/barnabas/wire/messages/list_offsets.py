@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -190,10 +191,14 @@ class ListOffsetsResponse(Message):
 
 
 def _read_list_offsets_partition_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ListOffsetsPartition], int]:
     if count * 12 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 136
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ListOffsetsPartition] = []
     for _ in range(count):
         o = new(ListOffsetsPartition)
@@ -205,10 +210,14 @@ def _read_list_offsets_partition_v1(
 
 
 def _read_list_offsets_topic_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ListOffsetsTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ListOffsetsTopic] = []
     for _ in range(count):
         o = new(ListOffsetsTopic)
@@ -225,12 +234,12 @@ def _read_list_offsets_topic_v1(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_list_offsets_partition_v1(buf, pos, end, n)
+        o.partitions, pos = _read_list_offsets_partition_v1(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_list_offsets_request_v1(buf: memoryview, pos: int, end: int) -> ListOffsetsRequest:
+def _decode_list_offsets_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListOffsetsRequest:
     o = new(ListOffsetsRequest)
     o.isolation_level = 0
     o.timeout_ms = 0
@@ -238,7 +247,7 @@ def _decode_list_offsets_request_v1(buf: memoryview, pos: int, end: int) -> List
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_list_offsets_topic_v1(buf, pos, end, n)
+    o.topics, pos = _read_list_offsets_topic_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -270,14 +279,14 @@ def _encode_list_offsets_request_v1(o: ListOffsetsRequest) -> list[Part]:
     return [out]
 
 
-def _decode_list_offsets_request_v2(buf: memoryview, pos: int, end: int) -> ListOffsetsRequest:
+def _decode_list_offsets_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListOffsetsRequest:
     o = new(ListOffsetsRequest)
     o.timeout_ms = 0
     o.replica_id, o.isolation_level, n = _unpack_ibi(buf, pos)
     pos += 9
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_list_offsets_topic_v1(buf, pos, end, n)
+    o.topics, pos = _read_list_offsets_topic_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -290,10 +299,14 @@ def _encode_list_offsets_request_v2(o: ListOffsetsRequest) -> list[Part]:
 
 
 def _read_list_offsets_partition_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ListOffsetsPartition], int]:
     if count * 16 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 168
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ListOffsetsPartition] = []
     for _ in range(count):
         o = new(ListOffsetsPartition)
@@ -304,10 +317,14 @@ def _read_list_offsets_partition_v4(
 
 
 def _read_list_offsets_topic_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ListOffsetsTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ListOffsetsTopic] = []
     for _ in range(count):
         o = new(ListOffsetsTopic)
@@ -324,19 +341,19 @@ def _read_list_offsets_topic_v4(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_list_offsets_partition_v4(buf, pos, end, n)
+        o.partitions, pos = _read_list_offsets_partition_v4(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_list_offsets_request_v4(buf: memoryview, pos: int, end: int) -> ListOffsetsRequest:
+def _decode_list_offsets_request_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListOffsetsRequest:
     o = new(ListOffsetsRequest)
     o.timeout_ms = 0
     o.replica_id, o.isolation_level, n = _unpack_ibi(buf, pos)
     pos += 9
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_list_offsets_topic_v4(buf, pos, end, n)
+    o.topics, pos = _read_list_offsets_topic_v4(buf, pos, end, n, budget)
     return o
 
 
@@ -369,10 +386,14 @@ def _encode_list_offsets_request_v4(o: ListOffsetsRequest) -> list[Part]:
 
 
 def _read_list_offsets_partition_v6(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ListOffsetsPartition], int]:
     if count * 17 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 168
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ListOffsetsPartition] = []
     for _ in range(count):
         o = new(ListOffsetsPartition)
@@ -387,10 +408,14 @@ def _read_list_offsets_partition_v6(
 
 
 def _read_list_offsets_topic_v6(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ListOffsetsTopic], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ListOffsetsTopic] = []
     for _ in range(count):
         o = new(ListOffsetsTopic)
@@ -413,7 +438,7 @@ def _read_list_offsets_topic_v6(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_list_offsets_partition_v6(buf, pos, end, n)
+        o.partitions, pos = _read_list_offsets_partition_v6(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -422,7 +447,7 @@ def _read_list_offsets_topic_v6(
     return items, pos
 
 
-def _decode_list_offsets_request_v6(buf: memoryview, pos: int, end: int) -> ListOffsetsRequest:
+def _decode_list_offsets_request_v6(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListOffsetsRequest:
     o = new(ListOffsetsRequest)
     o.timeout_ms = 0
     o.replica_id, o.isolation_level = _unpack_ib(buf, pos)
@@ -434,7 +459,7 @@ def _decode_list_offsets_request_v6(buf: memoryview, pos: int, end: int) -> List
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_list_offsets_topic_v6(buf, pos, end, n)
+    o.topics, pos = _read_list_offsets_topic_v6(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -474,7 +499,7 @@ def _encode_list_offsets_request_v6(o: ListOffsetsRequest) -> list[Part]:
     return [out]
 
 
-def _decode_list_offsets_request_v10(buf: memoryview, pos: int, end: int) -> ListOffsetsRequest:
+def _decode_list_offsets_request_v10(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListOffsetsRequest:
     o = new(ListOffsetsRequest)
     o.replica_id, o.isolation_level = _unpack_ib(buf, pos)
     pos += 5
@@ -485,7 +510,7 @@ def _decode_list_offsets_request_v10(buf: memoryview, pos: int, end: int) -> Lis
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_list_offsets_topic_v6(buf, pos, end, n)
+    o.topics, pos = _read_list_offsets_topic_v6(buf, pos, end, n, budget)
     (o.timeout_ms,) = _unpack_i(buf, pos)
     pos += 4
     if buf[pos] == 0:
@@ -507,10 +532,14 @@ def _encode_list_offsets_request_v10(o: ListOffsetsRequest) -> list[Part]:
 
 
 def _read_list_offsets_partition_response_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ListOffsetsPartitionResponse], int]:
     if count * 22 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 216
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ListOffsetsPartitionResponse] = []
     for _ in range(count):
         o = new(ListOffsetsPartitionResponse)
@@ -522,10 +551,14 @@ def _read_list_offsets_partition_response_v1(
 
 
 def _read_list_offsets_topic_response_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ListOffsetsTopicResponse], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ListOffsetsTopicResponse] = []
     for _ in range(count):
         o = new(ListOffsetsTopicResponse)
@@ -542,19 +575,19 @@ def _read_list_offsets_topic_response_v1(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_list_offsets_partition_response_v1(buf, pos, end, n)
+        o.partitions, pos = _read_list_offsets_partition_response_v1(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_list_offsets_response_v1(buf: memoryview, pos: int, end: int) -> ListOffsetsResponse:
+def _decode_list_offsets_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListOffsetsResponse:
     o = new(ListOffsetsResponse)
     o.throttle_time_ms = 0
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_list_offsets_topic_response_v1(buf, pos, end, n)
+    o.topics, pos = _read_list_offsets_topic_response_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -586,13 +619,13 @@ def _encode_list_offsets_response_v1(o: ListOffsetsResponse) -> list[Part]:
     return [out]
 
 
-def _decode_list_offsets_response_v2(buf: memoryview, pos: int, end: int) -> ListOffsetsResponse:
+def _decode_list_offsets_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListOffsetsResponse:
     o = new(ListOffsetsResponse)
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_list_offsets_topic_response_v1(buf, pos, end, n)
+    o.topics, pos = _read_list_offsets_topic_response_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -605,10 +638,14 @@ def _encode_list_offsets_response_v2(o: ListOffsetsResponse) -> list[Part]:
 
 
 def _read_list_offsets_partition_response_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ListOffsetsPartitionResponse], int]:
     if count * 26 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 248
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ListOffsetsPartitionResponse] = []
     for _ in range(count):
         o = new(ListOffsetsPartitionResponse)
@@ -619,10 +656,14 @@ def _read_list_offsets_partition_response_v4(
 
 
 def _read_list_offsets_topic_response_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ListOffsetsTopicResponse], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ListOffsetsTopicResponse] = []
     for _ in range(count):
         o = new(ListOffsetsTopicResponse)
@@ -639,18 +680,18 @@ def _read_list_offsets_topic_response_v4(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_list_offsets_partition_response_v4(buf, pos, end, n)
+        o.partitions, pos = _read_list_offsets_partition_response_v4(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_list_offsets_response_v4(buf: memoryview, pos: int, end: int) -> ListOffsetsResponse:
+def _decode_list_offsets_response_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListOffsetsResponse:
     o = new(ListOffsetsResponse)
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_list_offsets_topic_response_v4(buf, pos, end, n)
+    o.topics, pos = _read_list_offsets_topic_response_v4(buf, pos, end, n, budget)
     return o
 
 
@@ -683,10 +724,14 @@ def _encode_list_offsets_response_v4(o: ListOffsetsResponse) -> list[Part]:
 
 
 def _read_list_offsets_partition_response_v6(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ListOffsetsPartitionResponse], int]:
     if count * 27 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 248
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ListOffsetsPartitionResponse] = []
     for _ in range(count):
         o = new(ListOffsetsPartitionResponse)
@@ -701,10 +746,14 @@ def _read_list_offsets_partition_response_v6(
 
 
 def _read_list_offsets_topic_response_v6(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ListOffsetsTopicResponse], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ListOffsetsTopicResponse] = []
     for _ in range(count):
         o = new(ListOffsetsTopicResponse)
@@ -727,7 +776,7 @@ def _read_list_offsets_topic_response_v6(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_list_offsets_partition_response_v6(buf, pos, end, n)
+        o.partitions, pos = _read_list_offsets_partition_response_v6(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -736,7 +785,7 @@ def _read_list_offsets_topic_response_v6(
     return items, pos
 
 
-def _decode_list_offsets_response_v6(buf: memoryview, pos: int, end: int) -> ListOffsetsResponse:
+def _decode_list_offsets_response_v6(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListOffsetsResponse:
     o = new(ListOffsetsResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -747,7 +796,7 @@ def _decode_list_offsets_response_v6(buf: memoryview, pos: int, end: int) -> Lis
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_list_offsets_topic_response_v6(buf, pos, end, n)
+    o.topics, pos = _read_list_offsets_topic_response_v6(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

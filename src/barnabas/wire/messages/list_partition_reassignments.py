@@ -15,6 +15,7 @@ from barnabas.wire.primitives import (
     int32_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_int32s,
     read_long_string_length,
@@ -151,10 +152,14 @@ class ListPartitionReassignmentsResponse(Message):
 
 
 def _read_list_partition_reassignments_topics_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[ListPartitionReassignmentsTopics], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[ListPartitionReassignmentsTopics] = []
     for _ in range(count):
         o = new(ListPartitionReassignmentsTopics)
@@ -177,7 +182,7 @@ def _read_list_partition_reassignments_topics_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partition_indexes")
-        o.partition_indexes, pos = read_int32s(buf, pos, end, n)
+        o.partition_indexes, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -186,7 +191,7 @@ def _read_list_partition_reassignments_topics_v0(
     return items, pos
 
 
-def _decode_list_partition_reassignments_request_v0(buf: memoryview, pos: int, end: int) -> ListPartitionReassignmentsRequest:
+def _decode_list_partition_reassignments_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListPartitionReassignmentsRequest:
     o = new(ListPartitionReassignmentsRequest)
     (o.timeout_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -198,7 +203,7 @@ def _decode_list_partition_reassignments_request_v0(buf: memoryview, pos: int, e
     if n < 0:
         o.topics = None
     else:
-        o.topics, pos = _read_list_partition_reassignments_topics_v0(buf, pos, end, n)
+        o.topics, pos = _read_list_partition_reassignments_topics_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -234,10 +239,14 @@ def _encode_list_partition_reassignments_request_v0(o: ListPartitionReassignment
 
 
 def _read_ongoing_partition_reassignment_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OngoingPartitionReassignment], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 304
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OngoingPartitionReassignment] = []
     for _ in range(count):
         o = new(OngoingPartitionReassignment)
@@ -250,7 +259,7 @@ def _read_ongoing_partition_reassignment_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "replicas")
-        o.replicas, pos = read_int32s(buf, pos, end, n)
+        o.replicas, pos = read_int32s(buf, pos, end, n, budget)
         n = buf[pos]
         pos += 1
         if n > 127:
@@ -258,7 +267,7 @@ def _read_ongoing_partition_reassignment_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "adding_replicas")
-        o.adding_replicas, pos = read_int32s(buf, pos, end, n)
+        o.adding_replicas, pos = read_int32s(buf, pos, end, n, budget)
         n = buf[pos]
         pos += 1
         if n > 127:
@@ -266,7 +275,7 @@ def _read_ongoing_partition_reassignment_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "removing_replicas")
-        o.removing_replicas, pos = read_int32s(buf, pos, end, n)
+        o.removing_replicas, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -276,10 +285,14 @@ def _read_ongoing_partition_reassignment_v0(
 
 
 def _read_ongoing_topic_reassignment_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OngoingTopicReassignment], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OngoingTopicReassignment] = []
     for _ in range(count):
         o = new(OngoingTopicReassignment)
@@ -302,7 +315,7 @@ def _read_ongoing_topic_reassignment_v0(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_ongoing_partition_reassignment_v0(buf, pos, end, n)
+        o.partitions, pos = _read_ongoing_partition_reassignment_v0(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -311,7 +324,7 @@ def _read_ongoing_topic_reassignment_v0(
     return items, pos
 
 
-def _decode_list_partition_reassignments_response_v0(buf: memoryview, pos: int, end: int) -> ListPartitionReassignmentsResponse:
+def _decode_list_partition_reassignments_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListPartitionReassignmentsResponse:
     o = new(ListPartitionReassignmentsResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -335,7 +348,7 @@ def _decode_list_partition_reassignments_response_v0(buf: memoryview, pos: int, 
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_ongoing_topic_reassignment_v0(buf, pos, end, n)
+    o.topics, pos = _read_ongoing_topic_reassignment_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

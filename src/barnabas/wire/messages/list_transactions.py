@@ -15,6 +15,7 @@ from barnabas.wire.primitives import (
     int_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_compact_strings,
     read_ints,
@@ -118,7 +119,7 @@ class ListTransactionsResponse(Message):
         self.transaction_states = [] if transaction_states is EMPTY else transaction_states
 
 
-def _decode_list_transactions_request_v0(buf: memoryview, pos: int, end: int) -> ListTransactionsRequest:
+def _decode_list_transactions_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListTransactionsRequest:
     o = new(ListTransactionsRequest)
     o.duration_filter = -1
     o.transactional_id_pattern = None
@@ -129,7 +130,7 @@ def _decode_list_transactions_request_v0(buf: memoryview, pos: int, end: int) ->
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "state_filters")
-    o.state_filters, pos = read_compact_strings(buf, pos, end, n)
+    o.state_filters, pos = read_compact_strings(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -137,7 +138,7 @@ def _decode_list_transactions_request_v0(buf: memoryview, pos: int, end: int) ->
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "producer_id_filters")
-    o.producer_id_filters, pos = read_ints(buf, pos, end, n, "q")
+    o.producer_id_filters, pos = read_ints(buf, pos, end, n, "q", budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -157,7 +158,7 @@ def _encode_list_transactions_request_v0(o: ListTransactionsRequest) -> list[Par
     return [out]
 
 
-def _decode_list_transactions_request_v1(buf: memoryview, pos: int, end: int) -> ListTransactionsRequest:
+def _decode_list_transactions_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListTransactionsRequest:
     o = new(ListTransactionsRequest)
     o.transactional_id_pattern = None
     n = buf[pos]
@@ -167,7 +168,7 @@ def _decode_list_transactions_request_v1(buf: memoryview, pos: int, end: int) ->
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "state_filters")
-    o.state_filters, pos = read_compact_strings(buf, pos, end, n)
+    o.state_filters, pos = read_compact_strings(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -175,7 +176,7 @@ def _decode_list_transactions_request_v1(buf: memoryview, pos: int, end: int) ->
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "producer_id_filters")
-    o.producer_id_filters, pos = read_ints(buf, pos, end, n, "q")
+    o.producer_id_filters, pos = read_ints(buf, pos, end, n, "q", budget)
     (o.duration_filter,) = _unpack_q(buf, pos)
     pos += 8
     if buf[pos] == 0:
@@ -198,7 +199,7 @@ def _encode_list_transactions_request_v1(o: ListTransactionsRequest) -> list[Par
     return [out]
 
 
-def _decode_list_transactions_request_v2(buf: memoryview, pos: int, end: int) -> ListTransactionsRequest:
+def _decode_list_transactions_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListTransactionsRequest:
     o = new(ListTransactionsRequest)
     n = buf[pos]
     pos += 1
@@ -207,7 +208,7 @@ def _decode_list_transactions_request_v2(buf: memoryview, pos: int, end: int) ->
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "state_filters")
-    o.state_filters, pos = read_compact_strings(buf, pos, end, n)
+    o.state_filters, pos = read_compact_strings(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -215,7 +216,7 @@ def _decode_list_transactions_request_v2(buf: memoryview, pos: int, end: int) ->
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "producer_id_filters")
-    o.producer_id_filters, pos = read_ints(buf, pos, end, n, "q")
+    o.producer_id_filters, pos = read_ints(buf, pos, end, n, "q", budget)
     (o.duration_filter,) = _unpack_q(buf, pos)
     pos += 8
     n = buf[pos]
@@ -259,10 +260,14 @@ def _encode_list_transactions_request_v2(o: ListTransactionsRequest) -> list[Par
 
 
 def _read_transaction_state_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TransactionState], int]:
     if count * 11 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 216
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TransactionState] = []
     for _ in range(count):
         o = new(TransactionState)
@@ -300,7 +305,7 @@ def _read_transaction_state_v0(
     return items, pos
 
 
-def _decode_list_transactions_response_v0(buf: memoryview, pos: int, end: int) -> ListTransactionsResponse:
+def _decode_list_transactions_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> ListTransactionsResponse:
     o = new(ListTransactionsResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -311,7 +316,7 @@ def _decode_list_transactions_response_v0(buf: memoryview, pos: int, end: int) -
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "unknown_state_filters")
-    o.unknown_state_filters, pos = read_compact_strings(buf, pos, end, n)
+    o.unknown_state_filters, pos = read_compact_strings(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -319,7 +324,7 @@ def _decode_list_transactions_response_v0(buf: memoryview, pos: int, end: int) -
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "transaction_states")
-    o.transaction_states, pos = _read_transaction_state_v0(buf, pos, end, n)
+    o.transaction_states, pos = _read_transaction_state_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

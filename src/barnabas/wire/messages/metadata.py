@@ -17,6 +17,7 @@ from barnabas.wire.primitives import (
     int32_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_int32s,
     read_long_string_length,
@@ -249,10 +250,14 @@ class MetadataResponse(Message):
 
 
 def _read_metadata_request_topic_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MetadataRequestTopic], int]:
     if count * 2 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 120
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MetadataRequestTopic] = []
     for _ in range(count):
         o = new(MetadataRequestTopic)
@@ -270,7 +275,7 @@ def _read_metadata_request_topic_v0(
     return items, pos
 
 
-def _decode_metadata_request_v0(buf: memoryview, pos: int, end: int) -> MetadataRequest:
+def _decode_metadata_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> MetadataRequest:
     o = new(MetadataRequest)
     o.allow_auto_topic_creation = True
     o.include_cluster_authorized_operations = False
@@ -279,7 +284,7 @@ def _decode_metadata_request_v0(buf: memoryview, pos: int, end: int) -> Metadata
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_metadata_request_topic_v0(buf, pos, end, n)
+    o.topics, pos = _read_metadata_request_topic_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -305,7 +310,7 @@ def _encode_metadata_request_v0(o: MetadataRequest) -> list[Part]:
     return [out]
 
 
-def _decode_metadata_request_v1(buf: memoryview, pos: int, end: int) -> MetadataRequest:
+def _decode_metadata_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> MetadataRequest:
     o = new(MetadataRequest)
     o.allow_auto_topic_creation = True
     o.include_cluster_authorized_operations = False
@@ -315,7 +320,7 @@ def _decode_metadata_request_v1(buf: memoryview, pos: int, end: int) -> Metadata
     if n < 0:
         o.topics = None
     else:
-        o.topics, pos = _read_metadata_request_topic_v0(buf, pos, end, n)
+        o.topics, pos = _read_metadata_request_topic_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -331,7 +336,7 @@ def _encode_metadata_request_v1(o: MetadataRequest) -> list[Part]:
     return [out]
 
 
-def _decode_metadata_request_v4(buf: memoryview, pos: int, end: int) -> MetadataRequest:
+def _decode_metadata_request_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> MetadataRequest:
     o = new(MetadataRequest)
     o.include_cluster_authorized_operations = False
     o.include_topic_authorized_operations = False
@@ -340,7 +345,7 @@ def _decode_metadata_request_v4(buf: memoryview, pos: int, end: int) -> Metadata
     if n < 0:
         o.topics = None
     else:
-        o.topics, pos = _read_metadata_request_topic_v0(buf, pos, end, n)
+        o.topics, pos = _read_metadata_request_topic_v0(buf, pos, end, n, budget)
     o.allow_auto_topic_creation = buf[pos] != 0
     pos += 1
     return o
@@ -359,14 +364,14 @@ def _encode_metadata_request_v4(o: MetadataRequest) -> list[Part]:
     return [out]
 
 
-def _decode_metadata_request_v8(buf: memoryview, pos: int, end: int) -> MetadataRequest:
+def _decode_metadata_request_v8(buf: memoryview, pos: int, end: int, budget: list[int]) -> MetadataRequest:
     o = new(MetadataRequest)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         o.topics = None
     else:
-        o.topics, pos = _read_metadata_request_topic_v0(buf, pos, end, n)
+        o.topics, pos = _read_metadata_request_topic_v0(buf, pos, end, n, budget)
     o.allow_auto_topic_creation, o.include_cluster_authorized_operations, o.include_topic_authorized_operations = _unpack_ttt(buf, pos)
     pos += 3
     return o
@@ -386,10 +391,14 @@ def _encode_metadata_request_v8(o: MetadataRequest) -> list[Part]:
 
 
 def _read_metadata_request_topic_v9(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MetadataRequestTopic], int]:
     if count * 2 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 120
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MetadataRequestTopic] = []
     for _ in range(count):
         o = new(MetadataRequestTopic)
@@ -414,7 +423,7 @@ def _read_metadata_request_topic_v9(
     return items, pos
 
 
-def _decode_metadata_request_v9(buf: memoryview, pos: int, end: int) -> MetadataRequest:
+def _decode_metadata_request_v9(buf: memoryview, pos: int, end: int, budget: list[int]) -> MetadataRequest:
     o = new(MetadataRequest)
     n = buf[pos]
     pos += 1
@@ -424,7 +433,7 @@ def _decode_metadata_request_v9(buf: memoryview, pos: int, end: int) -> Metadata
     if n < 0:
         o.topics = None
     else:
-        o.topics, pos = _read_metadata_request_topic_v9(buf, pos, end, n)
+        o.topics, pos = _read_metadata_request_topic_v9(buf, pos, end, n, budget)
     o.allow_auto_topic_creation, o.include_cluster_authorized_operations, o.include_topic_authorized_operations = _unpack_ttt(buf, pos)
     pos += 3
     if buf[pos] == 0:
@@ -461,10 +470,14 @@ def _encode_metadata_request_v9(o: MetadataRequest) -> list[Part]:
 
 
 def _read_metadata_request_topic_v10(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MetadataRequestTopic], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 176
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MetadataRequestTopic] = []
     for _ in range(count):
         o = new(MetadataRequestTopic)
@@ -492,7 +505,7 @@ def _read_metadata_request_topic_v10(
     return items, pos
 
 
-def _decode_metadata_request_v10(buf: memoryview, pos: int, end: int) -> MetadataRequest:
+def _decode_metadata_request_v10(buf: memoryview, pos: int, end: int, budget: list[int]) -> MetadataRequest:
     o = new(MetadataRequest)
     n = buf[pos]
     pos += 1
@@ -502,7 +515,7 @@ def _decode_metadata_request_v10(buf: memoryview, pos: int, end: int) -> Metadat
     if n < 0:
         o.topics = None
     else:
-        o.topics, pos = _read_metadata_request_topic_v10(buf, pos, end, n)
+        o.topics, pos = _read_metadata_request_topic_v10(buf, pos, end, n, budget)
     o.allow_auto_topic_creation, o.include_cluster_authorized_operations, o.include_topic_authorized_operations = _unpack_ttt(buf, pos)
     pos += 3
     if buf[pos] == 0:
@@ -542,7 +555,7 @@ def _encode_metadata_request_v10(o: MetadataRequest) -> list[Part]:
     return [out]
 
 
-def _decode_metadata_request_v11(buf: memoryview, pos: int, end: int) -> MetadataRequest:
+def _decode_metadata_request_v11(buf: memoryview, pos: int, end: int, budget: list[int]) -> MetadataRequest:
     o = new(MetadataRequest)
     o.include_cluster_authorized_operations = False
     n = buf[pos]
@@ -553,7 +566,7 @@ def _decode_metadata_request_v11(buf: memoryview, pos: int, end: int) -> Metadat
     if n < 0:
         o.topics = None
     else:
-        o.topics, pos = _read_metadata_request_topic_v10(buf, pos, end, n)
+        o.topics, pos = _read_metadata_request_topic_v10(buf, pos, end, n, budget)
     o.allow_auto_topic_creation, o.include_topic_authorized_operations = _unpack_tt(buf, pos)
     pos += 2
     if buf[pos] == 0:
@@ -577,10 +590,14 @@ def _encode_metadata_request_v11(o: MetadataRequest) -> list[Part]:
 
 
 def _read_metadata_response_broker_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MetadataResponseBroker], int]:
     if count * 10 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 200
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MetadataResponseBroker] = []
     for _ in range(count):
         o = new(MetadataResponseBroker)
@@ -601,10 +618,14 @@ def _read_metadata_response_broker_v0(
 
 
 def _read_metadata_response_partition_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MetadataResponsePartition], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 392
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MetadataResponsePartition] = []
     for _ in range(count):
         o = new(MetadataResponsePartition)
@@ -614,21 +635,25 @@ def _read_metadata_response_partition_v0(
         pos += 14
         if n < 0:
             raise unexpected_null(pos, "replica_nodes")
-        o.replica_nodes, pos = read_int32s(buf, pos, end, n)
+        o.replica_nodes, pos = read_int32s(buf, pos, end, n, budget)
         (n,) = _unpack_i(buf, pos)
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "isr_nodes")
-        o.isr_nodes, pos = read_int32s(buf, pos, end, n)
+        o.isr_nodes, pos = read_int32s(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
 def _read_metadata_response_topic_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MetadataResponseTopic], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 248
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MetadataResponseTopic] = []
     for _ in range(count):
         o = new(MetadataResponseTopic)
@@ -648,12 +673,12 @@ def _read_metadata_response_topic_v0(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_metadata_response_partition_v0(buf, pos, end, n)
+        o.partitions, pos = _read_metadata_response_partition_v0(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_metadata_response_v0(buf: memoryview, pos: int, end: int) -> MetadataResponse:
+def _decode_metadata_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> MetadataResponse:
     o = new(MetadataResponse)
     o.throttle_time_ms = 0
     o.cluster_id = None
@@ -664,12 +689,12 @@ def _decode_metadata_response_v0(buf: memoryview, pos: int, end: int) -> Metadat
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "brokers")
-    o.brokers, pos = _read_metadata_response_broker_v0(buf, pos, end, n)
+    o.brokers, pos = _read_metadata_response_broker_v0(buf, pos, end, n, budget)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_metadata_response_topic_v0(buf, pos, end, n)
+    o.topics, pos = _read_metadata_response_topic_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -723,10 +748,14 @@ def _encode_metadata_response_v0(o: MetadataResponse) -> list[Part]:
 
 
 def _read_metadata_response_broker_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MetadataResponseBroker], int]:
     if count * 12 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 256
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MetadataResponseBroker] = []
     for _ in range(count):
         o = new(MetadataResponseBroker)
@@ -754,10 +783,14 @@ def _read_metadata_response_broker_v1(
 
 
 def _read_metadata_response_topic_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MetadataResponseTopic], int]:
     if count * 9 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 248
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MetadataResponseTopic] = []
     for _ in range(count):
         o = new(MetadataResponseTopic)
@@ -776,12 +809,12 @@ def _read_metadata_response_topic_v1(
         pos += 5
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_metadata_response_partition_v0(buf, pos, end, n)
+        o.partitions, pos = _read_metadata_response_partition_v0(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_metadata_response_v1(buf: memoryview, pos: int, end: int) -> MetadataResponse:
+def _decode_metadata_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> MetadataResponse:
     o = new(MetadataResponse)
     o.throttle_time_ms = 0
     o.cluster_id = None
@@ -791,12 +824,12 @@ def _decode_metadata_response_v1(buf: memoryview, pos: int, end: int) -> Metadat
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "brokers")
-    o.brokers, pos = _read_metadata_response_broker_v1(buf, pos, end, n)
+    o.brokers, pos = _read_metadata_response_broker_v1(buf, pos, end, n, budget)
     o.controller_id, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_metadata_response_topic_v1(buf, pos, end, n)
+    o.topics, pos = _read_metadata_response_topic_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -844,7 +877,7 @@ def _encode_metadata_response_v1(o: MetadataResponse) -> list[Part]:
     return [out]
 
 
-def _decode_metadata_response_v2(buf: memoryview, pos: int, end: int) -> MetadataResponse:
+def _decode_metadata_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> MetadataResponse:
     o = new(MetadataResponse)
     o.throttle_time_ms = 0
     o.cluster_authorized_operations = -2147483648
@@ -853,7 +886,7 @@ def _decode_metadata_response_v2(buf: memoryview, pos: int, end: int) -> Metadat
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "brokers")
-    o.brokers, pos = _read_metadata_response_broker_v1(buf, pos, end, n)
+    o.brokers, pos = _read_metadata_response_broker_v1(buf, pos, end, n, budget)
     (n,) = _unpack_h(buf, pos)
     pos += 2
     if n < 0:
@@ -868,7 +901,7 @@ def _decode_metadata_response_v2(buf: memoryview, pos: int, end: int) -> Metadat
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_metadata_response_topic_v1(buf, pos, end, n)
+    o.topics, pos = _read_metadata_response_topic_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -891,7 +924,7 @@ def _encode_metadata_response_v2(o: MetadataResponse) -> list[Part]:
     return [out]
 
 
-def _decode_metadata_response_v3(buf: memoryview, pos: int, end: int) -> MetadataResponse:
+def _decode_metadata_response_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> MetadataResponse:
     o = new(MetadataResponse)
     o.cluster_authorized_operations = -2147483648
     o.error_code = 0
@@ -899,7 +932,7 @@ def _decode_metadata_response_v3(buf: memoryview, pos: int, end: int) -> Metadat
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "brokers")
-    o.brokers, pos = _read_metadata_response_broker_v1(buf, pos, end, n)
+    o.brokers, pos = _read_metadata_response_broker_v1(buf, pos, end, n, budget)
     (n,) = _unpack_h(buf, pos)
     pos += 2
     if n < 0:
@@ -914,7 +947,7 @@ def _decode_metadata_response_v3(buf: memoryview, pos: int, end: int) -> Metadat
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_metadata_response_topic_v1(buf, pos, end, n)
+    o.topics, pos = _read_metadata_response_topic_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -938,10 +971,14 @@ def _encode_metadata_response_v3(o: MetadataResponse) -> list[Part]:
 
 
 def _read_metadata_response_partition_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MetadataResponsePartition], int]:
     if count * 22 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 392
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MetadataResponsePartition] = []
     for _ in range(count):
         o = new(MetadataResponsePartition)
@@ -950,26 +987,30 @@ def _read_metadata_response_partition_v5(
         pos += 14
         if n < 0:
             raise unexpected_null(pos, "replica_nodes")
-        o.replica_nodes, pos = read_int32s(buf, pos, end, n)
+        o.replica_nodes, pos = read_int32s(buf, pos, end, n, budget)
         (n,) = _unpack_i(buf, pos)
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "isr_nodes")
-        o.isr_nodes, pos = read_int32s(buf, pos, end, n)
+        o.isr_nodes, pos = read_int32s(buf, pos, end, n, budget)
         (n,) = _unpack_i(buf, pos)
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "offline_replicas")
-        o.offline_replicas, pos = read_int32s(buf, pos, end, n)
+        o.offline_replicas, pos = read_int32s(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
 def _read_metadata_response_topic_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MetadataResponseTopic], int]:
     if count * 9 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 248
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MetadataResponseTopic] = []
     for _ in range(count):
         o = new(MetadataResponseTopic)
@@ -988,12 +1029,12 @@ def _read_metadata_response_topic_v5(
         pos += 5
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_metadata_response_partition_v5(buf, pos, end, n)
+        o.partitions, pos = _read_metadata_response_partition_v5(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_metadata_response_v5(buf: memoryview, pos: int, end: int) -> MetadataResponse:
+def _decode_metadata_response_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> MetadataResponse:
     o = new(MetadataResponse)
     o.cluster_authorized_operations = -2147483648
     o.error_code = 0
@@ -1001,7 +1042,7 @@ def _decode_metadata_response_v5(buf: memoryview, pos: int, end: int) -> Metadat
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "brokers")
-    o.brokers, pos = _read_metadata_response_broker_v1(buf, pos, end, n)
+    o.brokers, pos = _read_metadata_response_broker_v1(buf, pos, end, n, budget)
     (n,) = _unpack_h(buf, pos)
     pos += 2
     if n < 0:
@@ -1016,7 +1057,7 @@ def _decode_metadata_response_v5(buf: memoryview, pos: int, end: int) -> Metadat
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_metadata_response_topic_v5(buf, pos, end, n)
+    o.topics, pos = _read_metadata_response_topic_v5(buf, pos, end, n, budget)
     return o
 
 
@@ -1070,10 +1111,14 @@ def _encode_metadata_response_v5(o: MetadataResponse) -> list[Part]:
 
 
 def _read_metadata_response_partition_v7(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MetadataResponsePartition], int]:
     if count * 26 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 424
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MetadataResponsePartition] = []
     for _ in range(count):
         o = new(MetadataResponsePartition)
@@ -1081,26 +1126,30 @@ def _read_metadata_response_partition_v7(
         pos += 18
         if n < 0:
             raise unexpected_null(pos, "replica_nodes")
-        o.replica_nodes, pos = read_int32s(buf, pos, end, n)
+        o.replica_nodes, pos = read_int32s(buf, pos, end, n, budget)
         (n,) = _unpack_i(buf, pos)
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "isr_nodes")
-        o.isr_nodes, pos = read_int32s(buf, pos, end, n)
+        o.isr_nodes, pos = read_int32s(buf, pos, end, n, budget)
         (n,) = _unpack_i(buf, pos)
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "offline_replicas")
-        o.offline_replicas, pos = read_int32s(buf, pos, end, n)
+        o.offline_replicas, pos = read_int32s(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
 def _read_metadata_response_topic_v7(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MetadataResponseTopic], int]:
     if count * 9 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 248
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MetadataResponseTopic] = []
     for _ in range(count):
         o = new(MetadataResponseTopic)
@@ -1119,12 +1168,12 @@ def _read_metadata_response_topic_v7(
         pos += 5
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_metadata_response_partition_v7(buf, pos, end, n)
+        o.partitions, pos = _read_metadata_response_partition_v7(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_metadata_response_v7(buf: memoryview, pos: int, end: int) -> MetadataResponse:
+def _decode_metadata_response_v7(buf: memoryview, pos: int, end: int, budget: list[int]) -> MetadataResponse:
     o = new(MetadataResponse)
     o.cluster_authorized_operations = -2147483648
     o.error_code = 0
@@ -1132,7 +1181,7 @@ def _decode_metadata_response_v7(buf: memoryview, pos: int, end: int) -> Metadat
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "brokers")
-    o.brokers, pos = _read_metadata_response_broker_v1(buf, pos, end, n)
+    o.brokers, pos = _read_metadata_response_broker_v1(buf, pos, end, n, budget)
     (n,) = _unpack_h(buf, pos)
     pos += 2
     if n < 0:
@@ -1147,7 +1196,7 @@ def _decode_metadata_response_v7(buf: memoryview, pos: int, end: int) -> Metadat
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_metadata_response_topic_v7(buf, pos, end, n)
+    o.topics, pos = _read_metadata_response_topic_v7(buf, pos, end, n, budget)
     return o
 
 
@@ -1201,10 +1250,14 @@ def _encode_metadata_response_v7(o: MetadataResponse) -> list[Part]:
 
 
 def _read_metadata_response_topic_v8(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MetadataResponseTopic], int]:
     if count * 13 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 280
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MetadataResponseTopic] = []
     for _ in range(count):
         o = new(MetadataResponseTopic)
@@ -1222,21 +1275,21 @@ def _read_metadata_response_topic_v8(
         pos += 5
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_metadata_response_partition_v7(buf, pos, end, n)
+        o.partitions, pos = _read_metadata_response_partition_v7(buf, pos, end, n, budget)
         (o.topic_authorized_operations,) = _unpack_i(buf, pos)
         pos += 4
         items.append(o)
     return items, pos
 
 
-def _decode_metadata_response_v8(buf: memoryview, pos: int, end: int) -> MetadataResponse:
+def _decode_metadata_response_v8(buf: memoryview, pos: int, end: int, budget: list[int]) -> MetadataResponse:
     o = new(MetadataResponse)
     o.error_code = 0
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "brokers")
-    o.brokers, pos = _read_metadata_response_broker_v1(buf, pos, end, n)
+    o.brokers, pos = _read_metadata_response_broker_v1(buf, pos, end, n, budget)
     (n,) = _unpack_h(buf, pos)
     pos += 2
     if n < 0:
@@ -1251,7 +1304,7 @@ def _decode_metadata_response_v8(buf: memoryview, pos: int, end: int) -> Metadat
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_metadata_response_topic_v8(buf, pos, end, n)
+    o.topics, pos = _read_metadata_response_topic_v8(buf, pos, end, n, budget)
     (o.cluster_authorized_operations,) = _unpack_i(buf, pos)
     pos += 4
     return o
@@ -1294,10 +1347,14 @@ def _encode_metadata_response_v8(o: MetadataResponse) -> list[Part]:
 
 
 def _read_metadata_response_broker_v9(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MetadataResponseBroker], int]:
     if count * 11 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 256
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MetadataResponseBroker] = []
     for _ in range(count):
         o = new(MetadataResponseBroker)
@@ -1339,10 +1396,14 @@ def _read_metadata_response_broker_v9(
 
 
 def _read_metadata_response_partition_v9(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MetadataResponsePartition], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 424
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MetadataResponsePartition] = []
     for _ in range(count):
         o = new(MetadataResponsePartition)
@@ -1355,7 +1416,7 @@ def _read_metadata_response_partition_v9(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "replica_nodes")
-        o.replica_nodes, pos = read_int32s(buf, pos, end, n)
+        o.replica_nodes, pos = read_int32s(buf, pos, end, n, budget)
         n = buf[pos]
         pos += 1
         if n > 127:
@@ -1363,7 +1424,7 @@ def _read_metadata_response_partition_v9(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "isr_nodes")
-        o.isr_nodes, pos = read_int32s(buf, pos, end, n)
+        o.isr_nodes, pos = read_int32s(buf, pos, end, n, budget)
         n = buf[pos]
         pos += 1
         if n > 127:
@@ -1371,7 +1432,7 @@ def _read_metadata_response_partition_v9(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "offline_replicas")
-        o.offline_replicas, pos = read_int32s(buf, pos, end, n)
+        o.offline_replicas, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -1381,10 +1442,14 @@ def _read_metadata_response_partition_v9(
 
 
 def _read_metadata_response_topic_v9(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MetadataResponseTopic], int]:
     if count * 10 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 280
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MetadataResponseTopic] = []
     for _ in range(count):
         o = new(MetadataResponseTopic)
@@ -1412,7 +1477,7 @@ def _read_metadata_response_topic_v9(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_metadata_response_partition_v9(buf, pos, end, n)
+        o.partitions, pos = _read_metadata_response_partition_v9(buf, pos, end, n, budget)
         (o.topic_authorized_operations,) = _unpack_i(buf, pos)
         pos += 4
         if buf[pos] == 0:
@@ -1423,7 +1488,7 @@ def _read_metadata_response_topic_v9(
     return items, pos
 
 
-def _decode_metadata_response_v9(buf: memoryview, pos: int, end: int) -> MetadataResponse:
+def _decode_metadata_response_v9(buf: memoryview, pos: int, end: int, budget: list[int]) -> MetadataResponse:
     o = new(MetadataResponse)
     o.error_code = 0
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
@@ -1435,7 +1500,7 @@ def _decode_metadata_response_v9(buf: memoryview, pos: int, end: int) -> Metadat
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "brokers")
-    o.brokers, pos = _read_metadata_response_broker_v9(buf, pos, end, n)
+    o.brokers, pos = _read_metadata_response_broker_v9(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -1458,7 +1523,7 @@ def _decode_metadata_response_v9(buf: memoryview, pos: int, end: int) -> Metadat
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_metadata_response_topic_v9(buf, pos, end, n)
+    o.topics, pos = _read_metadata_response_topic_v9(buf, pos, end, n, budget)
     (o.cluster_authorized_operations,) = _unpack_i(buf, pos)
     pos += 4
     if buf[pos] == 0:
@@ -1547,10 +1612,14 @@ def _encode_metadata_response_v9(o: MetadataResponse) -> list[Part]:
 
 
 def _read_metadata_response_topic_v10(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MetadataResponseTopic], int]:
     if count * 26 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 336
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MetadataResponseTopic] = []
     for _ in range(count):
         o = new(MetadataResponseTopic)
@@ -1578,7 +1647,7 @@ def _read_metadata_response_topic_v10(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_metadata_response_partition_v9(buf, pos, end, n)
+        o.partitions, pos = _read_metadata_response_partition_v9(buf, pos, end, n, budget)
         (o.topic_authorized_operations,) = _unpack_i(buf, pos)
         pos += 4
         if buf[pos] == 0:
@@ -1589,7 +1658,7 @@ def _read_metadata_response_topic_v10(
     return items, pos
 
 
-def _decode_metadata_response_v10(buf: memoryview, pos: int, end: int) -> MetadataResponse:
+def _decode_metadata_response_v10(buf: memoryview, pos: int, end: int, budget: list[int]) -> MetadataResponse:
     o = new(MetadataResponse)
     o.error_code = 0
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
@@ -1601,7 +1670,7 @@ def _decode_metadata_response_v10(buf: memoryview, pos: int, end: int) -> Metada
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "brokers")
-    o.brokers, pos = _read_metadata_response_broker_v9(buf, pos, end, n)
+    o.brokers, pos = _read_metadata_response_broker_v9(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -1624,7 +1693,7 @@ def _decode_metadata_response_v10(buf: memoryview, pos: int, end: int) -> Metada
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_metadata_response_topic_v10(buf, pos, end, n)
+    o.topics, pos = _read_metadata_response_topic_v10(buf, pos, end, n, budget)
     (o.cluster_authorized_operations,) = _unpack_i(buf, pos)
     pos += 4
     if buf[pos] == 0:
@@ -1677,7 +1746,7 @@ def _encode_metadata_response_v10(o: MetadataResponse) -> list[Part]:
     return [out]
 
 
-def _decode_metadata_response_v11(buf: memoryview, pos: int, end: int) -> MetadataResponse:
+def _decode_metadata_response_v11(buf: memoryview, pos: int, end: int, budget: list[int]) -> MetadataResponse:
     o = new(MetadataResponse)
     o.cluster_authorized_operations = -2147483648
     o.error_code = 0
@@ -1690,7 +1759,7 @@ def _decode_metadata_response_v11(buf: memoryview, pos: int, end: int) -> Metada
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "brokers")
-    o.brokers, pos = _read_metadata_response_broker_v9(buf, pos, end, n)
+    o.brokers, pos = _read_metadata_response_broker_v9(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -1713,7 +1782,7 @@ def _decode_metadata_response_v11(buf: memoryview, pos: int, end: int) -> Metada
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_metadata_response_topic_v10(buf, pos, end, n)
+    o.topics, pos = _read_metadata_response_topic_v10(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -1743,10 +1812,14 @@ def _encode_metadata_response_v11(o: MetadataResponse) -> list[Part]:
 
 
 def _read_metadata_response_topic_v12(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[MetadataResponseTopic], int]:
     if count * 26 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 336
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[MetadataResponseTopic] = []
     for _ in range(count):
         o = new(MetadataResponseTopic)
@@ -1775,7 +1848,7 @@ def _read_metadata_response_topic_v12(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_metadata_response_partition_v9(buf, pos, end, n)
+        o.partitions, pos = _read_metadata_response_partition_v9(buf, pos, end, n, budget)
         (o.topic_authorized_operations,) = _unpack_i(buf, pos)
         pos += 4
         if buf[pos] == 0:
@@ -1786,7 +1859,7 @@ def _read_metadata_response_topic_v12(
     return items, pos
 
 
-def _decode_metadata_response_v12(buf: memoryview, pos: int, end: int) -> MetadataResponse:
+def _decode_metadata_response_v12(buf: memoryview, pos: int, end: int, budget: list[int]) -> MetadataResponse:
     o = new(MetadataResponse)
     o.cluster_authorized_operations = -2147483648
     o.error_code = 0
@@ -1799,7 +1872,7 @@ def _decode_metadata_response_v12(buf: memoryview, pos: int, end: int) -> Metada
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "brokers")
-    o.brokers, pos = _read_metadata_response_broker_v9(buf, pos, end, n)
+    o.brokers, pos = _read_metadata_response_broker_v9(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -1822,7 +1895,7 @@ def _decode_metadata_response_v12(buf: memoryview, pos: int, end: int) -> Metada
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_metadata_response_topic_v12(buf, pos, end, n)
+    o.topics, pos = _read_metadata_response_topic_v12(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -1873,7 +1946,7 @@ def _encode_metadata_response_v12(o: MetadataResponse) -> list[Part]:
     return [out]
 
 
-def _decode_metadata_response_v13(buf: memoryview, pos: int, end: int) -> MetadataResponse:
+def _decode_metadata_response_v13(buf: memoryview, pos: int, end: int, budget: list[int]) -> MetadataResponse:
     o = new(MetadataResponse)
     o.cluster_authorized_operations = -2147483648
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
@@ -1885,7 +1958,7 @@ def _decode_metadata_response_v13(buf: memoryview, pos: int, end: int) -> Metada
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "brokers")
-    o.brokers, pos = _read_metadata_response_broker_v9(buf, pos, end, n)
+    o.brokers, pos = _read_metadata_response_broker_v9(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -1908,7 +1981,7 @@ def _decode_metadata_response_v13(buf: memoryview, pos: int, end: int) -> Metada
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_metadata_response_topic_v12(buf, pos, end, n)
+    o.topics, pos = _read_metadata_response_topic_v12(buf, pos, end, n, budget)
     (o.error_code,) = _unpack_h(buf, pos)
     pos += 2
     if buf[pos] == 0:

@@ -16,6 +16,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -200,10 +201,14 @@ class OffsetCommitResponse(Message):
 
 
 def _read_offset_commit_request_partition_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetCommitRequestPartition], int]:
     if count * 14 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 200
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetCommitRequestPartition] = []
     for _ in range(count):
         o = new(OffsetCommitRequestPartition)
@@ -223,10 +228,14 @@ def _read_offset_commit_request_partition_v2(
 
 
 def _read_offset_commit_request_topic_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetCommitRequestTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetCommitRequestTopic] = []
     for _ in range(count):
         o = new(OffsetCommitRequestTopic)
@@ -244,12 +253,12 @@ def _read_offset_commit_request_topic_v2(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_offset_commit_request_partition_v2(buf, pos, end, n)
+        o.partitions, pos = _read_offset_commit_request_partition_v2(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_offset_commit_request_v2(buf: memoryview, pos: int, end: int) -> OffsetCommitRequest:
+def _decode_offset_commit_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetCommitRequest:
     o = new(OffsetCommitRequest)
     o.group_instance_id = None
     (n,) = _unpack_h(buf, pos)
@@ -274,7 +283,7 @@ def _decode_offset_commit_request_v2(buf: memoryview, pos: int, end: int) -> Off
     pos += 12
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_commit_request_topic_v2(buf, pos, end, n)
+    o.topics, pos = _read_offset_commit_request_topic_v2(buf, pos, end, n, budget)
     return o
 
 
@@ -321,7 +330,7 @@ def _encode_offset_commit_request_v2(o: OffsetCommitRequest) -> list[Part]:
     return [out]
 
 
-def _decode_offset_commit_request_v5(buf: memoryview, pos: int, end: int) -> OffsetCommitRequest:
+def _decode_offset_commit_request_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetCommitRequest:
     o = new(OffsetCommitRequest)
     o.group_instance_id = None
     o.retention_time_ms = -1
@@ -347,7 +356,7 @@ def _decode_offset_commit_request_v5(buf: memoryview, pos: int, end: int) -> Off
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_commit_request_topic_v2(buf, pos, end, n)
+    o.topics, pos = _read_offset_commit_request_topic_v2(buf, pos, end, n, budget)
     return o
 
 
@@ -368,10 +377,14 @@ def _encode_offset_commit_request_v5(o: OffsetCommitRequest) -> list[Part]:
 
 
 def _read_offset_commit_request_partition_v6(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetCommitRequestPartition], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 232
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetCommitRequestPartition] = []
     for _ in range(count):
         o = new(OffsetCommitRequestPartition)
@@ -390,10 +403,14 @@ def _read_offset_commit_request_partition_v6(
 
 
 def _read_offset_commit_request_topic_v6(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetCommitRequestTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetCommitRequestTopic] = []
     for _ in range(count):
         o = new(OffsetCommitRequestTopic)
@@ -411,12 +428,12 @@ def _read_offset_commit_request_topic_v6(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_offset_commit_request_partition_v6(buf, pos, end, n)
+        o.partitions, pos = _read_offset_commit_request_partition_v6(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_offset_commit_request_v6(buf: memoryview, pos: int, end: int) -> OffsetCommitRequest:
+def _decode_offset_commit_request_v6(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetCommitRequest:
     o = new(OffsetCommitRequest)
     o.group_instance_id = None
     o.retention_time_ms = -1
@@ -442,7 +459,7 @@ def _decode_offset_commit_request_v6(buf: memoryview, pos: int, end: int) -> Off
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_commit_request_topic_v6(buf, pos, end, n)
+    o.topics, pos = _read_offset_commit_request_topic_v6(buf, pos, end, n, budget)
     return o
 
 
@@ -489,7 +506,7 @@ def _encode_offset_commit_request_v6(o: OffsetCommitRequest) -> list[Part]:
     return [out]
 
 
-def _decode_offset_commit_request_v7(buf: memoryview, pos: int, end: int) -> OffsetCommitRequest:
+def _decode_offset_commit_request_v7(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetCommitRequest:
     o = new(OffsetCommitRequest)
     o.retention_time_ms = -1
     (n,) = _unpack_h(buf, pos)
@@ -524,7 +541,7 @@ def _decode_offset_commit_request_v7(buf: memoryview, pos: int, end: int) -> Off
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_commit_request_topic_v6(buf, pos, end, n)
+    o.topics, pos = _read_offset_commit_request_topic_v6(buf, pos, end, n, budget)
     return o
 
 
@@ -553,10 +570,14 @@ def _encode_offset_commit_request_v7(o: OffsetCommitRequest) -> list[Part]:
 
 
 def _read_offset_commit_request_partition_v8(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetCommitRequestPartition], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 232
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetCommitRequestPartition] = []
     for _ in range(count):
         o = new(OffsetCommitRequestPartition)
@@ -584,10 +605,14 @@ def _read_offset_commit_request_partition_v8(
 
 
 def _read_offset_commit_request_topic_v8(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetCommitRequestTopic], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetCommitRequestTopic] = []
     for _ in range(count):
         o = new(OffsetCommitRequestTopic)
@@ -611,7 +636,7 @@ def _read_offset_commit_request_topic_v8(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_offset_commit_request_partition_v8(buf, pos, end, n)
+        o.partitions, pos = _read_offset_commit_request_partition_v8(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -620,7 +645,7 @@ def _read_offset_commit_request_topic_v8(
     return items, pos
 
 
-def _decode_offset_commit_request_v8(buf: memoryview, pos: int, end: int) -> OffsetCommitRequest:
+def _decode_offset_commit_request_v8(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetCommitRequest:
     o = new(OffsetCommitRequest)
     o.retention_time_ms = -1
     n = buf[pos]
@@ -669,7 +694,7 @@ def _decode_offset_commit_request_v8(buf: memoryview, pos: int, end: int) -> Off
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_commit_request_topic_v8(buf, pos, end, n)
+    o.topics, pos = _read_offset_commit_request_topic_v8(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -732,10 +757,14 @@ def _encode_offset_commit_request_v8(o: OffsetCommitRequest) -> list[Part]:
 
 
 def _read_offset_commit_request_topic_v10(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetCommitRequestTopic], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetCommitRequestTopic] = []
     for _ in range(count):
         o = new(OffsetCommitRequestTopic)
@@ -750,7 +779,7 @@ def _read_offset_commit_request_topic_v10(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_offset_commit_request_partition_v8(buf, pos, end, n)
+        o.partitions, pos = _read_offset_commit_request_partition_v8(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -759,7 +788,7 @@ def _read_offset_commit_request_topic_v10(
     return items, pos
 
 
-def _decode_offset_commit_request_v10(buf: memoryview, pos: int, end: int) -> OffsetCommitRequest:
+def _decode_offset_commit_request_v10(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetCommitRequest:
     o = new(OffsetCommitRequest)
     o.retention_time_ms = -1
     n = buf[pos]
@@ -808,7 +837,7 @@ def _decode_offset_commit_request_v10(buf: memoryview, pos: int, end: int) -> Of
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_commit_request_topic_v10(buf, pos, end, n)
+    o.topics, pos = _read_offset_commit_request_topic_v10(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -855,10 +884,14 @@ def _encode_offset_commit_request_v10(o: OffsetCommitRequest) -> list[Part]:
 
 
 def _read_offset_commit_response_partition_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetCommitResponsePartition], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 128
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetCommitResponsePartition] = []
     for _ in range(count):
         o = new(OffsetCommitResponsePartition)
@@ -869,10 +902,14 @@ def _read_offset_commit_response_partition_v2(
 
 
 def _read_offset_commit_response_topic_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetCommitResponseTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetCommitResponseTopic] = []
     for _ in range(count):
         o = new(OffsetCommitResponseTopic)
@@ -890,19 +927,19 @@ def _read_offset_commit_response_topic_v2(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_offset_commit_response_partition_v2(buf, pos, end, n)
+        o.partitions, pos = _read_offset_commit_response_partition_v2(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_offset_commit_response_v2(buf: memoryview, pos: int, end: int) -> OffsetCommitResponse:
+def _decode_offset_commit_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetCommitResponse:
     o = new(OffsetCommitResponse)
     o.throttle_time_ms = 0
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_commit_response_topic_v2(buf, pos, end, n)
+    o.topics, pos = _read_offset_commit_response_topic_v2(buf, pos, end, n, budget)
     return o
 
 
@@ -934,13 +971,13 @@ def _encode_offset_commit_response_v2(o: OffsetCommitResponse) -> list[Part]:
     return [out]
 
 
-def _decode_offset_commit_response_v3(buf: memoryview, pos: int, end: int) -> OffsetCommitResponse:
+def _decode_offset_commit_response_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetCommitResponse:
     o = new(OffsetCommitResponse)
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_commit_response_topic_v2(buf, pos, end, n)
+    o.topics, pos = _read_offset_commit_response_topic_v2(buf, pos, end, n, budget)
     return o
 
 
@@ -953,10 +990,14 @@ def _encode_offset_commit_response_v3(o: OffsetCommitResponse) -> list[Part]:
 
 
 def _read_offset_commit_response_partition_v8(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetCommitResponsePartition], int]:
     if count * 7 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 128
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetCommitResponsePartition] = []
     for _ in range(count):
         o = new(OffsetCommitResponsePartition)
@@ -971,10 +1012,14 @@ def _read_offset_commit_response_partition_v8(
 
 
 def _read_offset_commit_response_topic_v8(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetCommitResponseTopic], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetCommitResponseTopic] = []
     for _ in range(count):
         o = new(OffsetCommitResponseTopic)
@@ -998,7 +1043,7 @@ def _read_offset_commit_response_topic_v8(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_offset_commit_response_partition_v8(buf, pos, end, n)
+        o.partitions, pos = _read_offset_commit_response_partition_v8(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -1007,7 +1052,7 @@ def _read_offset_commit_response_topic_v8(
     return items, pos
 
 
-def _decode_offset_commit_response_v8(buf: memoryview, pos: int, end: int) -> OffsetCommitResponse:
+def _decode_offset_commit_response_v8(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetCommitResponse:
     o = new(OffsetCommitResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -1018,7 +1063,7 @@ def _decode_offset_commit_response_v8(buf: memoryview, pos: int, end: int) -> Of
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_commit_response_topic_v8(buf, pos, end, n)
+    o.topics, pos = _read_offset_commit_response_topic_v8(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -1059,10 +1104,14 @@ def _encode_offset_commit_response_v8(o: OffsetCommitResponse) -> list[Part]:
 
 
 def _read_offset_commit_response_topic_v10(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetCommitResponseTopic], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetCommitResponseTopic] = []
     for _ in range(count):
         o = new(OffsetCommitResponseTopic)
@@ -1077,7 +1126,7 @@ def _read_offset_commit_response_topic_v10(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_offset_commit_response_partition_v8(buf, pos, end, n)
+        o.partitions, pos = _read_offset_commit_response_partition_v8(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -1086,7 +1135,7 @@ def _read_offset_commit_response_topic_v10(
     return items, pos
 
 
-def _decode_offset_commit_response_v10(buf: memoryview, pos: int, end: int) -> OffsetCommitResponse:
+def _decode_offset_commit_response_v10(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetCommitResponse:
     o = new(OffsetCommitResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -1097,7 +1146,7 @@ def _decode_offset_commit_response_v10(buf: memoryview, pos: int, end: int) -> O
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_commit_response_topic_v10(buf, pos, end, n)
+    o.topics, pos = _read_offset_commit_response_topic_v10(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -46,7 +46,7 @@ class OffsetCommitKey(Message):
         self.partition = partition
 
 
-def _decode_offset_commit_key_v0(buf: memoryview, pos: int, end: int) -> OffsetCommitKey:
+def _decode_offset_commit_key_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetCommitKey:
     o = new(OffsetCommitKey)
     (n,) = _unpack_h(buf, pos)
     pos += 2

@@ -64,7 +64,7 @@ class OffsetCommitValue(Message):
         self.expire_timestamp = expire_timestamp
 
 
-def _decode_offset_commit_value_v0(buf: memoryview, pos: int, end: int) -> OffsetCommitValue:
+def _decode_offset_commit_value_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetCommitValue:
     o = new(OffsetCommitValue)
     o.leader_epoch = -1
     o.expire_timestamp = -1
@@ -92,7 +92,7 @@ def _encode_offset_commit_value_v0(o: OffsetCommitValue) -> list[Part]:
     return [out]
 
 
-def _decode_offset_commit_value_v1(buf: memoryview, pos: int, end: int) -> OffsetCommitValue:
+def _decode_offset_commit_value_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetCommitValue:
     o = new(OffsetCommitValue)
     o.leader_epoch = -1
     o.offset, n = _unpack_qh(buf, pos)
@@ -119,7 +119,7 @@ def _encode_offset_commit_value_v1(o: OffsetCommitValue) -> list[Part]:
     return [out]
 
 
-def _decode_offset_commit_value_v3(buf: memoryview, pos: int, end: int) -> OffsetCommitValue:
+def _decode_offset_commit_value_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetCommitValue:
     o = new(OffsetCommitValue)
     o.expire_timestamp = -1
     o.offset, o.leader_epoch, n = _unpack_qih(buf, pos)
@@ -146,7 +146,7 @@ def _encode_offset_commit_value_v3(o: OffsetCommitValue) -> list[Part]:
     return [out]
 
 
-def _decode_offset_commit_value_v4(buf: memoryview, pos: int, end: int) -> OffsetCommitValue:
+def _decode_offset_commit_value_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetCommitValue:
     o = new(OffsetCommitValue)
     o.expire_timestamp = -1
     o.offset, o.leader_epoch = _unpack_qi(buf, pos)

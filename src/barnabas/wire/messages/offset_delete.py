@@ -12,6 +12,7 @@ from barnabas.wire.primitives import (
     EMPTY,
     Part,
     new,
+    over_budget,
     overrun,
     too_many,
     unexpected_null,
@@ -150,10 +151,14 @@ class OffsetDeleteResponse(Message):
 
 
 def _read_offset_delete_request_partition_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetDeleteRequestPartition], int]:
     if count * 4 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 88
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetDeleteRequestPartition] = []
     for _ in range(count):
         o = new(OffsetDeleteRequestPartition)
@@ -164,10 +169,14 @@ def _read_offset_delete_request_partition_v0(
 
 
 def _read_offset_delete_request_topic_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetDeleteRequestTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetDeleteRequestTopic] = []
     for _ in range(count):
         o = new(OffsetDeleteRequestTopic)
@@ -184,12 +193,12 @@ def _read_offset_delete_request_topic_v0(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_offset_delete_request_partition_v0(buf, pos, end, n)
+        o.partitions, pos = _read_offset_delete_request_partition_v0(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_offset_delete_request_v0(buf: memoryview, pos: int, end: int) -> OffsetDeleteRequest:
+def _decode_offset_delete_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetDeleteRequest:
     o = new(OffsetDeleteRequest)
     (n,) = _unpack_h(buf, pos)
     pos += 2
@@ -204,7 +213,7 @@ def _decode_offset_delete_request_v0(buf: memoryview, pos: int, end: int) -> Off
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_delete_request_topic_v0(buf, pos, end, n)
+    o.topics, pos = _read_offset_delete_request_topic_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -241,10 +250,14 @@ def _encode_offset_delete_request_v0(o: OffsetDeleteRequest) -> list[Part]:
 
 
 def _read_offset_delete_response_partition_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetDeleteResponsePartition], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 128
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetDeleteResponsePartition] = []
     for _ in range(count):
         o = new(OffsetDeleteResponsePartition)
@@ -255,10 +268,14 @@ def _read_offset_delete_response_partition_v0(
 
 
 def _read_offset_delete_response_topic_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetDeleteResponseTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetDeleteResponseTopic] = []
     for _ in range(count):
         o = new(OffsetDeleteResponseTopic)
@@ -275,18 +292,18 @@ def _read_offset_delete_response_topic_v0(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_offset_delete_response_partition_v0(buf, pos, end, n)
+        o.partitions, pos = _read_offset_delete_response_partition_v0(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_offset_delete_response_v0(buf: memoryview, pos: int, end: int) -> OffsetDeleteResponse:
+def _decode_offset_delete_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetDeleteResponse:
     o = new(OffsetDeleteResponse)
     o.error_code, o.throttle_time_ms, n = _unpack_hii(buf, pos)
     pos += 10
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_delete_response_topic_v0(buf, pos, end, n)
+    o.topics, pos = _read_offset_delete_response_topic_v0(buf, pos, end, n, budget)
     return o
 
 

@@ -17,6 +17,7 @@ from barnabas.wire.primitives import (
     int32_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_int32s,
     read_long_string_length,
@@ -303,10 +304,14 @@ class OffsetFetchResponse(Message):
 
 
 def _read_offset_fetch_request_topic_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetFetchRequestTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetFetchRequestTopic] = []
     for _ in range(count):
         o = new(OffsetFetchRequestTopic)
@@ -323,12 +328,12 @@ def _read_offset_fetch_request_topic_v1(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partition_indexes")
-        o.partition_indexes, pos = read_int32s(buf, pos, end, n)
+        o.partition_indexes, pos = read_int32s(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_offset_fetch_request_v1(buf: memoryview, pos: int, end: int) -> OffsetFetchRequest:
+def _decode_offset_fetch_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetFetchRequest:
     o = new(OffsetFetchRequest)
     o.groups = []
     o.require_stable = False
@@ -345,7 +350,7 @@ def _decode_offset_fetch_request_v1(buf: memoryview, pos: int, end: int) -> Offs
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_fetch_request_topic_v1(buf, pos, end, n)
+    o.topics, pos = _read_offset_fetch_request_topic_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -376,7 +381,7 @@ def _encode_offset_fetch_request_v1(o: OffsetFetchRequest) -> list[Part]:
     return [out]
 
 
-def _decode_offset_fetch_request_v2(buf: memoryview, pos: int, end: int) -> OffsetFetchRequest:
+def _decode_offset_fetch_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetFetchRequest:
     o = new(OffsetFetchRequest)
     o.groups = []
     o.require_stable = False
@@ -394,7 +399,7 @@ def _decode_offset_fetch_request_v2(buf: memoryview, pos: int, end: int) -> Offs
     if n < 0:
         o.topics = None
     else:
-        o.topics, pos = _read_offset_fetch_request_topic_v1(buf, pos, end, n)
+        o.topics, pos = _read_offset_fetch_request_topic_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -415,10 +420,14 @@ def _encode_offset_fetch_request_v2(o: OffsetFetchRequest) -> list[Part]:
 
 
 def _read_offset_fetch_request_topic_v6(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetFetchRequestTopic], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetFetchRequestTopic] = []
     for _ in range(count):
         o = new(OffsetFetchRequestTopic)
@@ -441,7 +450,7 @@ def _read_offset_fetch_request_topic_v6(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partition_indexes")
-        o.partition_indexes, pos = read_int32s(buf, pos, end, n)
+        o.partition_indexes, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -450,7 +459,7 @@ def _read_offset_fetch_request_topic_v6(
     return items, pos
 
 
-def _decode_offset_fetch_request_v6(buf: memoryview, pos: int, end: int) -> OffsetFetchRequest:
+def _decode_offset_fetch_request_v6(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetFetchRequest:
     o = new(OffsetFetchRequest)
     o.groups = []
     o.require_stable = False
@@ -474,7 +483,7 @@ def _decode_offset_fetch_request_v6(buf: memoryview, pos: int, end: int) -> Offs
     if n < 0:
         o.topics = None
     else:
-        o.topics, pos = _read_offset_fetch_request_topic_v6(buf, pos, end, n)
+        o.topics, pos = _read_offset_fetch_request_topic_v6(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -512,7 +521,7 @@ def _encode_offset_fetch_request_v6(o: OffsetFetchRequest) -> list[Part]:
     return [out]
 
 
-def _decode_offset_fetch_request_v7(buf: memoryview, pos: int, end: int) -> OffsetFetchRequest:
+def _decode_offset_fetch_request_v7(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetFetchRequest:
     o = new(OffsetFetchRequest)
     o.groups = []
     n = buf[pos]
@@ -535,7 +544,7 @@ def _decode_offset_fetch_request_v7(buf: memoryview, pos: int, end: int) -> Offs
     if n < 0:
         o.topics = None
     else:
-        o.topics, pos = _read_offset_fetch_request_topic_v6(buf, pos, end, n)
+        o.topics, pos = _read_offset_fetch_request_topic_v6(buf, pos, end, n, budget)
     o.require_stable = buf[pos] != 0
     pos += 1
     if buf[pos] == 0:
@@ -563,10 +572,14 @@ def _encode_offset_fetch_request_v7(o: OffsetFetchRequest) -> list[Part]:
 
 
 def _read_offset_fetch_request_topics_v8(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetFetchRequestTopics], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetFetchRequestTopics] = []
     for _ in range(count):
         o = new(OffsetFetchRequestTopics)
@@ -590,7 +603,7 @@ def _read_offset_fetch_request_topics_v8(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partition_indexes")
-        o.partition_indexes, pos = read_int32s(buf, pos, end, n)
+        o.partition_indexes, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -600,10 +613,14 @@ def _read_offset_fetch_request_topics_v8(
 
 
 def _read_offset_fetch_request_group_v8(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetFetchRequestGroup], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 200
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetFetchRequestGroup] = []
     for _ in range(count):
         o = new(OffsetFetchRequestGroup)
@@ -629,7 +646,7 @@ def _read_offset_fetch_request_group_v8(
         if n < 0:
             o.topics = None
         else:
-            o.topics, pos = _read_offset_fetch_request_topics_v8(buf, pos, end, n)
+            o.topics, pos = _read_offset_fetch_request_topics_v8(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -638,7 +655,7 @@ def _read_offset_fetch_request_group_v8(
     return items, pos
 
 
-def _decode_offset_fetch_request_v8(buf: memoryview, pos: int, end: int) -> OffsetFetchRequest:
+def _decode_offset_fetch_request_v8(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetFetchRequest:
     o = new(OffsetFetchRequest)
     o.group_id = ""
     o.topics = []
@@ -649,7 +666,7 @@ def _decode_offset_fetch_request_v8(buf: memoryview, pos: int, end: int) -> Offs
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "groups")
-    o.groups, pos = _read_offset_fetch_request_group_v8(buf, pos, end, n)
+    o.groups, pos = _read_offset_fetch_request_group_v8(buf, pos, end, n, budget)
     o.require_stable = buf[pos] != 0
     pos += 1
     if buf[pos] == 0:
@@ -701,10 +718,14 @@ def _encode_offset_fetch_request_v8(o: OffsetFetchRequest) -> list[Part]:
 
 
 def _read_offset_fetch_request_group_v9(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetFetchRequestGroup], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 288
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetFetchRequestGroup] = []
     for _ in range(count):
         o = new(OffsetFetchRequestGroup)
@@ -743,7 +764,7 @@ def _read_offset_fetch_request_group_v9(
         if n < 0:
             o.topics = None
         else:
-            o.topics, pos = _read_offset_fetch_request_topics_v8(buf, pos, end, n)
+            o.topics, pos = _read_offset_fetch_request_topics_v8(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -752,7 +773,7 @@ def _read_offset_fetch_request_group_v9(
     return items, pos
 
 
-def _decode_offset_fetch_request_v9(buf: memoryview, pos: int, end: int) -> OffsetFetchRequest:
+def _decode_offset_fetch_request_v9(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetFetchRequest:
     o = new(OffsetFetchRequest)
     o.group_id = ""
     o.topics = []
@@ -763,7 +784,7 @@ def _decode_offset_fetch_request_v9(buf: memoryview, pos: int, end: int) -> Offs
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "groups")
-    o.groups, pos = _read_offset_fetch_request_group_v9(buf, pos, end, n)
+    o.groups, pos = _read_offset_fetch_request_group_v9(buf, pos, end, n, budget)
     o.require_stable = buf[pos] != 0
     pos += 1
     if buf[pos] == 0:
@@ -809,10 +830,14 @@ def _encode_offset_fetch_request_v9(o: OffsetFetchRequest) -> list[Part]:
 
 
 def _read_offset_fetch_request_topics_v10(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetFetchRequestTopics], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetFetchRequestTopics] = []
     for _ in range(count):
         o = new(OffsetFetchRequestTopics)
@@ -827,7 +852,7 @@ def _read_offset_fetch_request_topics_v10(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partition_indexes")
-        o.partition_indexes, pos = read_int32s(buf, pos, end, n)
+        o.partition_indexes, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -837,10 +862,14 @@ def _read_offset_fetch_request_topics_v10(
 
 
 def _read_offset_fetch_request_group_v10(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetFetchRequestGroup], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 288
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetFetchRequestGroup] = []
     for _ in range(count):
         o = new(OffsetFetchRequestGroup)
@@ -879,7 +908,7 @@ def _read_offset_fetch_request_group_v10(
         if n < 0:
             o.topics = None
         else:
-            o.topics, pos = _read_offset_fetch_request_topics_v10(buf, pos, end, n)
+            o.topics, pos = _read_offset_fetch_request_topics_v10(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -888,7 +917,7 @@ def _read_offset_fetch_request_group_v10(
     return items, pos
 
 
-def _decode_offset_fetch_request_v10(buf: memoryview, pos: int, end: int) -> OffsetFetchRequest:
+def _decode_offset_fetch_request_v10(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetFetchRequest:
     o = new(OffsetFetchRequest)
     o.group_id = ""
     o.topics = []
@@ -899,7 +928,7 @@ def _decode_offset_fetch_request_v10(buf: memoryview, pos: int, end: int) -> Off
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "groups")
-    o.groups, pos = _read_offset_fetch_request_group_v10(buf, pos, end, n)
+    o.groups, pos = _read_offset_fetch_request_group_v10(buf, pos, end, n, budget)
     o.require_stable = buf[pos] != 0
     pos += 1
     if buf[pos] == 0:
@@ -958,10 +987,14 @@ def _encode_offset_fetch_request_v10(o: OffsetFetchRequest) -> list[Part]:
 
 
 def _read_offset_fetch_response_partition_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetFetchResponsePartition], int]:
     if count * 16 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 240
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetFetchResponsePartition] = []
     for _ in range(count):
         o = new(OffsetFetchResponsePartition)
@@ -983,10 +1016,14 @@ def _read_offset_fetch_response_partition_v1(
 
 
 def _read_offset_fetch_response_topic_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetFetchResponseTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetFetchResponseTopic] = []
     for _ in range(count):
         o = new(OffsetFetchResponseTopic)
@@ -1003,12 +1040,12 @@ def _read_offset_fetch_response_topic_v1(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_offset_fetch_response_partition_v1(buf, pos, end, n)
+        o.partitions, pos = _read_offset_fetch_response_partition_v1(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_offset_fetch_response_v1(buf: memoryview, pos: int, end: int) -> OffsetFetchResponse:
+def _decode_offset_fetch_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetFetchResponse:
     o = new(OffsetFetchResponse)
     o.throttle_time_ms = 0
     o.error_code = 0
@@ -1017,7 +1054,7 @@ def _decode_offset_fetch_response_v1(buf: memoryview, pos: int, end: int) -> Off
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_fetch_response_topic_v1(buf, pos, end, n)
+    o.topics, pos = _read_offset_fetch_response_topic_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -1057,7 +1094,7 @@ def _encode_offset_fetch_response_v1(o: OffsetFetchResponse) -> list[Part]:
     return [out]
 
 
-def _decode_offset_fetch_response_v2(buf: memoryview, pos: int, end: int) -> OffsetFetchResponse:
+def _decode_offset_fetch_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetFetchResponse:
     o = new(OffsetFetchResponse)
     o.throttle_time_ms = 0
     o.groups = []
@@ -1065,7 +1102,7 @@ def _decode_offset_fetch_response_v2(buf: memoryview, pos: int, end: int) -> Off
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_fetch_response_topic_v1(buf, pos, end, n)
+    o.topics, pos = _read_offset_fetch_response_topic_v1(buf, pos, end, n, budget)
     (o.error_code,) = _unpack_h(buf, pos)
     pos += 2
     return o
@@ -1080,14 +1117,14 @@ def _encode_offset_fetch_response_v2(o: OffsetFetchResponse) -> list[Part]:
     return [out]
 
 
-def _decode_offset_fetch_response_v3(buf: memoryview, pos: int, end: int) -> OffsetFetchResponse:
+def _decode_offset_fetch_response_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetFetchResponse:
     o = new(OffsetFetchResponse)
     o.groups = []
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_fetch_response_topic_v1(buf, pos, end, n)
+    o.topics, pos = _read_offset_fetch_response_topic_v1(buf, pos, end, n, budget)
     (o.error_code,) = _unpack_h(buf, pos)
     pos += 2
     return o
@@ -1103,10 +1140,14 @@ def _encode_offset_fetch_response_v3(o: OffsetFetchResponse) -> list[Part]:
 
 
 def _read_offset_fetch_response_partition_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetFetchResponsePartition], int]:
     if count * 20 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 272
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetFetchResponsePartition] = []
     for _ in range(count):
         o = new(OffsetFetchResponsePartition)
@@ -1127,10 +1168,14 @@ def _read_offset_fetch_response_partition_v5(
 
 
 def _read_offset_fetch_response_topic_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetFetchResponseTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetFetchResponseTopic] = []
     for _ in range(count):
         o = new(OffsetFetchResponseTopic)
@@ -1147,19 +1192,19 @@ def _read_offset_fetch_response_topic_v5(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_offset_fetch_response_partition_v5(buf, pos, end, n)
+        o.partitions, pos = _read_offset_fetch_response_partition_v5(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_offset_fetch_response_v5(buf: memoryview, pos: int, end: int) -> OffsetFetchResponse:
+def _decode_offset_fetch_response_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetFetchResponse:
     o = new(OffsetFetchResponse)
     o.groups = []
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_fetch_response_topic_v5(buf, pos, end, n)
+    o.topics, pos = _read_offset_fetch_response_topic_v5(buf, pos, end, n, budget)
     (o.error_code,) = _unpack_h(buf, pos)
     pos += 2
     return o
@@ -1203,10 +1248,14 @@ def _encode_offset_fetch_response_v5(o: OffsetFetchResponse) -> list[Part]:
 
 
 def _read_offset_fetch_response_partition_v6(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetFetchResponsePartition], int]:
     if count * 20 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 272
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetFetchResponsePartition] = []
     for _ in range(count):
         o = new(OffsetFetchResponsePartition)
@@ -1236,10 +1285,14 @@ def _read_offset_fetch_response_partition_v6(
 
 
 def _read_offset_fetch_response_topic_v6(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetFetchResponseTopic], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetFetchResponseTopic] = []
     for _ in range(count):
         o = new(OffsetFetchResponseTopic)
@@ -1262,7 +1315,7 @@ def _read_offset_fetch_response_topic_v6(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_offset_fetch_response_partition_v6(buf, pos, end, n)
+        o.partitions, pos = _read_offset_fetch_response_partition_v6(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -1271,7 +1324,7 @@ def _read_offset_fetch_response_topic_v6(
     return items, pos
 
 
-def _decode_offset_fetch_response_v6(buf: memoryview, pos: int, end: int) -> OffsetFetchResponse:
+def _decode_offset_fetch_response_v6(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetFetchResponse:
     o = new(OffsetFetchResponse)
     o.groups = []
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
@@ -1283,7 +1336,7 @@ def _decode_offset_fetch_response_v6(buf: memoryview, pos: int, end: int) -> Off
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_fetch_response_topic_v6(buf, pos, end, n)
+    o.topics, pos = _read_offset_fetch_response_topic_v6(buf, pos, end, n, budget)
     (o.error_code,) = _unpack_h(buf, pos)
     pos += 2
     if buf[pos] == 0:
@@ -1335,10 +1388,14 @@ def _encode_offset_fetch_response_v6(o: OffsetFetchResponse) -> list[Part]:
 
 
 def _read_offset_fetch_response_partitions_v8(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetFetchResponsePartitions], int]:
     if count * 20 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 272
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetFetchResponsePartitions] = []
     for _ in range(count):
         o = new(OffsetFetchResponsePartitions)
@@ -1368,10 +1425,14 @@ def _read_offset_fetch_response_partitions_v8(
 
 
 def _read_offset_fetch_response_topics_v8(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetFetchResponseTopics], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetFetchResponseTopics] = []
     for _ in range(count):
         o = new(OffsetFetchResponseTopics)
@@ -1395,7 +1456,7 @@ def _read_offset_fetch_response_topics_v8(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_offset_fetch_response_partitions_v8(buf, pos, end, n)
+        o.partitions, pos = _read_offset_fetch_response_partitions_v8(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -1405,10 +1466,14 @@ def _read_offset_fetch_response_topics_v8(
 
 
 def _read_offset_fetch_response_group_v8(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetFetchResponseGroup], int]:
     if count * 5 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 224
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetFetchResponseGroup] = []
     for _ in range(count):
         o = new(OffsetFetchResponseGroup)
@@ -1431,7 +1496,7 @@ def _read_offset_fetch_response_group_v8(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "topics")
-        o.topics, pos = _read_offset_fetch_response_topics_v8(buf, pos, end, n)
+        o.topics, pos = _read_offset_fetch_response_topics_v8(buf, pos, end, n, budget)
         (o.error_code,) = _unpack_h(buf, pos)
         pos += 2
         if buf[pos] == 0:
@@ -1442,7 +1507,7 @@ def _read_offset_fetch_response_group_v8(
     return items, pos
 
 
-def _decode_offset_fetch_response_v8(buf: memoryview, pos: int, end: int) -> OffsetFetchResponse:
+def _decode_offset_fetch_response_v8(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetFetchResponse:
     o = new(OffsetFetchResponse)
     o.topics = []
     o.error_code = 0
@@ -1455,7 +1520,7 @@ def _decode_offset_fetch_response_v8(buf: memoryview, pos: int, end: int) -> Off
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "groups")
-    o.groups, pos = _read_offset_fetch_response_group_v8(buf, pos, end, n)
+    o.groups, pos = _read_offset_fetch_response_group_v8(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -1519,10 +1584,14 @@ def _encode_offset_fetch_response_v8(o: OffsetFetchResponse) -> list[Part]:
 
 
 def _read_offset_fetch_response_topics_v10(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetFetchResponseTopics], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetFetchResponseTopics] = []
     for _ in range(count):
         o = new(OffsetFetchResponseTopics)
@@ -1537,7 +1606,7 @@ def _read_offset_fetch_response_topics_v10(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_offset_fetch_response_partitions_v8(buf, pos, end, n)
+        o.partitions, pos = _read_offset_fetch_response_partitions_v8(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -1547,10 +1616,14 @@ def _read_offset_fetch_response_topics_v10(
 
 
 def _read_offset_fetch_response_group_v10(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetFetchResponseGroup], int]:
     if count * 5 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 224
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetFetchResponseGroup] = []
     for _ in range(count):
         o = new(OffsetFetchResponseGroup)
@@ -1573,7 +1646,7 @@ def _read_offset_fetch_response_group_v10(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "topics")
-        o.topics, pos = _read_offset_fetch_response_topics_v10(buf, pos, end, n)
+        o.topics, pos = _read_offset_fetch_response_topics_v10(buf, pos, end, n, budget)
         (o.error_code,) = _unpack_h(buf, pos)
         pos += 2
         if buf[pos] == 0:
@@ -1584,7 +1657,7 @@ def _read_offset_fetch_response_group_v10(
     return items, pos
 
 
-def _decode_offset_fetch_response_v10(buf: memoryview, pos: int, end: int) -> OffsetFetchResponse:
+def _decode_offset_fetch_response_v10(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetFetchResponse:
     o = new(OffsetFetchResponse)
     o.topics = []
     o.error_code = 0
@@ -1597,7 +1670,7 @@ def _decode_offset_fetch_response_v10(buf: memoryview, pos: int, end: int) -> Of
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "groups")
-    o.groups, pos = _read_offset_fetch_response_group_v10(buf, pos, end, n)
+    o.groups, pos = _read_offset_fetch_response_group_v10(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

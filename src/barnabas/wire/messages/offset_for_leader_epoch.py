@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -170,10 +171,14 @@ class OffsetForLeaderEpochResponse(Message):
 
 
 def _read_offset_for_leader_partition_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetForLeaderPartition], int]:
     if count * 12 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 168
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetForLeaderPartition] = []
     for _ in range(count):
         o = new(OffsetForLeaderPartition)
@@ -184,10 +189,14 @@ def _read_offset_for_leader_partition_v2(
 
 
 def _read_offset_for_leader_topic_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetForLeaderTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetForLeaderTopic] = []
     for _ in range(count):
         o = new(OffsetForLeaderTopic)
@@ -204,19 +213,19 @@ def _read_offset_for_leader_topic_v2(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_offset_for_leader_partition_v2(buf, pos, end, n)
+        o.partitions, pos = _read_offset_for_leader_partition_v2(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_offset_for_leader_epoch_request_v2(buf: memoryview, pos: int, end: int) -> OffsetForLeaderEpochRequest:
+def _decode_offset_for_leader_epoch_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetForLeaderEpochRequest:
     o = new(OffsetForLeaderEpochRequest)
     o.replica_id = -2
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_for_leader_topic_v2(buf, pos, end, n)
+    o.topics, pos = _read_offset_for_leader_topic_v2(buf, pos, end, n, budget)
     return o
 
 
@@ -248,13 +257,13 @@ def _encode_offset_for_leader_epoch_request_v2(o: OffsetForLeaderEpochRequest) -
     return [out]
 
 
-def _decode_offset_for_leader_epoch_request_v3(buf: memoryview, pos: int, end: int) -> OffsetForLeaderEpochRequest:
+def _decode_offset_for_leader_epoch_request_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetForLeaderEpochRequest:
     o = new(OffsetForLeaderEpochRequest)
     o.replica_id, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_for_leader_topic_v2(buf, pos, end, n)
+    o.topics, pos = _read_offset_for_leader_topic_v2(buf, pos, end, n, budget)
     return o
 
 
@@ -267,10 +276,14 @@ def _encode_offset_for_leader_epoch_request_v3(o: OffsetForLeaderEpochRequest) -
 
 
 def _read_offset_for_leader_partition_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetForLeaderPartition], int]:
     if count * 13 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 168
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetForLeaderPartition] = []
     for _ in range(count):
         o = new(OffsetForLeaderPartition)
@@ -285,10 +298,14 @@ def _read_offset_for_leader_partition_v4(
 
 
 def _read_offset_for_leader_topic_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetForLeaderTopic], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetForLeaderTopic] = []
     for _ in range(count):
         o = new(OffsetForLeaderTopic)
@@ -311,7 +328,7 @@ def _read_offset_for_leader_topic_v4(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_offset_for_leader_partition_v4(buf, pos, end, n)
+        o.partitions, pos = _read_offset_for_leader_partition_v4(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -320,7 +337,7 @@ def _read_offset_for_leader_topic_v4(
     return items, pos
 
 
-def _decode_offset_for_leader_epoch_request_v4(buf: memoryview, pos: int, end: int) -> OffsetForLeaderEpochRequest:
+def _decode_offset_for_leader_epoch_request_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetForLeaderEpochRequest:
     o = new(OffsetForLeaderEpochRequest)
     (o.replica_id,) = _unpack_i(buf, pos)
     pos += 4
@@ -331,7 +348,7 @@ def _decode_offset_for_leader_epoch_request_v4(buf: memoryview, pos: int, end: i
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_for_leader_topic_v4(buf, pos, end, n)
+    o.topics, pos = _read_offset_for_leader_topic_v4(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -372,10 +389,14 @@ def _encode_offset_for_leader_epoch_request_v4(o: OffsetForLeaderEpochRequest) -
 
 
 def _read_epoch_end_offset_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[EpochEndOffset], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 208
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[EpochEndOffset] = []
     for _ in range(count):
         o = new(EpochEndOffset)
@@ -386,10 +407,14 @@ def _read_epoch_end_offset_v2(
 
 
 def _read_offset_for_leader_topic_result_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetForLeaderTopicResult], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetForLeaderTopicResult] = []
     for _ in range(count):
         o = new(OffsetForLeaderTopicResult)
@@ -406,18 +431,18 @@ def _read_offset_for_leader_topic_result_v2(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_epoch_end_offset_v2(buf, pos, end, n)
+        o.partitions, pos = _read_epoch_end_offset_v2(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_offset_for_leader_epoch_response_v2(buf: memoryview, pos: int, end: int) -> OffsetForLeaderEpochResponse:
+def _decode_offset_for_leader_epoch_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetForLeaderEpochResponse:
     o = new(OffsetForLeaderEpochResponse)
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_for_leader_topic_result_v2(buf, pos, end, n)
+    o.topics, pos = _read_offset_for_leader_topic_result_v2(buf, pos, end, n, budget)
     return o
 
 
@@ -450,10 +475,14 @@ def _encode_offset_for_leader_epoch_response_v2(o: OffsetForLeaderEpochResponse)
 
 
 def _read_epoch_end_offset_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[EpochEndOffset], int]:
     if count * 19 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 208
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[EpochEndOffset] = []
     for _ in range(count):
         o = new(EpochEndOffset)
@@ -468,10 +497,14 @@ def _read_epoch_end_offset_v4(
 
 
 def _read_offset_for_leader_topic_result_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[OffsetForLeaderTopicResult], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[OffsetForLeaderTopicResult] = []
     for _ in range(count):
         o = new(OffsetForLeaderTopicResult)
@@ -494,7 +527,7 @@ def _read_offset_for_leader_topic_result_v4(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_epoch_end_offset_v4(buf, pos, end, n)
+        o.partitions, pos = _read_epoch_end_offset_v4(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -503,7 +536,7 @@ def _read_offset_for_leader_topic_result_v4(
     return items, pos
 
 
-def _decode_offset_for_leader_epoch_response_v4(buf: memoryview, pos: int, end: int) -> OffsetForLeaderEpochResponse:
+def _decode_offset_for_leader_epoch_response_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> OffsetForLeaderEpochResponse:
     o = new(OffsetForLeaderEpochResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -514,7 +547,7 @@ def _decode_offset_for_leader_epoch_response_v4(buf: memoryview, pos: int, end: 
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_offset_for_leader_topic_result_v4(buf, pos, end, n)
+    o.topics, pos = _read_offset_for_leader_topic_result_v4(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

@@ -18,6 +18,7 @@ from barnabas.wire.primitives import (
     bad_tag,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -284,10 +285,14 @@ class ProduceResponse(Message):
 
 
 def _read_partition_produce_data_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[PartitionProduceData], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 280
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[PartitionProduceData] = []
     for _ in range(count):
         o = new(PartitionProduceData)
@@ -306,10 +311,14 @@ def _read_partition_produce_data_v3(
 
 
 def _read_topic_produce_data_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicProduceData], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicProduceData] = []
     for _ in range(count):
         o = new(TopicProduceData)
@@ -327,12 +336,12 @@ def _read_topic_produce_data_v3(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partition_data")
-        o.partition_data, pos = _read_partition_produce_data_v3(buf, pos, end, n)
+        o.partition_data, pos = _read_partition_produce_data_v3(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_produce_request_v3(buf: memoryview, pos: int, end: int) -> ProduceRequest:
+def _decode_produce_request_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> ProduceRequest:
     o = new(ProduceRequest)
     (n,) = _unpack_h(buf, pos)
     pos += 2
@@ -348,7 +357,7 @@ def _decode_produce_request_v3(buf: memoryview, pos: int, end: int) -> ProduceRe
     pos += 10
     if n < 0:
         raise unexpected_null(pos, "topic_data")
-    o.topic_data, pos = _read_topic_produce_data_v3(buf, pos, end, n)
+    o.topic_data, pos = _read_topic_produce_data_v3(buf, pos, end, n, budget)
     return o
 
 
@@ -402,10 +411,14 @@ def _encode_produce_request_v3(o: ProduceRequest) -> list[Part]:
 
 
 def _read_partition_produce_data_v9(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[PartitionProduceData], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 280
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[PartitionProduceData] = []
     for _ in range(count):
         o = new(PartitionProduceData)
@@ -433,10 +446,14 @@ def _read_partition_produce_data_v9(
 
 
 def _read_topic_produce_data_v9(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicProduceData], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicProduceData] = []
     for _ in range(count):
         o = new(TopicProduceData)
@@ -460,7 +477,7 @@ def _read_topic_produce_data_v9(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partition_data")
-        o.partition_data, pos = _read_partition_produce_data_v9(buf, pos, end, n)
+        o.partition_data, pos = _read_partition_produce_data_v9(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -469,7 +486,7 @@ def _read_topic_produce_data_v9(
     return items, pos
 
 
-def _decode_produce_request_v9(buf: memoryview, pos: int, end: int) -> ProduceRequest:
+def _decode_produce_request_v9(buf: memoryview, pos: int, end: int, budget: list[int]) -> ProduceRequest:
     o = new(ProduceRequest)
     n = buf[pos]
     pos += 1
@@ -493,7 +510,7 @@ def _decode_produce_request_v9(buf: memoryview, pos: int, end: int) -> ProduceRe
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topic_data")
-    o.topic_data, pos = _read_topic_produce_data_v9(buf, pos, end, n)
+    o.topic_data, pos = _read_topic_produce_data_v9(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -554,10 +571,14 @@ def _encode_produce_request_v9(o: ProduceRequest) -> list[Part]:
 
 
 def _read_topic_produce_data_v13(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicProduceData], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicProduceData] = []
     for _ in range(count):
         o = new(TopicProduceData)
@@ -572,7 +593,7 @@ def _read_topic_produce_data_v13(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partition_data")
-        o.partition_data, pos = _read_partition_produce_data_v9(buf, pos, end, n)
+        o.partition_data, pos = _read_partition_produce_data_v9(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -581,7 +602,7 @@ def _read_topic_produce_data_v13(
     return items, pos
 
 
-def _decode_produce_request_v13(buf: memoryview, pos: int, end: int) -> ProduceRequest:
+def _decode_produce_request_v13(buf: memoryview, pos: int, end: int, budget: list[int]) -> ProduceRequest:
     o = new(ProduceRequest)
     n = buf[pos]
     pos += 1
@@ -605,7 +626,7 @@ def _decode_produce_request_v13(buf: memoryview, pos: int, end: int) -> ProduceR
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topic_data")
-    o.topic_data, pos = _read_topic_produce_data_v13(buf, pos, end, n)
+    o.topic_data, pos = _read_topic_produce_data_v13(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -648,10 +669,14 @@ def _encode_produce_request_v13(o: ProduceRequest) -> list[Part]:
 
 
 def _read_partition_produce_response_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[PartitionProduceResponse], int]:
     if count * 22 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 304
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[PartitionProduceResponse] = []
     for _ in range(count):
         o = new(PartitionProduceResponse)
@@ -666,10 +691,14 @@ def _read_partition_produce_response_v3(
 
 
 def _read_topic_produce_response_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicProduceResponse], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicProduceResponse] = []
     for _ in range(count):
         o = new(TopicProduceResponse)
@@ -687,19 +716,19 @@ def _read_topic_produce_response_v3(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partition_responses")
-        o.partition_responses, pos = _read_partition_produce_response_v3(buf, pos, end, n)
+        o.partition_responses, pos = _read_partition_produce_response_v3(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_produce_response_v3(buf: memoryview, pos: int, end: int) -> ProduceResponse:
+def _decode_produce_response_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> ProduceResponse:
     o = new(ProduceResponse)
     o.node_endpoints = []
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_topic_produce_response_v3(buf, pos, end, n)
+    o.responses, pos = _read_topic_produce_response_v3(buf, pos, end, n, budget)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
     return o
@@ -735,10 +764,14 @@ def _encode_produce_response_v3(o: ProduceResponse) -> list[Part]:
 
 
 def _read_partition_produce_response_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[PartitionProduceResponse], int]:
     if count * 30 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 336
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[PartitionProduceResponse] = []
     for _ in range(count):
         o = new(PartitionProduceResponse)
@@ -752,10 +785,14 @@ def _read_partition_produce_response_v5(
 
 
 def _read_topic_produce_response_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicProduceResponse], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicProduceResponse] = []
     for _ in range(count):
         o = new(TopicProduceResponse)
@@ -773,19 +810,19 @@ def _read_topic_produce_response_v5(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partition_responses")
-        o.partition_responses, pos = _read_partition_produce_response_v5(buf, pos, end, n)
+        o.partition_responses, pos = _read_partition_produce_response_v5(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_produce_response_v5(buf: memoryview, pos: int, end: int) -> ProduceResponse:
+def _decode_produce_response_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> ProduceResponse:
     o = new(ProduceResponse)
     o.node_endpoints = []
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_topic_produce_response_v5(buf, pos, end, n)
+    o.responses, pos = _read_topic_produce_response_v5(buf, pos, end, n, budget)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
     return o
@@ -821,10 +858,14 @@ def _encode_produce_response_v5(o: ProduceResponse) -> list[Part]:
 
 
 def _read_batch_index_and_error_message_v8(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[BatchIndexAndErrorMessage], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 152
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[BatchIndexAndErrorMessage] = []
     for _ in range(count):
         o = new(BatchIndexAndErrorMessage)
@@ -843,10 +884,14 @@ def _read_batch_index_and_error_message_v8(
 
 
 def _read_partition_produce_response_v8(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[PartitionProduceResponse], int]:
     if count * 36 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 392
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[PartitionProduceResponse] = []
     for _ in range(count):
         o = new(PartitionProduceResponse)
@@ -855,7 +900,7 @@ def _read_partition_produce_response_v8(
         pos += 34
         if n < 0:
             raise unexpected_null(pos, "record_errors")
-        o.record_errors, pos = _read_batch_index_and_error_message_v8(buf, pos, end, n)
+        o.record_errors, pos = _read_batch_index_and_error_message_v8(buf, pos, end, n, budget)
         (n,) = _unpack_h(buf, pos)
         pos += 2
         if n < 0:
@@ -871,10 +916,14 @@ def _read_partition_produce_response_v8(
 
 
 def _read_topic_produce_response_v8(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicProduceResponse], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicProduceResponse] = []
     for _ in range(count):
         o = new(TopicProduceResponse)
@@ -892,19 +941,19 @@ def _read_topic_produce_response_v8(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partition_responses")
-        o.partition_responses, pos = _read_partition_produce_response_v8(buf, pos, end, n)
+        o.partition_responses, pos = _read_partition_produce_response_v8(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_produce_response_v8(buf: memoryview, pos: int, end: int) -> ProduceResponse:
+def _decode_produce_response_v8(buf: memoryview, pos: int, end: int, budget: list[int]) -> ProduceResponse:
     o = new(ProduceResponse)
     o.node_endpoints = []
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_topic_produce_response_v8(buf, pos, end, n)
+    o.responses, pos = _read_topic_produce_response_v8(buf, pos, end, n, budget)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
     return o
@@ -964,10 +1013,14 @@ def _encode_produce_response_v8(o: ProduceResponse) -> list[Part]:
 
 
 def _read_batch_index_and_error_message_v9(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[BatchIndexAndErrorMessage], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 152
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[BatchIndexAndErrorMessage] = []
     for _ in range(count):
         o = new(BatchIndexAndErrorMessage)
@@ -995,10 +1048,14 @@ def _read_batch_index_and_error_message_v9(
 
 
 def _read_partition_produce_response_v9(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[PartitionProduceResponse], int]:
     if count * 33 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 392
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[PartitionProduceResponse] = []
     for _ in range(count):
         o = new(PartitionProduceResponse)
@@ -1012,7 +1069,7 @@ def _read_partition_produce_response_v9(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "record_errors")
-        o.record_errors, pos = _read_batch_index_and_error_message_v9(buf, pos, end, n)
+        o.record_errors, pos = _read_batch_index_and_error_message_v9(buf, pos, end, n, budget)
         n = buf[pos]
         pos += 1
         if n > 127:
@@ -1035,10 +1092,14 @@ def _read_partition_produce_response_v9(
 
 
 def _read_topic_produce_response_v9(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicProduceResponse], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicProduceResponse] = []
     for _ in range(count):
         o = new(TopicProduceResponse)
@@ -1062,7 +1123,7 @@ def _read_topic_produce_response_v9(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partition_responses")
-        o.partition_responses, pos = _read_partition_produce_response_v9(buf, pos, end, n)
+        o.partition_responses, pos = _read_partition_produce_response_v9(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -1071,7 +1132,7 @@ def _read_topic_produce_response_v9(
     return items, pos
 
 
-def _decode_produce_response_v9(buf: memoryview, pos: int, end: int) -> ProduceResponse:
+def _decode_produce_response_v9(buf: memoryview, pos: int, end: int, budget: list[int]) -> ProduceResponse:
     o = new(ProduceResponse)
     o.node_endpoints = []
     n = buf[pos]
@@ -1081,7 +1142,7 @@ def _decode_produce_response_v9(buf: memoryview, pos: int, end: int) -> ProduceR
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_topic_produce_response_v9(buf, pos, end, n)
+    o.responses, pos = _read_topic_produce_response_v9(buf, pos, end, n, budget)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
     if buf[pos] == 0:
@@ -1149,10 +1210,14 @@ def _encode_produce_response_v9(o: ProduceResponse) -> list[Part]:
 
 
 def _read_leader_id_and_epoch_v10(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[LeaderIdAndEpoch], int]:
     if count * 9 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 128
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[LeaderIdAndEpoch] = []
     for _ in range(count):
         o = new(LeaderIdAndEpoch)
@@ -1167,10 +1232,14 @@ def _read_leader_id_and_epoch_v10(
 
 
 def _read_partition_produce_response_v10(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[PartitionProduceResponse], int]:
     if count * 33 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 392
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[PartitionProduceResponse] = []
     for _ in range(count):
         o = new(PartitionProduceResponse)
@@ -1183,7 +1252,7 @@ def _read_partition_produce_response_v10(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "record_errors")
-        o.record_errors, pos = _read_batch_index_and_error_message_v9(buf, pos, end, n)
+        o.record_errors, pos = _read_batch_index_and_error_message_v9(buf, pos, end, n, budget)
         n = buf[pos]
         pos += 1
         if n > 127:
@@ -1205,7 +1274,7 @@ def _read_partition_produce_response_v10(
             for _ in range(tags):
                 tag, pos, stop = read_tag(buf, pos, end)
                 if tag == 0:
-                    (o.current_leader,), pos = _read_leader_id_and_epoch_v10(buf, pos, stop, 1)
+                    (o.current_leader,), pos = _read_leader_id_and_epoch_v10(buf, pos, stop, 1, budget)
                     if pos != stop:
                         raise bad_tag(stop, "current_leader")
                 else:
@@ -1215,10 +1284,14 @@ def _read_partition_produce_response_v10(
 
 
 def _read_topic_produce_response_v10(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicProduceResponse], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicProduceResponse] = []
     for _ in range(count):
         o = new(TopicProduceResponse)
@@ -1242,7 +1315,7 @@ def _read_topic_produce_response_v10(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partition_responses")
-        o.partition_responses, pos = _read_partition_produce_response_v10(buf, pos, end, n)
+        o.partition_responses, pos = _read_partition_produce_response_v10(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -1252,10 +1325,14 @@ def _read_topic_produce_response_v10(
 
 
 def _read_node_endpoint_v10(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[NodeEndpoint], int]:
     if count * 11 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 256
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[NodeEndpoint] = []
     for _ in range(count):
         o = new(NodeEndpoint)
@@ -1296,7 +1373,7 @@ def _read_node_endpoint_v10(
     return items, pos
 
 
-def _decode_produce_response_v10(buf: memoryview, pos: int, end: int) -> ProduceResponse:
+def _decode_produce_response_v10(buf: memoryview, pos: int, end: int, budget: list[int]) -> ProduceResponse:
     o = new(ProduceResponse)
     n = buf[pos]
     pos += 1
@@ -1305,7 +1382,7 @@ def _decode_produce_response_v10(buf: memoryview, pos: int, end: int) -> Produce
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_topic_produce_response_v10(buf, pos, end, n)
+    o.responses, pos = _read_topic_produce_response_v10(buf, pos, end, n, budget)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
     o.node_endpoints = []
@@ -1323,7 +1400,7 @@ def _decode_produce_response_v10(buf: memoryview, pos: int, end: int) -> Produce
                 n -= 1
                 if n < 0:
                     raise unexpected_null(pos, "node_endpoints")
-                o.node_endpoints, pos = _read_node_endpoint_v10(buf, pos, stop, n)
+                o.node_endpoints, pos = _read_node_endpoint_v10(buf, pos, stop, n, budget)
                 if pos != stop:
                     raise bad_tag(stop, "node_endpoints")
             else:
@@ -1414,10 +1491,14 @@ def _encode_produce_response_v10(o: ProduceResponse) -> list[Part]:
 
 
 def _read_topic_produce_response_v13(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TopicProduceResponse], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TopicProduceResponse] = []
     for _ in range(count):
         o = new(TopicProduceResponse)
@@ -1432,7 +1513,7 @@ def _read_topic_produce_response_v13(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partition_responses")
-        o.partition_responses, pos = _read_partition_produce_response_v10(buf, pos, end, n)
+        o.partition_responses, pos = _read_partition_produce_response_v10(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -1441,7 +1522,7 @@ def _read_topic_produce_response_v13(
     return items, pos
 
 
-def _decode_produce_response_v13(buf: memoryview, pos: int, end: int) -> ProduceResponse:
+def _decode_produce_response_v13(buf: memoryview, pos: int, end: int, budget: list[int]) -> ProduceResponse:
     o = new(ProduceResponse)
     n = buf[pos]
     pos += 1
@@ -1450,7 +1531,7 @@ def _decode_produce_response_v13(buf: memoryview, pos: int, end: int) -> Produce
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "responses")
-    o.responses, pos = _read_topic_produce_response_v13(buf, pos, end, n)
+    o.responses, pos = _read_topic_produce_response_v13(buf, pos, end, n, budget)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
     o.node_endpoints = []
@@ -1468,7 +1549,7 @@ def _decode_produce_response_v13(buf: memoryview, pos: int, end: int) -> Produce
                 n -= 1
                 if n < 0:
                     raise unexpected_null(pos, "node_endpoints")
-                o.node_endpoints, pos = _read_node_endpoint_v10(buf, pos, stop, n)
+                o.node_endpoints, pos = _read_node_endpoint_v10(buf, pos, stop, n, budget)
                 if pos != stop:
                     raise bad_tag(stop, "node_endpoints")
             else:

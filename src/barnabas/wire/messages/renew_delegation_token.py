@@ -76,7 +76,7 @@ class RenewDelegationTokenResponse(Message):
         self.throttle_time_ms = throttle_time_ms
 
 
-def _decode_renew_delegation_token_request_v1(buf: memoryview, pos: int, end: int) -> RenewDelegationTokenRequest:
+def _decode_renew_delegation_token_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> RenewDelegationTokenRequest:
     o = new(RenewDelegationTokenRequest)
     (n,) = _unpack_i(buf, pos)
     pos += 4
@@ -101,7 +101,7 @@ def _encode_renew_delegation_token_request_v1(o: RenewDelegationTokenRequest) ->
     return [out]
 
 
-def _decode_renew_delegation_token_request_v2(buf: memoryview, pos: int, end: int) -> RenewDelegationTokenRequest:
+def _decode_renew_delegation_token_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> RenewDelegationTokenRequest:
     o = new(RenewDelegationTokenRequest)
     n = buf[pos]
     pos += 1
@@ -134,7 +134,7 @@ def _encode_renew_delegation_token_request_v2(o: RenewDelegationTokenRequest) ->
     return [out]
 
 
-def _decode_renew_delegation_token_response_v1(buf: memoryview, pos: int, end: int) -> RenewDelegationTokenResponse:
+def _decode_renew_delegation_token_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> RenewDelegationTokenResponse:
     o = new(RenewDelegationTokenResponse)
     o.error_code, o.expiry_timestamp_ms, o.throttle_time_ms = _unpack_hqi(buf, pos)
     pos += 14
@@ -147,7 +147,7 @@ def _encode_renew_delegation_token_response_v1(o: RenewDelegationTokenResponse) 
     return [out]
 
 
-def _decode_renew_delegation_token_response_v2(buf: memoryview, pos: int, end: int) -> RenewDelegationTokenResponse:
+def _decode_renew_delegation_token_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> RenewDelegationTokenResponse:
     o = new(RenewDelegationTokenResponse)
     o.error_code, o.expiry_timestamp_ms, o.throttle_time_ms = _unpack_hqi(buf, pos)
     pos += 14

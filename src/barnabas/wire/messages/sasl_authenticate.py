@@ -80,7 +80,7 @@ class SaslAuthenticateResponse(Message):
         self.session_lifetime_ms = session_lifetime_ms  # after which the client must authenticate again (KIP-368); 0 never
 
 
-def _decode_sasl_authenticate_request_v0(buf: memoryview, pos: int, end: int) -> SaslAuthenticateRequest:
+def _decode_sasl_authenticate_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> SaslAuthenticateRequest:
     o = new(SaslAuthenticateRequest)
     (n,) = _unpack_i(buf, pos)
     pos += 4
@@ -102,7 +102,7 @@ def _encode_sasl_authenticate_request_v0(o: SaslAuthenticateRequest) -> list[Par
     return [out]
 
 
-def _decode_sasl_authenticate_request_v2(buf: memoryview, pos: int, end: int) -> SaslAuthenticateRequest:
+def _decode_sasl_authenticate_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> SaslAuthenticateRequest:
     o = new(SaslAuthenticateRequest)
     n = buf[pos]
     pos += 1
@@ -132,7 +132,7 @@ def _encode_sasl_authenticate_request_v2(o: SaslAuthenticateRequest) -> list[Par
     return [out]
 
 
-def _decode_sasl_authenticate_response_v0(buf: memoryview, pos: int, end: int) -> SaslAuthenticateResponse:
+def _decode_sasl_authenticate_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> SaslAuthenticateResponse:
     o = new(SaslAuthenticateResponse)
     o.session_lifetime_ms = 0
     o.error_code, n = _unpack_hh(buf, pos)
@@ -173,7 +173,7 @@ def _encode_sasl_authenticate_response_v0(o: SaslAuthenticateResponse) -> list[P
     return [out]
 
 
-def _decode_sasl_authenticate_response_v1(buf: memoryview, pos: int, end: int) -> SaslAuthenticateResponse:
+def _decode_sasl_authenticate_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> SaslAuthenticateResponse:
     o = new(SaslAuthenticateResponse)
     o.error_code, n = _unpack_hh(buf, pos)
     pos += 4
@@ -216,7 +216,7 @@ def _encode_sasl_authenticate_response_v1(o: SaslAuthenticateResponse) -> list[P
     return [out]
 
 
-def _decode_sasl_authenticate_response_v2(buf: memoryview, pos: int, end: int) -> SaslAuthenticateResponse:
+def _decode_sasl_authenticate_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> SaslAuthenticateResponse:
     o = new(SaslAuthenticateResponse)
     (o.error_code,) = _unpack_h(buf, pos)
     pos += 2

@@ -65,7 +65,7 @@ class SaslHandshakeResponse(Message):
         self.mechanisms = [] if mechanisms is EMPTY else mechanisms  # what the broker offers
 
 
-def _decode_sasl_handshake_request_v0(buf: memoryview, pos: int, end: int) -> SaslHandshakeRequest:
+def _decode_sasl_handshake_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> SaslHandshakeRequest:
     o = new(SaslHandshakeRequest)
     (n,) = _unpack_h(buf, pos)
     pos += 2
@@ -88,13 +88,13 @@ def _encode_sasl_handshake_request_v0(o: SaslHandshakeRequest) -> list[Part]:
     return [out]
 
 
-def _decode_sasl_handshake_response_v0(buf: memoryview, pos: int, end: int) -> SaslHandshakeResponse:
+def _decode_sasl_handshake_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> SaslHandshakeResponse:
     o = new(SaslHandshakeResponse)
     o.error_code, n = _unpack_hi(buf, pos)
     pos += 6
     if n < 0:
         raise unexpected_null(pos, "mechanisms")
-    o.mechanisms, pos = read_strings(buf, pos, end, n)
+    o.mechanisms, pos = read_strings(buf, pos, end, n, budget)
     return o
 
 

@@ -15,6 +15,7 @@ from barnabas.wire.primitives import (
     int32_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_int32s,
     read_long_string_length,
@@ -221,10 +222,14 @@ class StopReplicaResponse(Message):
 
 
 def _read_stop_replica_partition_v0_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[StopReplicaPartitionV0], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 152
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[StopReplicaPartitionV0] = []
     for _ in range(count):
         o = new(StopReplicaPartitionV0)
@@ -243,7 +248,7 @@ def _read_stop_replica_partition_v0_v0(
     return items, pos
 
 
-def _decode_stop_replica_request_v0(buf: memoryview, pos: int, end: int) -> StopReplicaRequest:
+def _decode_stop_replica_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> StopReplicaRequest:
     o = new(StopReplicaRequest)
     o.is_kraft_controller = False
     o.broker_epoch = -1
@@ -253,7 +258,7 @@ def _decode_stop_replica_request_v0(buf: memoryview, pos: int, end: int) -> Stop
     pos += 13
     if n < 0:
         raise unexpected_null(pos, "ungrouped_partitions")
-    o.ungrouped_partitions, pos = _read_stop_replica_partition_v0_v0(buf, pos, end, n)
+    o.ungrouped_partitions, pos = _read_stop_replica_partition_v0_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -277,10 +282,14 @@ def _encode_stop_replica_request_v0(o: StopReplicaRequest) -> list[Part]:
 
 
 def _read_stop_replica_topic_v1_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[StopReplicaTopicV1], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[StopReplicaTopicV1] = []
     for _ in range(count):
         o = new(StopReplicaTopicV1)
@@ -297,12 +306,12 @@ def _read_stop_replica_topic_v1_v1(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partition_indexes")
-        o.partition_indexes, pos = read_int32s(buf, pos, end, n)
+        o.partition_indexes, pos = read_int32s(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_stop_replica_request_v1(buf: memoryview, pos: int, end: int) -> StopReplicaRequest:
+def _decode_stop_replica_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> StopReplicaRequest:
     o = new(StopReplicaRequest)
     o.is_kraft_controller = False
     o.ungrouped_partitions = []
@@ -311,7 +320,7 @@ def _decode_stop_replica_request_v1(buf: memoryview, pos: int, end: int) -> Stop
     pos += 21
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_stop_replica_topic_v1_v1(buf, pos, end, n)
+    o.topics, pos = _read_stop_replica_topic_v1_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -337,10 +346,14 @@ def _encode_stop_replica_request_v1(o: StopReplicaRequest) -> list[Part]:
 
 
 def _read_stop_replica_topic_v1_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[StopReplicaTopicV1], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[StopReplicaTopicV1] = []
     for _ in range(count):
         o = new(StopReplicaTopicV1)
@@ -363,7 +376,7 @@ def _read_stop_replica_topic_v1_v2(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partition_indexes")
-        o.partition_indexes, pos = read_int32s(buf, pos, end, n)
+        o.partition_indexes, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -372,7 +385,7 @@ def _read_stop_replica_topic_v1_v2(
     return items, pos
 
 
-def _decode_stop_replica_request_v2(buf: memoryview, pos: int, end: int) -> StopReplicaRequest:
+def _decode_stop_replica_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> StopReplicaRequest:
     o = new(StopReplicaRequest)
     o.is_kraft_controller = False
     o.ungrouped_partitions = []
@@ -386,7 +399,7 @@ def _decode_stop_replica_request_v2(buf: memoryview, pos: int, end: int) -> Stop
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_stop_replica_topic_v1_v2(buf, pos, end, n)
+    o.topics, pos = _read_stop_replica_topic_v1_v2(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -419,10 +432,14 @@ def _encode_stop_replica_request_v2(o: StopReplicaRequest) -> list[Part]:
 
 
 def _read_stop_replica_partition_state_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[StopReplicaPartitionState], int]:
     if count * 10 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 136
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[StopReplicaPartitionState] = []
     for _ in range(count):
         o = new(StopReplicaPartitionState)
@@ -437,10 +454,14 @@ def _read_stop_replica_partition_state_v3(
 
 
 def _read_stop_replica_topic_state_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[StopReplicaTopicState], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[StopReplicaTopicState] = []
     for _ in range(count):
         o = new(StopReplicaTopicState)
@@ -463,7 +484,7 @@ def _read_stop_replica_topic_state_v3(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partition_states")
-        o.partition_states, pos = _read_stop_replica_partition_state_v3(buf, pos, end, n)
+        o.partition_states, pos = _read_stop_replica_partition_state_v3(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -472,7 +493,7 @@ def _read_stop_replica_topic_state_v3(
     return items, pos
 
 
-def _decode_stop_replica_request_v3(buf: memoryview, pos: int, end: int) -> StopReplicaRequest:
+def _decode_stop_replica_request_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> StopReplicaRequest:
     o = new(StopReplicaRequest)
     o.is_kraft_controller = False
     o.delete_partitions = False
@@ -487,7 +508,7 @@ def _decode_stop_replica_request_v3(buf: memoryview, pos: int, end: int) -> Stop
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topic_states")
-    o.topic_states, pos = _read_stop_replica_topic_state_v3(buf, pos, end, n)
+    o.topic_states, pos = _read_stop_replica_topic_state_v3(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -527,7 +548,7 @@ def _encode_stop_replica_request_v3(o: StopReplicaRequest) -> list[Part]:
     return [out]
 
 
-def _decode_stop_replica_request_v4(buf: memoryview, pos: int, end: int) -> StopReplicaRequest:
+def _decode_stop_replica_request_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> StopReplicaRequest:
     o = new(StopReplicaRequest)
     o.delete_partitions = False
     o.ungrouped_partitions = []
@@ -541,7 +562,7 @@ def _decode_stop_replica_request_v4(buf: memoryview, pos: int, end: int) -> Stop
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topic_states")
-    o.topic_states, pos = _read_stop_replica_topic_state_v3(buf, pos, end, n)
+    o.topic_states, pos = _read_stop_replica_topic_state_v3(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -560,10 +581,14 @@ def _encode_stop_replica_request_v4(o: StopReplicaRequest) -> list[Part]:
 
 
 def _read_stop_replica_partition_error_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[StopReplicaPartitionError], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[StopReplicaPartitionError] = []
     for _ in range(count):
         o = new(StopReplicaPartitionError)
@@ -582,13 +607,13 @@ def _read_stop_replica_partition_error_v0(
     return items, pos
 
 
-def _decode_stop_replica_response_v0(buf: memoryview, pos: int, end: int) -> StopReplicaResponse:
+def _decode_stop_replica_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> StopReplicaResponse:
     o = new(StopReplicaResponse)
     o.error_code, n = _unpack_hi(buf, pos)
     pos += 6
     if n < 0:
         raise unexpected_null(pos, "partition_errors")
-    o.partition_errors, pos = _read_stop_replica_partition_error_v0(buf, pos, end, n)
+    o.partition_errors, pos = _read_stop_replica_partition_error_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -612,10 +637,14 @@ def _encode_stop_replica_response_v0(o: StopReplicaResponse) -> list[Part]:
 
 
 def _read_stop_replica_partition_error_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[StopReplicaPartitionError], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[StopReplicaPartitionError] = []
     for _ in range(count):
         o = new(StopReplicaPartitionError)
@@ -641,7 +670,7 @@ def _read_stop_replica_partition_error_v2(
     return items, pos
 
 
-def _decode_stop_replica_response_v2(buf: memoryview, pos: int, end: int) -> StopReplicaResponse:
+def _decode_stop_replica_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> StopReplicaResponse:
     o = new(StopReplicaResponse)
     (o.error_code,) = _unpack_h(buf, pos)
     pos += 2
@@ -652,7 +681,7 @@ def _decode_stop_replica_response_v2(buf: memoryview, pos: int, end: int) -> Sto
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "partition_errors")
-    o.partition_errors, pos = _read_stop_replica_partition_error_v2(buf, pos, end, n)
+    o.partition_errors, pos = _read_stop_replica_partition_error_v2(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

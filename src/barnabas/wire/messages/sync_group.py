@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -133,10 +134,14 @@ class SyncGroupResponse(Message):
 
 
 def _read_sync_group_request_assignment_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[SyncGroupRequestAssignment], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 160
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[SyncGroupRequestAssignment] = []
     for _ in range(count):
         o = new(SyncGroupRequestAssignment)
@@ -162,7 +167,7 @@ def _read_sync_group_request_assignment_v0(
     return items, pos
 
 
-def _decode_sync_group_request_v0(buf: memoryview, pos: int, end: int) -> SyncGroupRequest:
+def _decode_sync_group_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> SyncGroupRequest:
     o = new(SyncGroupRequest)
     o.group_instance_id = None
     o.protocol_type = None
@@ -189,7 +194,7 @@ def _decode_sync_group_request_v0(buf: memoryview, pos: int, end: int) -> SyncGr
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "assignments")
-    o.assignments, pos = _read_sync_group_request_assignment_v0(buf, pos, end, n)
+    o.assignments, pos = _read_sync_group_request_assignment_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -222,7 +227,7 @@ def _encode_sync_group_request_v0(o: SyncGroupRequest) -> list[Part]:
     return [out]
 
 
-def _decode_sync_group_request_v3(buf: memoryview, pos: int, end: int) -> SyncGroupRequest:
+def _decode_sync_group_request_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> SyncGroupRequest:
     o = new(SyncGroupRequest)
     o.protocol_type = None
     o.protocol_name = None
@@ -258,7 +263,7 @@ def _decode_sync_group_request_v3(buf: memoryview, pos: int, end: int) -> SyncGr
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "assignments")
-    o.assignments, pos = _read_sync_group_request_assignment_v0(buf, pos, end, n)
+    o.assignments, pos = _read_sync_group_request_assignment_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -287,10 +292,14 @@ def _encode_sync_group_request_v3(o: SyncGroupRequest) -> list[Part]:
 
 
 def _read_sync_group_request_assignment_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[SyncGroupRequestAssignment], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 160
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[SyncGroupRequestAssignment] = []
     for _ in range(count):
         o = new(SyncGroupRequestAssignment)
@@ -326,7 +335,7 @@ def _read_sync_group_request_assignment_v4(
     return items, pos
 
 
-def _decode_sync_group_request_v4(buf: memoryview, pos: int, end: int) -> SyncGroupRequest:
+def _decode_sync_group_request_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> SyncGroupRequest:
     o = new(SyncGroupRequest)
     o.protocol_type = None
     o.protocol_name = None
@@ -376,7 +385,7 @@ def _decode_sync_group_request_v4(buf: memoryview, pos: int, end: int) -> SyncGr
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "assignments")
-    o.assignments, pos = _read_sync_group_request_assignment_v4(buf, pos, end, n)
+    o.assignments, pos = _read_sync_group_request_assignment_v4(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -423,7 +432,7 @@ def _encode_sync_group_request_v4(o: SyncGroupRequest) -> list[Part]:
     return [out]
 
 
-def _decode_sync_group_request_v5(buf: memoryview, pos: int, end: int) -> SyncGroupRequest:
+def _decode_sync_group_request_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> SyncGroupRequest:
     o = new(SyncGroupRequest)
     n = buf[pos]
     pos += 1
@@ -497,7 +506,7 @@ def _decode_sync_group_request_v5(buf: memoryview, pos: int, end: int) -> SyncGr
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "assignments")
-    o.assignments, pos = _read_sync_group_request_assignment_v4(buf, pos, end, n)
+    o.assignments, pos = _read_sync_group_request_assignment_v4(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -544,7 +553,7 @@ def _encode_sync_group_request_v5(o: SyncGroupRequest) -> list[Part]:
     return [out]
 
 
-def _decode_sync_group_response_v0(buf: memoryview, pos: int, end: int) -> SyncGroupResponse:
+def _decode_sync_group_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> SyncGroupResponse:
     o = new(SyncGroupResponse)
     o.throttle_time_ms = 0
     o.protocol_type = None
@@ -569,7 +578,7 @@ def _encode_sync_group_response_v0(o: SyncGroupResponse) -> list[Part]:
     return [out]
 
 
-def _decode_sync_group_response_v1(buf: memoryview, pos: int, end: int) -> SyncGroupResponse:
+def _decode_sync_group_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> SyncGroupResponse:
     o = new(SyncGroupResponse)
     o.protocol_type = None
     o.protocol_name = None
@@ -593,7 +602,7 @@ def _encode_sync_group_response_v1(o: SyncGroupResponse) -> list[Part]:
     return [out]
 
 
-def _decode_sync_group_response_v4(buf: memoryview, pos: int, end: int) -> SyncGroupResponse:
+def _decode_sync_group_response_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> SyncGroupResponse:
     o = new(SyncGroupResponse)
     o.protocol_type = None
     o.protocol_name = None
@@ -628,7 +637,7 @@ def _encode_sync_group_response_v4(o: SyncGroupResponse) -> list[Part]:
     return [out]
 
 
-def _decode_sync_group_response_v5(buf: memoryview, pos: int, end: int) -> SyncGroupResponse:
+def _decode_sync_group_response_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> SyncGroupResponse:
     o = new(SyncGroupResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6

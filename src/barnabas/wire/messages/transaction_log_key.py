@@ -36,7 +36,7 @@ class TransactionLogKey(Message):
         self.transactional_id = transactional_id
 
 
-def _decode_transaction_log_key_v0(buf: memoryview, pos: int, end: int) -> TransactionLogKey:
+def _decode_transaction_log_key_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> TransactionLogKey:
     o = new(TransactionLogKey)
     (n,) = _unpack_h(buf, pos)
     pos += 2

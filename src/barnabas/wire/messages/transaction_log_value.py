@@ -16,6 +16,7 @@ from barnabas.wire.primitives import (
     int32_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_int32s,
     read_long_string_length,
@@ -121,10 +122,14 @@ class TransactionLogValue(Message):
 
 
 def _read_partitions_schema_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[PartitionsSchema], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[PartitionsSchema] = []
     for _ in range(count):
         o = new(PartitionsSchema)
@@ -141,12 +146,12 @@ def _read_partitions_schema_v0(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partition_ids")
-        o.partition_ids, pos = read_int32s(buf, pos, end, n)
+        o.partition_ids, pos = read_int32s(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_transaction_log_value_v0(buf: memoryview, pos: int, end: int) -> TransactionLogValue:
+def _decode_transaction_log_value_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> TransactionLogValue:
     o = new(TransactionLogValue)
     o.previous_producer_id = -1
     o.next_producer_id = -1
@@ -157,7 +162,7 @@ def _decode_transaction_log_value_v0(buf: memoryview, pos: int, end: int) -> Tra
     if n < 0:
         o.transaction_partitions = None
     else:
-        o.transaction_partitions, pos = _read_partitions_schema_v0(buf, pos, end, n)
+        o.transaction_partitions, pos = _read_partitions_schema_v0(buf, pos, end, n, budget)
     o.transaction_last_update_timestamp_ms, o.transaction_start_timestamp_ms = _unpack_qq(buf, pos)
     pos += 16
     return o
@@ -190,10 +195,14 @@ def _encode_transaction_log_value_v0(o: TransactionLogValue) -> list[Part]:
 
 
 def _read_partitions_schema_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[PartitionsSchema], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[PartitionsSchema] = []
     for _ in range(count):
         o = new(PartitionsSchema)
@@ -216,7 +225,7 @@ def _read_partitions_schema_v1(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partition_ids")
-        o.partition_ids, pos = read_int32s(buf, pos, end, n)
+        o.partition_ids, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -225,7 +234,7 @@ def _read_partitions_schema_v1(
     return items, pos
 
 
-def _decode_transaction_log_value_v1(buf: memoryview, pos: int, end: int) -> TransactionLogValue:
+def _decode_transaction_log_value_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> TransactionLogValue:
     o = new(TransactionLogValue)
     o.producer_id, o.producer_epoch, o.transaction_timeout_ms, o.transaction_status = _unpack_qhib(buf, pos)
     pos += 15
@@ -237,7 +246,7 @@ def _decode_transaction_log_value_v1(buf: memoryview, pos: int, end: int) -> Tra
     if n < 0:
         o.transaction_partitions = None
     else:
-        o.transaction_partitions, pos = _read_partitions_schema_v1(buf, pos, end, n)
+        o.transaction_partitions, pos = _read_partitions_schema_v1(buf, pos, end, n, budget)
     o.transaction_last_update_timestamp_ms, o.transaction_start_timestamp_ms = _unpack_qq(buf, pos)
     pos += 16
     o.previous_producer_id = -1

@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -196,10 +197,14 @@ class TxnOffsetCommitResponse(Message):
 
 
 def _read_txn_offset_commit_request_partition_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TxnOffsetCommitRequestPartition], int]:
     if count * 14 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 200
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TxnOffsetCommitRequestPartition] = []
     for _ in range(count):
         o = new(TxnOffsetCommitRequestPartition)
@@ -219,10 +224,14 @@ def _read_txn_offset_commit_request_partition_v0(
 
 
 def _read_txn_offset_commit_request_topic_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TxnOffsetCommitRequestTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TxnOffsetCommitRequestTopic] = []
     for _ in range(count):
         o = new(TxnOffsetCommitRequestTopic)
@@ -239,12 +248,12 @@ def _read_txn_offset_commit_request_topic_v0(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_txn_offset_commit_request_partition_v0(buf, pos, end, n)
+        o.partitions, pos = _read_txn_offset_commit_request_partition_v0(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_txn_offset_commit_request_v0(buf: memoryview, pos: int, end: int) -> TxnOffsetCommitRequest:
+def _decode_txn_offset_commit_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> TxnOffsetCommitRequest:
     o = new(TxnOffsetCommitRequest)
     o.generation_id = -1
     o.member_id = ""
@@ -271,7 +280,7 @@ def _decode_txn_offset_commit_request_v0(buf: memoryview, pos: int, end: int) ->
     pos += 14
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_txn_offset_commit_request_topic_v0(buf, pos, end, n)
+    o.topics, pos = _read_txn_offset_commit_request_topic_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -319,10 +328,14 @@ def _encode_txn_offset_commit_request_v0(o: TxnOffsetCommitRequest) -> list[Part
 
 
 def _read_txn_offset_commit_request_partition_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TxnOffsetCommitRequestPartition], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 232
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TxnOffsetCommitRequestPartition] = []
     for _ in range(count):
         o = new(TxnOffsetCommitRequestPartition)
@@ -341,10 +354,14 @@ def _read_txn_offset_commit_request_partition_v2(
 
 
 def _read_txn_offset_commit_request_topic_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TxnOffsetCommitRequestTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TxnOffsetCommitRequestTopic] = []
     for _ in range(count):
         o = new(TxnOffsetCommitRequestTopic)
@@ -361,12 +378,12 @@ def _read_txn_offset_commit_request_topic_v2(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_txn_offset_commit_request_partition_v2(buf, pos, end, n)
+        o.partitions, pos = _read_txn_offset_commit_request_partition_v2(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_txn_offset_commit_request_v2(buf: memoryview, pos: int, end: int) -> TxnOffsetCommitRequest:
+def _decode_txn_offset_commit_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> TxnOffsetCommitRequest:
     o = new(TxnOffsetCommitRequest)
     o.generation_id = -1
     o.member_id = ""
@@ -393,7 +410,7 @@ def _decode_txn_offset_commit_request_v2(buf: memoryview, pos: int, end: int) ->
     pos += 14
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_txn_offset_commit_request_topic_v2(buf, pos, end, n)
+    o.topics, pos = _read_txn_offset_commit_request_topic_v2(buf, pos, end, n, budget)
     return o
 
 
@@ -441,10 +458,14 @@ def _encode_txn_offset_commit_request_v2(o: TxnOffsetCommitRequest) -> list[Part
 
 
 def _read_txn_offset_commit_request_partition_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TxnOffsetCommitRequestPartition], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 232
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TxnOffsetCommitRequestPartition] = []
     for _ in range(count):
         o = new(TxnOffsetCommitRequestPartition)
@@ -472,10 +493,14 @@ def _read_txn_offset_commit_request_partition_v3(
 
 
 def _read_txn_offset_commit_request_topic_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TxnOffsetCommitRequestTopic], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TxnOffsetCommitRequestTopic] = []
     for _ in range(count):
         o = new(TxnOffsetCommitRequestTopic)
@@ -498,7 +523,7 @@ def _read_txn_offset_commit_request_topic_v3(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_txn_offset_commit_request_partition_v3(buf, pos, end, n)
+        o.partitions, pos = _read_txn_offset_commit_request_partition_v3(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -507,7 +532,7 @@ def _read_txn_offset_commit_request_topic_v3(
     return items, pos
 
 
-def _decode_txn_offset_commit_request_v3(buf: memoryview, pos: int, end: int) -> TxnOffsetCommitRequest:
+def _decode_txn_offset_commit_request_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> TxnOffsetCommitRequest:
     o = new(TxnOffsetCommitRequest)
     n = buf[pos]
     pos += 1
@@ -567,7 +592,7 @@ def _decode_txn_offset_commit_request_v3(buf: memoryview, pos: int, end: int) ->
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_txn_offset_commit_request_topic_v3(buf, pos, end, n)
+    o.topics, pos = _read_txn_offset_commit_request_topic_v3(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -634,10 +659,14 @@ def _encode_txn_offset_commit_request_v3(o: TxnOffsetCommitRequest) -> list[Part
 
 
 def _read_txn_offset_commit_response_partition_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TxnOffsetCommitResponsePartition], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 128
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TxnOffsetCommitResponsePartition] = []
     for _ in range(count):
         o = new(TxnOffsetCommitResponsePartition)
@@ -648,10 +677,14 @@ def _read_txn_offset_commit_response_partition_v0(
 
 
 def _read_txn_offset_commit_response_topic_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TxnOffsetCommitResponseTopic], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TxnOffsetCommitResponseTopic] = []
     for _ in range(count):
         o = new(TxnOffsetCommitResponseTopic)
@@ -668,18 +701,18 @@ def _read_txn_offset_commit_response_topic_v0(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_txn_offset_commit_response_partition_v0(buf, pos, end, n)
+        o.partitions, pos = _read_txn_offset_commit_response_partition_v0(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_txn_offset_commit_response_v0(buf: memoryview, pos: int, end: int) -> TxnOffsetCommitResponse:
+def _decode_txn_offset_commit_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> TxnOffsetCommitResponse:
     o = new(TxnOffsetCommitResponse)
     o.throttle_time_ms, n = _unpack_ii(buf, pos)
     pos += 8
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_txn_offset_commit_response_topic_v0(buf, pos, end, n)
+    o.topics, pos = _read_txn_offset_commit_response_topic_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -712,10 +745,14 @@ def _encode_txn_offset_commit_response_v0(o: TxnOffsetCommitResponse) -> list[Pa
 
 
 def _read_txn_offset_commit_response_partition_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TxnOffsetCommitResponsePartition], int]:
     if count * 7 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 128
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TxnOffsetCommitResponsePartition] = []
     for _ in range(count):
         o = new(TxnOffsetCommitResponsePartition)
@@ -730,10 +767,14 @@ def _read_txn_offset_commit_response_partition_v3(
 
 
 def _read_txn_offset_commit_response_topic_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[TxnOffsetCommitResponseTopic], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[TxnOffsetCommitResponseTopic] = []
     for _ in range(count):
         o = new(TxnOffsetCommitResponseTopic)
@@ -756,7 +797,7 @@ def _read_txn_offset_commit_response_topic_v3(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_txn_offset_commit_response_partition_v3(buf, pos, end, n)
+        o.partitions, pos = _read_txn_offset_commit_response_partition_v3(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -765,7 +806,7 @@ def _read_txn_offset_commit_response_topic_v3(
     return items, pos
 
 
-def _decode_txn_offset_commit_response_v3(buf: memoryview, pos: int, end: int) -> TxnOffsetCommitResponse:
+def _decode_txn_offset_commit_response_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> TxnOffsetCommitResponse:
     o = new(TxnOffsetCommitResponse)
     (o.throttle_time_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -776,7 +817,7 @@ def _decode_txn_offset_commit_response_v3(buf: memoryview, pos: int, end: int) -
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topics")
-    o.topics, pos = _read_txn_offset_commit_response_topic_v3(buf, pos, end, n)
+    o.topics, pos = _read_txn_offset_commit_response_topic_v3(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

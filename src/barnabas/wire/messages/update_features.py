@@ -14,6 +14,7 @@ from barnabas.wire.primitives import (
     UVARINTS,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_long_string_length,
     read_long_uvarint,
@@ -145,10 +146,14 @@ class UpdateFeaturesResponse(Message):
 
 
 def _read_feature_update_key_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[FeatureUpdateKey], int]:
     if count * 5 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 168
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[FeatureUpdateKey] = []
     for _ in range(count):
         o = new(FeatureUpdateKey)
@@ -175,7 +180,7 @@ def _read_feature_update_key_v0(
     return items, pos
 
 
-def _decode_update_features_request_v0(buf: memoryview, pos: int, end: int) -> UpdateFeaturesRequest:
+def _decode_update_features_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> UpdateFeaturesRequest:
     o = new(UpdateFeaturesRequest)
     o.validate_only = False
     (o.timeout_ms,) = _unpack_i(buf, pos)
@@ -187,7 +192,7 @@ def _decode_update_features_request_v0(buf: memoryview, pos: int, end: int) -> U
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "feature_updates")
-    o.feature_updates, pos = _read_feature_update_key_v0(buf, pos, end, n)
+    o.feature_updates, pos = _read_feature_update_key_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -218,10 +223,14 @@ def _encode_update_features_request_v0(o: UpdateFeaturesRequest) -> list[Part]:
 
 
 def _read_feature_update_key_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[FeatureUpdateKey], int]:
     if count * 5 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 168
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[FeatureUpdateKey] = []
     for _ in range(count):
         o = new(FeatureUpdateKey)
@@ -248,7 +257,7 @@ def _read_feature_update_key_v1(
     return items, pos
 
 
-def _decode_update_features_request_v1(buf: memoryview, pos: int, end: int) -> UpdateFeaturesRequest:
+def _decode_update_features_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> UpdateFeaturesRequest:
     o = new(UpdateFeaturesRequest)
     (o.timeout_ms,) = _unpack_i(buf, pos)
     pos += 4
@@ -259,7 +268,7 @@ def _decode_update_features_request_v1(buf: memoryview, pos: int, end: int) -> U
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "feature_updates")
-    o.feature_updates, pos = _read_feature_update_key_v1(buf, pos, end, n)
+    o.feature_updates, pos = _read_feature_update_key_v1(buf, pos, end, n, budget)
     o.validate_only = buf[pos] != 0
     pos += 1
     if buf[pos] == 0:
@@ -293,10 +302,14 @@ def _encode_update_features_request_v1(o: UpdateFeaturesRequest) -> list[Part]:
 
 
 def _read_updatable_feature_result_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[UpdatableFeatureResult], int]:
     if count * 5 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 216
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[UpdatableFeatureResult] = []
     for _ in range(count):
         o = new(UpdatableFeatureResult)
@@ -335,7 +348,7 @@ def _read_updatable_feature_result_v0(
     return items, pos
 
 
-def _decode_update_features_response_v0(buf: memoryview, pos: int, end: int) -> UpdateFeaturesResponse:
+def _decode_update_features_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> UpdateFeaturesResponse:
     o = new(UpdateFeaturesResponse)
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)
     pos += 6
@@ -359,7 +372,7 @@ def _decode_update_features_response_v0(buf: memoryview, pos: int, end: int) -> 
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "results")
-    o.results, pos = _read_updatable_feature_result_v0(buf, pos, end, n)
+    o.results, pos = _read_updatable_feature_result_v0(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -403,7 +416,7 @@ def _encode_update_features_response_v0(o: UpdateFeaturesResponse) -> list[Part]
     return [out]
 
 
-def _decode_update_features_response_v2(buf: memoryview, pos: int, end: int) -> UpdateFeaturesResponse:
+def _decode_update_features_response_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> UpdateFeaturesResponse:
     o = new(UpdateFeaturesResponse)
     o.results = []
     o.throttle_time_ms, o.error_code = _unpack_ih(buf, pos)

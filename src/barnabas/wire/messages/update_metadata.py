@@ -18,6 +18,7 @@ from barnabas.wire.primitives import (
     int32_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_int32s,
     read_long_string_length,
@@ -252,10 +253,14 @@ class UpdateMetadataResponse(Message):
 
 
 def _read_update_metadata_partition_state_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[UpdateMetadataPartitionState], int]:
     if count * 30 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 528
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[UpdateMetadataPartitionState] = []
     for _ in range(count):
         o = new(UpdateMetadataPartitionState)
@@ -273,21 +278,25 @@ def _read_update_metadata_partition_state_v0(
         pos += 20
         if n < 0:
             raise unexpected_null(pos, "isr")
-        o.isr, pos = read_int32s(buf, pos, end, n)
+        o.isr, pos = read_int32s(buf, pos, end, n, budget)
         o.zk_version, n = _unpack_ii(buf, pos)
         pos += 8
         if n < 0:
             raise unexpected_null(pos, "replicas")
-        o.replicas, pos = read_int32s(buf, pos, end, n)
+        o.replicas, pos = read_int32s(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
 def _read_update_metadata_broker_v0(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[UpdateMetadataBroker], int]:
     if count * 10 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 272
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[UpdateMetadataBroker] = []
     for _ in range(count):
         o = new(UpdateMetadataBroker)
@@ -308,7 +317,7 @@ def _read_update_metadata_broker_v0(
     return items, pos
 
 
-def _decode_update_metadata_request_v0(buf: memoryview, pos: int, end: int) -> UpdateMetadataRequest:
+def _decode_update_metadata_request_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> UpdateMetadataRequest:
     o = new(UpdateMetadataRequest)
     o.is_kraft_controller = False
     o.type = 0
@@ -318,12 +327,12 @@ def _decode_update_metadata_request_v0(buf: memoryview, pos: int, end: int) -> U
     pos += 12
     if n < 0:
         raise unexpected_null(pos, "ungrouped_partition_states")
-    o.ungrouped_partition_states, pos = _read_update_metadata_partition_state_v0(buf, pos, end, n)
+    o.ungrouped_partition_states, pos = _read_update_metadata_partition_state_v0(buf, pos, end, n, budget)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "live_brokers")
-    o.live_brokers, pos = _read_update_metadata_broker_v0(buf, pos, end, n)
+    o.live_brokers, pos = _read_update_metadata_broker_v0(buf, pos, end, n, budget)
     return o
 
 
@@ -366,10 +375,14 @@ def _encode_update_metadata_request_v0(o: UpdateMetadataRequest) -> list[Part]:
 
 
 def _read_update_metadata_endpoint_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[UpdateMetadataEndpoint], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 200
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[UpdateMetadataEndpoint] = []
     for _ in range(count):
         o = new(UpdateMetadataEndpoint)
@@ -390,10 +403,14 @@ def _read_update_metadata_endpoint_v1(
 
 
 def _read_update_metadata_broker_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[UpdateMetadataBroker], int]:
     if count * 8 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[UpdateMetadataBroker] = []
     for _ in range(count):
         o = new(UpdateMetadataBroker)
@@ -404,12 +421,12 @@ def _read_update_metadata_broker_v1(
         pos += 8
         if n < 0:
             raise unexpected_null(pos, "endpoints")
-        o.endpoints, pos = _read_update_metadata_endpoint_v1(buf, pos, end, n)
+        o.endpoints, pos = _read_update_metadata_endpoint_v1(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_update_metadata_request_v1(buf: memoryview, pos: int, end: int) -> UpdateMetadataRequest:
+def _decode_update_metadata_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> UpdateMetadataRequest:
     o = new(UpdateMetadataRequest)
     o.is_kraft_controller = False
     o.type = 0
@@ -419,12 +436,12 @@ def _decode_update_metadata_request_v1(buf: memoryview, pos: int, end: int) -> U
     pos += 12
     if n < 0:
         raise unexpected_null(pos, "ungrouped_partition_states")
-    o.ungrouped_partition_states, pos = _read_update_metadata_partition_state_v0(buf, pos, end, n)
+    o.ungrouped_partition_states, pos = _read_update_metadata_partition_state_v0(buf, pos, end, n, budget)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "live_brokers")
-    o.live_brokers, pos = _read_update_metadata_broker_v1(buf, pos, end, n)
+    o.live_brokers, pos = _read_update_metadata_broker_v1(buf, pos, end, n, budget)
     return o
 
 
@@ -460,10 +477,14 @@ def _encode_update_metadata_request_v1(o: UpdateMetadataRequest) -> list[Part]:
 
 
 def _read_update_metadata_broker_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[UpdateMetadataBroker], int]:
     if count * 10 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 240
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[UpdateMetadataBroker] = []
     for _ in range(count):
         o = new(UpdateMetadataBroker)
@@ -473,7 +494,7 @@ def _read_update_metadata_broker_v2(
         pos += 8
         if n < 0:
             raise unexpected_null(pos, "endpoints")
-        o.endpoints, pos = _read_update_metadata_endpoint_v1(buf, pos, end, n)
+        o.endpoints, pos = _read_update_metadata_endpoint_v1(buf, pos, end, n, budget)
         (n,) = _unpack_h(buf, pos)
         pos += 2
         if n < 0:
@@ -488,7 +509,7 @@ def _read_update_metadata_broker_v2(
     return items, pos
 
 
-def _decode_update_metadata_request_v2(buf: memoryview, pos: int, end: int) -> UpdateMetadataRequest:
+def _decode_update_metadata_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> UpdateMetadataRequest:
     o = new(UpdateMetadataRequest)
     o.is_kraft_controller = False
     o.type = 0
@@ -498,12 +519,12 @@ def _decode_update_metadata_request_v2(buf: memoryview, pos: int, end: int) -> U
     pos += 12
     if n < 0:
         raise unexpected_null(pos, "ungrouped_partition_states")
-    o.ungrouped_partition_states, pos = _read_update_metadata_partition_state_v0(buf, pos, end, n)
+    o.ungrouped_partition_states, pos = _read_update_metadata_partition_state_v0(buf, pos, end, n, budget)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "live_brokers")
-    o.live_brokers, pos = _read_update_metadata_broker_v2(buf, pos, end, n)
+    o.live_brokers, pos = _read_update_metadata_broker_v2(buf, pos, end, n, budget)
     return o
 
 
@@ -536,10 +557,14 @@ def _encode_update_metadata_request_v2(o: UpdateMetadataRequest) -> list[Part]:
 
 
 def _read_update_metadata_endpoint_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[UpdateMetadataEndpoint], int]:
     if count * 10 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 256
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[UpdateMetadataEndpoint] = []
     for _ in range(count):
         o = new(UpdateMetadataEndpoint)
@@ -568,10 +593,14 @@ def _read_update_metadata_endpoint_v3(
 
 
 def _read_update_metadata_broker_v3(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[UpdateMetadataBroker], int]:
     if count * 10 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 240
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[UpdateMetadataBroker] = []
     for _ in range(count):
         o = new(UpdateMetadataBroker)
@@ -581,7 +610,7 @@ def _read_update_metadata_broker_v3(
         pos += 8
         if n < 0:
             raise unexpected_null(pos, "endpoints")
-        o.endpoints, pos = _read_update_metadata_endpoint_v3(buf, pos, end, n)
+        o.endpoints, pos = _read_update_metadata_endpoint_v3(buf, pos, end, n, budget)
         (n,) = _unpack_h(buf, pos)
         pos += 2
         if n < 0:
@@ -596,7 +625,7 @@ def _read_update_metadata_broker_v3(
     return items, pos
 
 
-def _decode_update_metadata_request_v3(buf: memoryview, pos: int, end: int) -> UpdateMetadataRequest:
+def _decode_update_metadata_request_v3(buf: memoryview, pos: int, end: int, budget: list[int]) -> UpdateMetadataRequest:
     o = new(UpdateMetadataRequest)
     o.is_kraft_controller = False
     o.type = 0
@@ -606,12 +635,12 @@ def _decode_update_metadata_request_v3(buf: memoryview, pos: int, end: int) -> U
     pos += 12
     if n < 0:
         raise unexpected_null(pos, "ungrouped_partition_states")
-    o.ungrouped_partition_states, pos = _read_update_metadata_partition_state_v0(buf, pos, end, n)
+    o.ungrouped_partition_states, pos = _read_update_metadata_partition_state_v0(buf, pos, end, n, budget)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "live_brokers")
-    o.live_brokers, pos = _read_update_metadata_broker_v3(buf, pos, end, n)
+    o.live_brokers, pos = _read_update_metadata_broker_v3(buf, pos, end, n, budget)
     return o
 
 
@@ -659,10 +688,14 @@ def _encode_update_metadata_request_v3(o: UpdateMetadataRequest) -> list[Part]:
 
 
 def _read_update_metadata_partition_state_v4(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[UpdateMetadataPartitionState], int]:
     if count * 34 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 528
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[UpdateMetadataPartitionState] = []
     for _ in range(count):
         o = new(UpdateMetadataPartitionState)
@@ -679,22 +712,22 @@ def _read_update_metadata_partition_state_v4(
         pos += 20
         if n < 0:
             raise unexpected_null(pos, "isr")
-        o.isr, pos = read_int32s(buf, pos, end, n)
+        o.isr, pos = read_int32s(buf, pos, end, n, budget)
         o.zk_version, n = _unpack_ii(buf, pos)
         pos += 8
         if n < 0:
             raise unexpected_null(pos, "replicas")
-        o.replicas, pos = read_int32s(buf, pos, end, n)
+        o.replicas, pos = read_int32s(buf, pos, end, n, budget)
         (n,) = _unpack_i(buf, pos)
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "offline_replicas")
-        o.offline_replicas, pos = read_int32s(buf, pos, end, n)
+        o.offline_replicas, pos = read_int32s(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_update_metadata_request_v4(buf: memoryview, pos: int, end: int) -> UpdateMetadataRequest:
+def _decode_update_metadata_request_v4(buf: memoryview, pos: int, end: int, budget: list[int]) -> UpdateMetadataRequest:
     o = new(UpdateMetadataRequest)
     o.is_kraft_controller = False
     o.type = 0
@@ -704,12 +737,12 @@ def _decode_update_metadata_request_v4(buf: memoryview, pos: int, end: int) -> U
     pos += 12
     if n < 0:
         raise unexpected_null(pos, "ungrouped_partition_states")
-    o.ungrouped_partition_states, pos = _read_update_metadata_partition_state_v4(buf, pos, end, n)
+    o.ungrouped_partition_states, pos = _read_update_metadata_partition_state_v4(buf, pos, end, n, budget)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "live_brokers")
-    o.live_brokers, pos = _read_update_metadata_broker_v3(buf, pos, end, n)
+    o.live_brokers, pos = _read_update_metadata_broker_v3(buf, pos, end, n, budget)
     return o
 
 
@@ -744,10 +777,14 @@ def _encode_update_metadata_request_v4(o: UpdateMetadataRequest) -> list[Part]:
 
 
 def _read_update_metadata_partition_state_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[UpdateMetadataPartitionState], int]:
     if count * 32 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 472
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[UpdateMetadataPartitionState] = []
     for _ in range(count):
         o = new(UpdateMetadataPartitionState)
@@ -756,26 +793,30 @@ def _read_update_metadata_partition_state_v5(
         pos += 20
         if n < 0:
             raise unexpected_null(pos, "isr")
-        o.isr, pos = read_int32s(buf, pos, end, n)
+        o.isr, pos = read_int32s(buf, pos, end, n, budget)
         o.zk_version, n = _unpack_ii(buf, pos)
         pos += 8
         if n < 0:
             raise unexpected_null(pos, "replicas")
-        o.replicas, pos = read_int32s(buf, pos, end, n)
+        o.replicas, pos = read_int32s(buf, pos, end, n, budget)
         (n,) = _unpack_i(buf, pos)
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "offline_replicas")
-        o.offline_replicas, pos = read_int32s(buf, pos, end, n)
+        o.offline_replicas, pos = read_int32s(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
 def _read_update_metadata_topic_state_v5(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[UpdateMetadataTopicState], int]:
     if count * 6 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[UpdateMetadataTopicState] = []
     for _ in range(count):
         o = new(UpdateMetadataTopicState)
@@ -793,12 +834,12 @@ def _read_update_metadata_topic_state_v5(
         pos += 4
         if n < 0:
             raise unexpected_null(pos, "partition_states")
-        o.partition_states, pos = _read_update_metadata_partition_state_v5(buf, pos, end, n)
+        o.partition_states, pos = _read_update_metadata_partition_state_v5(buf, pos, end, n, budget)
         items.append(o)
     return items, pos
 
 
-def _decode_update_metadata_request_v5(buf: memoryview, pos: int, end: int) -> UpdateMetadataRequest:
+def _decode_update_metadata_request_v5(buf: memoryview, pos: int, end: int, budget: list[int]) -> UpdateMetadataRequest:
     o = new(UpdateMetadataRequest)
     o.is_kraft_controller = False
     o.type = 0
@@ -807,12 +848,12 @@ def _decode_update_metadata_request_v5(buf: memoryview, pos: int, end: int) -> U
     pos += 20
     if n < 0:
         raise unexpected_null(pos, "topic_states")
-    o.topic_states, pos = _read_update_metadata_topic_state_v5(buf, pos, end, n)
+    o.topic_states, pos = _read_update_metadata_topic_state_v5(buf, pos, end, n, budget)
     (n,) = _unpack_i(buf, pos)
     pos += 4
     if n < 0:
         raise unexpected_null(pos, "live_brokers")
-    o.live_brokers, pos = _read_update_metadata_broker_v3(buf, pos, end, n)
+    o.live_brokers, pos = _read_update_metadata_broker_v3(buf, pos, end, n, budget)
     return o
 
 
@@ -856,10 +897,14 @@ def _encode_update_metadata_request_v5(o: UpdateMetadataRequest) -> list[Part]:
 
 
 def _read_update_metadata_partition_state_v6(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[UpdateMetadataPartitionState], int]:
     if count * 24 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 472
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[UpdateMetadataPartitionState] = []
     for _ in range(count):
         o = new(UpdateMetadataPartitionState)
@@ -873,7 +918,7 @@ def _read_update_metadata_partition_state_v6(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "isr")
-        o.isr, pos = read_int32s(buf, pos, end, n)
+        o.isr, pos = read_int32s(buf, pos, end, n, budget)
         (o.zk_version,) = _unpack_i(buf, pos)
         pos += 4
         n = buf[pos]
@@ -883,7 +928,7 @@ def _read_update_metadata_partition_state_v6(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "replicas")
-        o.replicas, pos = read_int32s(buf, pos, end, n)
+        o.replicas, pos = read_int32s(buf, pos, end, n, budget)
         n = buf[pos]
         pos += 1
         if n > 127:
@@ -891,7 +936,7 @@ def _read_update_metadata_partition_state_v6(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "offline_replicas")
-        o.offline_replicas, pos = read_int32s(buf, pos, end, n)
+        o.offline_replicas, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -901,10 +946,14 @@ def _read_update_metadata_partition_state_v6(
 
 
 def _read_update_metadata_topic_state_v6(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[UpdateMetadataTopicState], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 192
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[UpdateMetadataTopicState] = []
     for _ in range(count):
         o = new(UpdateMetadataTopicState)
@@ -928,7 +977,7 @@ def _read_update_metadata_topic_state_v6(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partition_states")
-        o.partition_states, pos = _read_update_metadata_partition_state_v6(buf, pos, end, n)
+        o.partition_states, pos = _read_update_metadata_partition_state_v6(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -938,10 +987,14 @@ def _read_update_metadata_topic_state_v6(
 
 
 def _read_update_metadata_endpoint_v6(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[UpdateMetadataEndpoint], int]:
     if count * 9 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 256
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[UpdateMetadataEndpoint] = []
     for _ in range(count):
         o = new(UpdateMetadataEndpoint)
@@ -982,10 +1035,14 @@ def _read_update_metadata_endpoint_v6(
 
 
 def _read_update_metadata_broker_v6(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[UpdateMetadataBroker], int]:
     if count * 7 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 240
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[UpdateMetadataBroker] = []
     for _ in range(count):
         o = new(UpdateMetadataBroker)
@@ -1000,7 +1057,7 @@ def _read_update_metadata_broker_v6(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "endpoints")
-        o.endpoints, pos = _read_update_metadata_endpoint_v6(buf, pos, end, n)
+        o.endpoints, pos = _read_update_metadata_endpoint_v6(buf, pos, end, n, budget)
         n = buf[pos]
         pos += 1
         if n > 127:
@@ -1022,7 +1079,7 @@ def _read_update_metadata_broker_v6(
     return items, pos
 
 
-def _decode_update_metadata_request_v6(buf: memoryview, pos: int, end: int) -> UpdateMetadataRequest:
+def _decode_update_metadata_request_v6(buf: memoryview, pos: int, end: int, budget: list[int]) -> UpdateMetadataRequest:
     o = new(UpdateMetadataRequest)
     o.is_kraft_controller = False
     o.type = 0
@@ -1036,7 +1093,7 @@ def _decode_update_metadata_request_v6(buf: memoryview, pos: int, end: int) -> U
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topic_states")
-    o.topic_states, pos = _read_update_metadata_topic_state_v6(buf, pos, end, n)
+    o.topic_states, pos = _read_update_metadata_topic_state_v6(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -1044,7 +1101,7 @@ def _decode_update_metadata_request_v6(buf: memoryview, pos: int, end: int) -> U
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "live_brokers")
-    o.live_brokers, pos = _read_update_metadata_broker_v6(buf, pos, end, n)
+    o.live_brokers, pos = _read_update_metadata_broker_v6(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -1133,10 +1190,14 @@ def _encode_update_metadata_request_v6(o: UpdateMetadataRequest) -> list[Part]:
 
 
 def _read_update_metadata_topic_state_v7(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[UpdateMetadataTopicState], int]:
     if count * 19 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 248
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[UpdateMetadataTopicState] = []
     for _ in range(count):
         o = new(UpdateMetadataTopicState)
@@ -1162,7 +1223,7 @@ def _read_update_metadata_topic_state_v7(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partition_states")
-        o.partition_states, pos = _read_update_metadata_partition_state_v6(buf, pos, end, n)
+        o.partition_states, pos = _read_update_metadata_partition_state_v6(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -1171,7 +1232,7 @@ def _read_update_metadata_topic_state_v7(
     return items, pos
 
 
-def _decode_update_metadata_request_v7(buf: memoryview, pos: int, end: int) -> UpdateMetadataRequest:
+def _decode_update_metadata_request_v7(buf: memoryview, pos: int, end: int, budget: list[int]) -> UpdateMetadataRequest:
     o = new(UpdateMetadataRequest)
     o.is_kraft_controller = False
     o.type = 0
@@ -1185,7 +1246,7 @@ def _decode_update_metadata_request_v7(buf: memoryview, pos: int, end: int) -> U
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topic_states")
-    o.topic_states, pos = _read_update_metadata_topic_state_v7(buf, pos, end, n)
+    o.topic_states, pos = _read_update_metadata_topic_state_v7(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -1193,7 +1254,7 @@ def _decode_update_metadata_request_v7(buf: memoryview, pos: int, end: int) -> U
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "live_brokers")
-    o.live_brokers, pos = _read_update_metadata_broker_v6(buf, pos, end, n)
+    o.live_brokers, pos = _read_update_metadata_broker_v6(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -1231,7 +1292,7 @@ def _encode_update_metadata_request_v7(o: UpdateMetadataRequest) -> list[Part]:
     return [out]
 
 
-def _decode_update_metadata_request_v8(buf: memoryview, pos: int, end: int) -> UpdateMetadataRequest:
+def _decode_update_metadata_request_v8(buf: memoryview, pos: int, end: int, budget: list[int]) -> UpdateMetadataRequest:
     o = new(UpdateMetadataRequest)
     o.ungrouped_partition_states = []
     o.controller_id, o.is_kraft_controller, o.controller_epoch, o.broker_epoch = _unpack_itiq(buf, pos)
@@ -1243,7 +1304,7 @@ def _decode_update_metadata_request_v8(buf: memoryview, pos: int, end: int) -> U
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "topic_states")
-    o.topic_states, pos = _read_update_metadata_topic_state_v7(buf, pos, end, n)
+    o.topic_states, pos = _read_update_metadata_topic_state_v7(buf, pos, end, n, budget)
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -1251,7 +1312,7 @@ def _decode_update_metadata_request_v8(buf: memoryview, pos: int, end: int) -> U
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "live_brokers")
-    o.live_brokers, pos = _read_update_metadata_broker_v6(buf, pos, end, n)
+    o.live_brokers, pos = _read_update_metadata_broker_v6(buf, pos, end, n, budget)
     o.type = 0
     if buf[pos] == 0:
         pos += 1
@@ -1287,7 +1348,7 @@ def _encode_update_metadata_request_v8(o: UpdateMetadataRequest) -> list[Part]:
     return [out]
 
 
-def _decode_update_metadata_response_v0(buf: memoryview, pos: int, end: int) -> UpdateMetadataResponse:
+def _decode_update_metadata_response_v0(buf: memoryview, pos: int, end: int, budget: list[int]) -> UpdateMetadataResponse:
     o = new(UpdateMetadataResponse)
     (o.error_code,) = _unpack_h(buf, pos)
     pos += 2
@@ -1300,7 +1361,7 @@ def _encode_update_metadata_response_v0(o: UpdateMetadataResponse) -> list[Part]
     return [out]
 
 
-def _decode_update_metadata_response_v6(buf: memoryview, pos: int, end: int) -> UpdateMetadataResponse:
+def _decode_update_metadata_response_v6(buf: memoryview, pos: int, end: int, budget: list[int]) -> UpdateMetadataResponse:
     o = new(UpdateMetadataResponse)
     (o.error_code,) = _unpack_h(buf, pos)
     pos += 2

@@ -15,6 +15,7 @@ from barnabas.wire.primitives import (
     int32_elements,
     long_string_length,
     new,
+    over_budget,
     overrun,
     read_int32s,
     read_long_string_length,
@@ -187,10 +188,14 @@ class WriteTxnMarkersResponse(Message):
 
 
 def _read_writable_txn_marker_topic_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[WritableTxnMarkerTopic], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[WritableTxnMarkerTopic] = []
     for _ in range(count):
         o = new(WritableTxnMarkerTopic)
@@ -213,7 +218,7 @@ def _read_writable_txn_marker_topic_v1(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partition_indexes")
-        o.partition_indexes, pos = read_int32s(buf, pos, end, n)
+        o.partition_indexes, pos = read_int32s(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -223,10 +228,14 @@ def _read_writable_txn_marker_topic_v1(
 
 
 def _read_writable_txn_marker_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[WritableTxnMarker], int]:
     if count * 17 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 256
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[WritableTxnMarker] = []
     for _ in range(count):
         o = new(WritableTxnMarker)
@@ -240,7 +249,7 @@ def _read_writable_txn_marker_v1(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "topics")
-        o.topics, pos = _read_writable_txn_marker_topic_v1(buf, pos, end, n)
+        o.topics, pos = _read_writable_txn_marker_topic_v1(buf, pos, end, n, budget)
         (o.coordinator_epoch,) = _unpack_i(buf, pos)
         pos += 4
         if buf[pos] == 0:
@@ -251,7 +260,7 @@ def _read_writable_txn_marker_v1(
     return items, pos
 
 
-def _decode_write_txn_markers_request_v1(buf: memoryview, pos: int, end: int) -> WriteTxnMarkersRequest:
+def _decode_write_txn_markers_request_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> WriteTxnMarkersRequest:
     o = new(WriteTxnMarkersRequest)
     n = buf[pos]
     pos += 1
@@ -260,7 +269,7 @@ def _decode_write_txn_markers_request_v1(buf: memoryview, pos: int, end: int) ->
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "markers")
-    o.markers, pos = _read_writable_txn_marker_v1(buf, pos, end, n)
+    o.markers, pos = _read_writable_txn_marker_v1(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -304,10 +313,14 @@ def _encode_write_txn_markers_request_v1(o: WriteTxnMarkersRequest) -> list[Part
 
 
 def _read_writable_txn_marker_v2(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[WritableTxnMarker], int]:
     if count * 18 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 256
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[WritableTxnMarker] = []
     for _ in range(count):
         o = new(WritableTxnMarker)
@@ -320,7 +333,7 @@ def _read_writable_txn_marker_v2(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "topics")
-        o.topics, pos = _read_writable_txn_marker_topic_v1(buf, pos, end, n)
+        o.topics, pos = _read_writable_txn_marker_topic_v1(buf, pos, end, n, budget)
         o.coordinator_epoch, o.transaction_version = _unpack_ib(buf, pos)
         pos += 5
         if buf[pos] == 0:
@@ -331,7 +344,7 @@ def _read_writable_txn_marker_v2(
     return items, pos
 
 
-def _decode_write_txn_markers_request_v2(buf: memoryview, pos: int, end: int) -> WriteTxnMarkersRequest:
+def _decode_write_txn_markers_request_v2(buf: memoryview, pos: int, end: int, budget: list[int]) -> WriteTxnMarkersRequest:
     o = new(WriteTxnMarkersRequest)
     n = buf[pos]
     pos += 1
@@ -340,7 +353,7 @@ def _decode_write_txn_markers_request_v2(buf: memoryview, pos: int, end: int) ->
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "markers")
-    o.markers, pos = _read_writable_txn_marker_v2(buf, pos, end, n)
+    o.markers, pos = _read_writable_txn_marker_v2(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:
@@ -370,10 +383,14 @@ def _encode_write_txn_markers_request_v2(o: WriteTxnMarkersRequest) -> list[Part
 
 
 def _read_writable_txn_marker_partition_result_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[WritableTxnMarkerPartitionResult], int]:
     if count * 7 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 128
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[WritableTxnMarkerPartitionResult] = []
     for _ in range(count):
         o = new(WritableTxnMarkerPartitionResult)
@@ -388,10 +405,14 @@ def _read_writable_txn_marker_partition_result_v1(
 
 
 def _read_writable_txn_marker_topic_result_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[WritableTxnMarkerTopicResult], int]:
     if count * 3 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 184
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[WritableTxnMarkerTopicResult] = []
     for _ in range(count):
         o = new(WritableTxnMarkerTopicResult)
@@ -414,7 +435,7 @@ def _read_writable_txn_marker_topic_result_v1(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "partitions")
-        o.partitions, pos = _read_writable_txn_marker_partition_result_v1(buf, pos, end, n)
+        o.partitions, pos = _read_writable_txn_marker_partition_result_v1(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -424,10 +445,14 @@ def _read_writable_txn_marker_topic_result_v1(
 
 
 def _read_writable_txn_marker_result_v1(
-    buf: memoryview, pos: int, end: int, count: int
+    buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[WritableTxnMarkerResult], int]:
     if count * 10 > end - pos:
         raise too_many(pos, count)
+    left = budget[0] - count * 160
+    if left < 0:
+        raise over_budget(pos, count)
+    budget[0] = left
     items: list[WritableTxnMarkerResult] = []
     for _ in range(count):
         o = new(WritableTxnMarkerResult)
@@ -440,7 +465,7 @@ def _read_writable_txn_marker_result_v1(
         n -= 1
         if n < 0:
             raise unexpected_null(pos, "topics")
-        o.topics, pos = _read_writable_txn_marker_topic_result_v1(buf, pos, end, n)
+        o.topics, pos = _read_writable_txn_marker_topic_result_v1(buf, pos, end, n, budget)
         if buf[pos] == 0:
             pos += 1
         else:
@@ -449,7 +474,7 @@ def _read_writable_txn_marker_result_v1(
     return items, pos
 
 
-def _decode_write_txn_markers_response_v1(buf: memoryview, pos: int, end: int) -> WriteTxnMarkersResponse:
+def _decode_write_txn_markers_response_v1(buf: memoryview, pos: int, end: int, budget: list[int]) -> WriteTxnMarkersResponse:
     o = new(WriteTxnMarkersResponse)
     n = buf[pos]
     pos += 1
@@ -458,7 +483,7 @@ def _decode_write_txn_markers_response_v1(buf: memoryview, pos: int, end: int) -
     n -= 1
     if n < 0:
         raise unexpected_null(pos, "markers")
-    o.markers, pos = _read_writable_txn_marker_result_v1(buf, pos, end, n)
+    o.markers, pos = _read_writable_txn_marker_result_v1(buf, pos, end, n, budget)
     if buf[pos] == 0:
         pos += 1
     else:

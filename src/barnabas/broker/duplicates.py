@@ -1,0 +1,55 @@
+"""Removes repeated elements from requests before they are served.
+
+A response has an answer for each element of the request. A group, a topic or a resource that a
+small frame names a hundred thousand times would be described as often.
+"""
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from barnabas.model.ids import Uuid
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.fetch import FetchRequest, FetchTopic
+
+_KEYS: dict[ApiKey, dict[str, Callable[[Any], Hashable]]] = {
+    ApiKey.METADATA: {"topics": lambda topic: (topic.name, topic.topic_id)},
+    ApiKey.DESCRIBE_GROUPS: {"groups": lambda name: name},
+    ApiKey.CONSUMER_GROUP_DESCRIBE: {"group_ids": lambda name: name},
+    ApiKey.DELETE_GROUPS: {"groups_names": lambda name: name},
+    ApiKey.FIND_COORDINATOR: {"coordinator_keys": lambda name: name},
+    ApiKey.DESCRIBE_TRANSACTIONS: {"transactional_ids": lambda name: name},
+    ApiKey.DESCRIBE_CONFIGS: {
+        "resources": lambda item: (
+            item.resource_type,
+            item.resource_name,
+            None if item.configuration_keys is None else frozenset(item.configuration_keys),
+        )
+    },
+    ApiKey.OFFSET_FETCH: {
+        # Several questions about some topics of a group are kept: their answers differ.
+        "groups": lambda group: group.group_id if group.topics is None else id(group)
+    },
+}
+
+
+def merge_duplicates(api: ApiKey, request: Any) -> None:
+    """Leave one of each set of equal elements in the request's arrays, in their order."""
+    for name, key in _KEYS.get(api, {}).items():
+        items = getattr(request, name)
+        if items and len(items) > 1:
+            setattr(request, name, list({key(item): item for item in items}.values()))
+
+
+def merge_fetch(request: FetchRequest) -> int:
+    """Leave each partition once, asked for as its last mention says; gives their number."""
+    total = 0
+    topics: dict[tuple[str, Uuid], FetchTopic] = {}
+    for topic in request.topics:
+        first = topics.setdefault((topic.topic, topic.topic_id), topic)
+        if first is not topic:
+            first.partitions += topic.partitions
+    for topic in topics.values():
+        topic.partitions = list({item.partition: item for item in topic.partitions}.values())
+        total += len(topic.partitions)
+    request.topics = list(topics.values())
+    return total

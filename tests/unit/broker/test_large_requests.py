@@ -1,0 +1,138 @@
+"""Large requests: decoded and encoded aside, served in slices between which the loop turns."""
+
+import asyncio
+import itertools
+from types import SimpleNamespace
+
+import pytest
+
+from barnabas.broker.api_versions import ApiVersionsAnswers
+from barnabas.broker.dispatch import Dispatcher
+from barnabas.broker.duplicates import merge_duplicates, merge_fetch
+from barnabas.broker.handler import Handler
+from barnabas.broker.large_requests import SLICE, SPARE_PARTITIONS
+from barnabas.net.refusal import Refusal
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.headers import RequestHeader, decode_response_header, encode_request
+from barnabas.wire.messages.describe_groups import DescribeGroupsRequest
+from barnabas.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from barnabas.wire.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataResponseTopic,
+)
+
+TOPICS = 12_000
+
+
+class World:
+    """A dispatcher with one handler, and a count of the loop's turns."""
+
+    def __init__(self, api, version, handle):
+        self.refused = []
+        self.turns = 0
+        self.connection = SimpleNamespace(refuse=lambda *reason: self.refused.append(reason))
+        handlers = [
+            Handler(api, (version, version), handle),
+            Handler(ApiKey.API_VERSIONS, (0, 4), handle),
+        ]
+        metadata = SimpleNamespace(topics=lambda: ["t"], partitions=lambda _: {0: "state"})
+        services = SimpleNamespace(api_versions=ApiVersionsAnswers(handlers), metadata=metadata)
+        self.version = version
+        self.dispatch = Dispatcher(handlers, services)
+
+    async def call(self, request):
+        header = RequestHeader(request.API_KEY, self.version, 7, "client")
+        data = b"".join(bytes(part) for part in encode_request(header, request))
+        turning = asyncio.ensure_future(self._turn())
+        reply = self.dispatch(self.connection, memoryview(bytearray(data))[4:])
+        await self.dispatch.drain(60)
+        turning.cancel()
+        return reply
+
+    async def _turn(self):
+        while True:
+            await asyncio.sleep(0)
+            self.turns += 1
+
+
+def names_of(reply, version):
+    frame = memoryview(b"".join(bytes(part) for part in reply.parts))[4:]
+    _, position = decode_response_header(frame, 3, version)
+    return [topic.name for topic in MetadataResponse.decode(frame, version, position).topics]
+
+
+async def test_a_large_request_is_served_in_slices_with_turns_of_the_loop_between():
+    seen = []
+
+    def handle(_, request):
+        seen.append((len(request.topics), world.turns))
+        topics = [MetadataResponseTopic(0, topic.name) for topic in request.topics]
+        return MetadataResponse(topics=topics)
+
+    world = World(ApiKey.METADATA, 9, handle)
+    asked = [f"topic-{number}" for number in range(TOPICS)]
+    reply = await world.call(MetadataRequest([MetadataRequestTopic(name=name) for name in asked]))
+    assert names_of(reply, 9) == asked
+    assert [size for size, _ in seen] == [SLICE] * (TOPICS // SLICE)
+    turns = [turn for _, turn in seen]
+    assert all(later > earlier for earlier, later in itertools.pairwise(turns))
+
+
+async def test_repeated_names_are_served_once():
+    calls = []
+
+    def handle(_, request):
+        calls.append(len(request.topics))
+        return MetadataResponse(topics=[MetadataResponseTopic(0, t.name) for t in request.topics])
+
+    world = World(ApiKey.METADATA, 9, handle)
+    reply = await world.call(MetadataRequest([MetadataRequestTopic(name="orders")] * TOPICS))
+    assert calls == [1]
+    assert names_of(reply, 9) == ["orders"]
+
+
+async def test_a_fetch_that_repeats_a_partition_is_served_once():
+    served = []
+
+    def handle(_, request):
+        served.append([len(topic.partitions) for topic in request.topics])
+        return FetchResponse()
+
+    world = World(ApiKey.FETCH, 12, handle)
+    partitions = [FetchPartition(0, fetch_offset=n) for n in range(TOPICS)]
+    reply = await world.call(FetchRequest(topics=[FetchTopic("t", partitions=partitions)]))
+    assert served == [[1]]
+    assert reply.ready
+
+
+async def test_a_fetch_of_far_more_partitions_than_there_are_is_refused():
+    world = World(ApiKey.FETCH, 12, lambda *_: pytest.fail("was served"))
+    partitions = [FetchPartition(number) for number in range(SPARE_PARTITIONS + 100)]
+    await world.call(FetchRequest(topics=[FetchTopic("t", partitions=partitions)]))
+    assert [reason for reason, _ in world.refused] == [Refusal.MALFORMED]
+
+
+async def test_a_malformed_large_request_closes_its_connection():
+    world = World(ApiKey.METADATA, 9, lambda *_: pytest.fail("was served"))
+    request = MetadataRequest([MetadataRequestTopic(name="")] * 500_000)
+    await world.call(request)
+    assert [reason for reason, _ in world.refused] == [Refusal.MALFORMED]
+
+
+def test_the_last_mention_of_a_partition_counts():
+    topics = [
+        FetchTopic("a", partitions=[FetchPartition(0, fetch_offset=1), FetchPartition(1)]),
+        FetchTopic("a", partitions=[FetchPartition(0, fetch_offset=5)]),
+    ]
+    request = FetchRequest(topics=topics)
+    assert merge_fetch(request) == 2
+    (topic,) = request.topics
+    assert {p.partition: p.fetch_offset for p in topic.partitions} == {0: 5, 1: 0}
+
+
+def test_groups_are_described_once_in_their_order():
+    request = DescribeGroupsRequest(["b", "a", "b", "a"])
+    merge_duplicates(ApiKey.DESCRIBE_GROUPS, request)
+    assert request.groups == ["b", "a"]
