@@ -12,6 +12,7 @@ import timeit
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -114,10 +115,31 @@ def report_batches() -> None:
             builder.append(None, VALUE, (), timestamp)
         batch = builder.build()
         header = parse_header(batch)
-        rules = BatchRules(max_message_bytes=2**30)
+        rules = BatchRules(max_message_bytes=2**30, deep=False)
         whole = best(lambda batch=batch, rules=rules: validate_batch(batch, rules, now_ms=0), 20)
         crc = best(lambda batch=batch, header=header: crc_ok(batch, 0, header), 20)
         print(f"  {size:5d} KiB {whole * 1e6:32.1f} µs {crc * 1e6:10.1f} µs")
+
+
+def report_validation() -> None:
+    """What the check of the records adds to header and checksum, plain and in each codec."""
+    dice = Random(1)
+    words = [dice.randbytes(dice.randint(2, 5)).hex().encode() for _ in range(2000)]
+    print("\nvalidation of records, beyond header + crc")
+    for size, count in ((100, 5000), (10_240, 90)):
+        text = [b" ".join(dice.choices(words, k=size // 4))[:size] for _ in range(count)]
+        for codec in Codec:
+            builder = BatchBuilder(codec=codec)
+            for value in text:
+                builder.append(None, value, (), 0)
+            batch = builder.build()
+            seconds = [
+                best(lambda batch=batch, rules=rules: validate_batch(batch, rules), 3, 10)
+                for deep in (False, True)
+                if (rules := BatchRules(max_message_bytes=2**30, deep=deep))
+            ]
+            added = (seconds[1] - seconds[0]) / count * 1e9
+            print(f"  {size:6d} bytes, {codec.name:7} {added:10.0f} ns per record")
 
 
 def main() -> None:
@@ -136,6 +158,7 @@ def main() -> None:
             f"{read:10.0f}{read / ours['decode to Record']:8.1f}"
         )
     report_batches()
+    report_validation()
 
 
 if __name__ == "__main__":

@@ -21,10 +21,14 @@ _ZSTD_VERSION = 7
 
 @dataclass(frozen=True, slots=True)
 class TopicRules:
-    """Rules for clients that know zstd and for those that do not; `codec` None keeps what came."""
+    """Rules for clients that know zstd and for those that do not; `codec` None keeps what came.
+
+    `repacked` is for batches that the broker has checked and compressed anew.
+    """
 
     current: BatchRules
     before_zstd: BatchRules
+    repacked: BatchRules
     codec: Codec | None
     level: int | None = None
 
@@ -67,11 +71,14 @@ class ProduceRules:
                 timestamp_before_max_ms=values["message.timestamp.before.max.ms"],
                 timestamp_after_max_ms=values["message.timestamp.after.max.ms"],
                 max_decompressed=self._layers.broker_value("max.decompressed.batch.bytes"),
+                deep=self._layers.broker_value("record.validation.enable"),
             )
 
         codec = _CODECS.get(values["compression.type"])
         level = _level(values, codec)
-        return TopicRules(rules(_ZSTD_VERSION), rules(_ZSTD_VERSION - 1), codec, level)
+        current = rules(_ZSTD_VERSION)
+        repacked = BatchRules(max_message_bytes=current.max_message_bytes, deep=False)
+        return TopicRules(current, rules(_ZSTD_VERSION - 1), repacked, codec, level)
 
 
 def _level(values: Mapping[str, Any], codec: Codec | None) -> int | None:

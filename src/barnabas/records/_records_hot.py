@@ -33,11 +33,29 @@ COMPILED: bool = cython.compiled
 
 # The smallest record: length, attributes, two deltas, two null lengths, header count.
 _MIN_RECORD = cython.declare(cython.Py_ssize_t, 7)
+# The most that the numbers before a plain record's key take; see `_check_plain`.
+_PLAIN_HEAD = cython.declare(cython.Py_ssize_t, 10)
 _MIN_HEADER = cython.declare(cython.Py_ssize_t, 2)
 # Marks an error from a C function; rare as a value, so the error check is off the fast path.
 _ERROR = cython.declare(cython.longlong, -4611686018427387904)
 
 _CREATE_TIME = TimestampType.CREATE_TIME
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _short(data: cython.p_uchar, at: cython.Py_ssize_t) -> cython.longlong:
+    """A varint of one or two bytes as it stands, times four, plus its size; 0 for a longer one.
+
+    In zigzag, so bit 2 is set when it is negative, and three bits less are its value if not.
+    """
+    byte: cython.longlong = data[at]
+    if byte < 0x80:
+        return byte << 2 | 1
+    if data[at + 1] < 0x80:
+        return ((byte & 0x7F) | (data[at + 1] << 7)) << 2 | 2
+    return 0
 
 
 def _corrupt(reason: str) -> NoReturn:
@@ -73,6 +91,11 @@ class RecordCursor:
     _value_start: cython.Py_ssize_t
     _value_size: cython.Py_ssize_t
     _headers_left: cython.Py_ssize_t
+    # What `check` has found so far.
+    _checked: cython.longlong
+    _lowest: cython.longlong
+    _highest: cython.longlong
+    _keyless: cython.longlong
 
     def __init__(self, data: bytes | bytearray | memoryview, header: Any) -> None:
         size: cython.Py_ssize_t = len(data)
@@ -139,20 +162,84 @@ class RecordCursor:
         Also demands what a producer's batch must have and a compacted one need not: offset
         deltas 0, 1, 2…
         """
-        lowest: cython.longlong = 0
-        highest: cython.longlong = -1
-        keyless: cython.Py_ssize_t = -1
-        index: cython.Py_ssize_t = 0
-        while self._next():
+        self._checked = 0
+        self._lowest = 0
+        self._highest = -1
+        self._keyless = -1
+        while True:
+            if cython.compiled and not self._append_time:
+                self._check_plain()
+            if not self._next():
+                return self._lowest, self._highest, self._keyless
             self._skip_headers()
-            if self._offset != self._base_offset + index:
-                _corrupt(f"record {index} claims offset delta {self._offset - self._base_offset}")
-            if self._key_size < 0 and keyless < 0:
-                keyless = index
-            lowest = self._timestamp if index == 0 else min(lowest, self._timestamp)
-            highest = max(highest, self._timestamp)
+            if self._offset != self._base_offset + self._checked:
+                delta: cython.longlong = self._offset - self._base_offset
+                _corrupt(f"record {self._checked} claims offset delta {delta}")
+            if self._key_size < 0 and self._keyless < 0:
+                self._keyless = self._checked
+            if self._checked == 0 or self._timestamp < self._lowest:
+                self._lowest = self._timestamp
+            self._highest = max(self._highest, self._timestamp)
+            self._checked += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _check_plain(self) -> cython.void:
+        """Compiled only: check records in a row that are plain, up to the first that is not.
+
+        Nearly all are: short numbers and no headers. `check` finds out what is the matter with
+        another.
+        """
+        index: cython.longlong = self._checked
+        last: cython.longlong = min(self._last_delta, index + self._left - 1)
+        stop: cython.Py_ssize_t
+        while index <= last:
+            stop = self._plain_end(self._data, self._pos, index)
+            if stop == 0:
+                break
+            if index == 0 or self._timestamp < self._lowest:
+                self._lowest = self._timestamp
+            if self._timestamp > self._highest:
+                self._highest = self._timestamp
+            if self._key_size < 0 and self._keyless < 0:
+                self._keyless = index
             index += 1
-        return lowest, highest, keyless
+            self._pos = stop
+        self._left -= cython.cast(cython.int, index - self._checked)
+        self._checked = index
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _plain_end(
+        self, data: cython.p_uchar, pos: cython.Py_ssize_t, index: cython.longlong
+    ) -> cython.Py_ssize_t:
+        """Where the plain record at `pos` ends, 0 when it is not plain or not number `index`."""
+        if self._end - pos < _PLAIN_HEAD:
+            return 0
+        found: cython.longlong = _short(data, pos)
+        at: cython.Py_ssize_t = pos + (found & 3)
+        stop: cython.Py_ssize_t = at + (found >> 3)
+        if found == 0 or found & 4 or stop > self._end:
+            return 0
+        time: cython.longlong = _short(data, at + 1)
+        at += 1 + (time & 3)
+        found = _short(data, at)
+        at += found & 3
+        # Zigzag doubles a number, and `_short` multiplies by four.
+        if time == 0 or found == 0 or found >> 2 != index << 1:
+            return 0
+        self._timestamp = self._base_timestamp + ((time >> 3) ^ -((time >> 2) & 1))
+        found = _short(data, at)
+        self._key_size = -1 if found & 4 else found >> 3
+        at += (found & 3) + max(self._key_size, 0)
+        if found == 0 or (found & 4 and found >> 2 != 1) or at > stop - 2:
+            return 0
+        found = _short(data, at)
+        at += (found & 3) + (0 if found & 4 else found >> 3)
+        if found == 0 or (found & 4 and found >> 2 != 1) or at != stop - 1 or data[at]:
+            return 0
+        return stop
 
     def spans(self) -> list[tuple[int, int, int]]:
         """(start, end, timestamp) of each record; its bytes include the length prefix."""

@@ -27,6 +27,7 @@ LOG_OVERHEAD = 12
 """Base offset and length: the part that stands before what `batch_length` counts."""
 MAGIC_OFFSET = 16
 CRC_OFFSET = 17
+MAX_TIMESTAMP_OFFSET = 35
 ATTRIBUTES_OFFSET = 21
 MAGIC = 2
 
@@ -247,6 +248,15 @@ def assign_offsets(
     _EPOCH.pack_into(buf, pos + LOG_OVERHEAD, leader_epoch)
 
 
+def set_max_timestamp(
+    buf: bytearray | memoryview, pos: int, header: BatchHeader, timestamp_ms: int
+) -> None:
+    """Correct the largest timestamp that a batch claims, and its checksum; header too."""
+    header.max_timestamp = timestamp_ms
+    _OFFSET.pack_into(buf, pos + MAX_TIMESTAMP_OFFSET, timestamp_ms)
+    header.crc = write_crc(buf, pos, header.size)
+
+
 def stamp_log_append_time(
     buf: bytearray | memoryview, pos: int, header: BatchHeader, timestamp_ms: int
 ) -> None:
@@ -255,7 +265,5 @@ def stamp_log_append_time(
     Records keep their deltas; readers of a LogAppendTime batch use the max timestamp for all.
     """
     header.attributes |= TIMESTAMP_TYPE_MASK
-    header.max_timestamp = timestamp_ms
     _ATTRIBUTES.pack_into(buf, pos + ATTRIBUTES_OFFSET, header.attributes)
-    _OFFSET.pack_into(buf, pos + 35, timestamp_ms)
-    header.crc = write_crc(buf, pos, header.size)
+    set_max_timestamp(buf, pos, header, timestamp_ms)

@@ -1,9 +1,13 @@
 """Judges a batch that a producer sent, before the log takes it.
 
-The normal path reads the header and checks the checksum: records stay opaque, compressed ones
-stay compressed. Records are walked only when a rule needs them: a compacted topic (every record
-needs a key), a limit on how old records may be, or the caller's wish. Only then can a compressed
-batch be a bomb, and it is refused at the cap.
+Header, checksum and every record are checked, in compiled code and without an object per record:
+a consumer cannot get past a batch that it cannot decode. Compressed records are unpacked for that,
+up to a cap, and stored as they came. With `deep` off (producers that are trusted) records stay
+opaque unless a rule needs them: a compacted topic (every record needs a key) or a limit on how old
+records may be.
+
+Kafka accepts two things that are refused here, because clients cannot read them: uncompressed
+records whose offset deltas are not 0, 1, 2…, and bytes after a gzip or lz4 stream.
 
 Raises BrokerError with the code that the producer is answered: CORRUPT_MESSAGE (2),
 MESSAGE_TOO_LARGE (10), INVALID_TIMESTAMP (32), UNSUPPORTED_COMPRESSION_TYPE (76),
@@ -11,6 +15,7 @@ INVALID_RECORD (87). Sequences, epochs and transactions are the log's business.
 """
 
 import dataclasses
+from typing import cast
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
@@ -25,6 +30,7 @@ from barnabas.records.batch import (
     BatchHeader,
     Buffer,
     crc_ok,
+    set_max_timestamp,
 )
 from barnabas.records.errors import DecompressedTooLargeError, RefusedRecordsError
 from barnabas.records.reader import iter_raw, records_section
@@ -44,8 +50,8 @@ class BatchRules:
     timestamp_before_max_ms: int = NO_LIMIT_MS
     timestamp_after_max_ms: int = NO_LIMIT_MS
     max_decompressed: int = 16 * 1024 * 1024
-    deep: bool = False
-    """Walk the records even when no rule needs it."""
+    deep: bool = True
+    """Check the records even when no rule needs it."""
 
     @property
     def must_walk(self) -> bool:
@@ -68,7 +74,8 @@ def validate_batch(
 ) -> BatchHeader:
     """The header of the one batch that fills `buf`, or BrokerError.
 
-    Timestamp limits are judged against `now_ms`, and not at all without it.
+    Timestamp limits are judged against `now_ms`, and not at all without it. Where the header
+    claims another largest timestamp than the records have, header and `buf` are corrected.
     """
     header = _parse(buf)
     if header.size > rules.max_message_bytes:
@@ -80,9 +87,12 @@ def validate_batch(
     if not crc_ok(buf, 0, header):
         raise BrokerError(ErrorCode.CORRUPT_MESSAGE, "the batch does not match its checksum")
     _check_header(header)
-    _check_header_timestamps(buf, header, rules, now_ms)
+    if header.timestamp_type == TimestampType.LOG_APPEND_TIME:
+        raise BrokerError(ErrorCode.INVALID_TIMESTAMP, "only the broker sets LogAppendTime")
     if rules.must_walk:
         _check_records(buf, header, rules, now_ms)
+    else:
+        _check_header_timestamps(buf, header, rules, now_ms)
     return header
 
 
@@ -137,8 +147,6 @@ def _check_header(header: BatchHeader) -> None:
 def _check_header_timestamps(
     buf: Buffer, header: BatchHeader, rules: BatchRules, now_ms: int | None
 ) -> None:
-    if header.timestamp_type == TimestampType.LOG_APPEND_TIME:
-        raise BrokerError(ErrorCode.INVALID_TIMESTAMP, "only the broker sets LogAppendTime")
     if now_ms is None or rules.timestamp_type == TimestampType.LOG_APPEND_TIME:
         return
     problem = _timestamp_problem(header.max_timestamp, rules, now_ms)
@@ -174,6 +182,8 @@ def _check_records(buf: Buffer, header: BatchHeader, rules: BatchRules, now_ms: 
         refusal = _refusal(buf, header, rules, now_ms)
         if refusal is not None:
             raise refusal
+    if highest != header.max_timestamp and not memoryview(buf).readonly:
+        set_max_timestamp(cast(bytearray, buf), 0, header, highest)
 
 
 def _refusal(

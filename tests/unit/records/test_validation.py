@@ -1,12 +1,13 @@
 """What a producer is answered, rule by rule."""
 
 import pytest
+from support.bad_batches import NOW, bad_batches
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.records import Codec, TimestampType
-from barnabas.records.batch import write_crc
-from barnabas.records.builder import build_batch
+from barnabas.records.batch import crc_ok, parse_header, write_crc
+from barnabas.records.builder import BatchBuilder, build_batch
 from barnabas.records.errors import RefusedRecordsError
 from barnabas.records.rewrite import retain_records
 from barnabas.records.validation import DEFAULT_RULES, BatchRules, validate_batch
@@ -15,6 +16,7 @@ pytestmark = pytest.mark.usefixtures("hot")
 
 RECORDS = [(b"a", b"1"), (b"b", b"2"), (b"c", None)]
 DEEP = BatchRules(deep=True)
+SHALLOW = BatchRules(deep=False)
 
 
 def code(buf, rules=DEFAULT_RULES, now_ms=None):
@@ -159,8 +161,6 @@ def test_timestamps_behind():
 
 
 def test_the_oldest_record_counts():
-    from barnabas.records.builder import BatchBuilder
-
     builder = BatchBuilder()
     for timestamp in (1000, 10, 1000):
         builder.append(b"k", b"v", timestamp_ms=timestamp)
@@ -175,6 +175,7 @@ def test_log_append_time_topics_do_not_judge_timestamps():
         timestamp_type=TimestampType.LOG_APPEND_TIME,
         timestamp_before_max_ms=100,
         timestamp_after_max_ms=100,
+        deep=False,
     )
     assert not rules.must_walk
     assert validate_batch(build_batch(RECORDS, timestamp_ms=5), rules, now_ms=10**6)
@@ -195,8 +196,8 @@ def test_keyless_records_on_compacted_topics(codec):
 def test_records_that_do_not_add_up():
     batch = build_batch(RECORDS)
     bad = patched(batch, 61, b"\x7e")
-    assert validate_batch(bad), "the normal path does not look at records"
-    assert code(bad, DEEP) == ErrorCode.INVALID_RECORD
+    assert validate_batch(bad, SHALLOW), "records of trusted producers are not looked at"
+    assert code(bad) == ErrorCode.INVALID_RECORD
 
 
 @pytest.mark.parametrize("codec", [codec for codec in Codec if codec])
@@ -209,6 +210,34 @@ def test_undecodable_records(codec):
 @pytest.mark.parametrize("codec", [codec for codec in Codec if codec])
 def test_bombs(codec):
     batch = build_batch([(b"k", bytes(300_000))], codec=codec)
-    assert validate_batch(batch), "stored as it is, never expanded"
-    rules = BatchRules(deep=True, max_decompressed=100_000)
+    trusting = BatchRules(deep=False, max_decompressed=100_000)
+    assert validate_batch(batch, trusting), "stored as it is, never expanded"
+    rules = BatchRules(max_decompressed=100_000)
     assert code(batch, rules) == ErrorCode.MESSAGE_TOO_LARGE
+
+
+@pytest.mark.parametrize("name", bad_batches())
+def test_bad_records(name):
+    assert code(bad_batches()[name], now_ms=NOW) == ErrorCode.INVALID_RECORD
+
+
+@pytest.mark.parametrize("codec", Codec)
+@pytest.mark.parametrize("size", [0, 1, 60, 70, 3000, 20_000])
+def test_records_of_any_size_pass(codec, size):
+    """Lengths, deltas and timestamps that take one, two or more bytes, with and without keys."""
+    builder = BatchBuilder(codec=codec)
+    for number in range(200 if size < 1000 else 5):
+        key = None if number % 3 else b"k" * (number % 150)
+        value = None if number % 7 == 3 else b"v" * size
+        headers = [("h", b"x" * size)] if number % 5 == 4 else []
+        builder.append(key, value, headers, timestamp_ms=NOW + (number * 7919) % 20_000)
+    header = validate_batch(builder.build(), now_ms=NOW)
+    assert header.max_timestamp <= NOW + 20_000
+
+
+def test_the_largest_timestamp_is_that_of_the_records():
+    batch = patched(build_batch(RECORDS, timestamp_ms=NOW), 35, (NOW + 10**12).to_bytes(8, "big"))
+    rules = BatchRules(timestamp_after_max_ms=1000)
+    assert validate_batch(batch, rules, now_ms=NOW).max_timestamp == NOW
+    assert parse_header(batch).max_timestamp == NOW
+    assert crc_ok(batch, 0, parse_header(batch))

@@ -171,7 +171,7 @@ def _validated(
         return batch, header
     most = rules.current.max_decompressed
     packed = recompress(batch, rules.codec, rules.level, max_decompressed=most)
-    return packed, validate_batch(packed, rules.current, now_ms=now_ms)
+    return packed, validate_batch(packed, rules.repacked)
 
 
 def _led_partition(ctx: RequestContext, topic_partition: TopicPartition) -> Partition:

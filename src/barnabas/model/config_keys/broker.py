@@ -162,8 +162,17 @@ TOPIC_DEFAULT_KEYS = [
         "max.decompressed.batch.bytes",
         INT,
         64 * 1024**2,
-        "Largest size a batch may unpack to where the broker must unpack it.",
+        "Largest size a produced batch may unpack to; a larger one is refused.",
         at_least(1024),
+    ),
+    ConfigKey(
+        "record.validation.enable",
+        BOOLEAN,
+        True,
+        "Check every record of a produced batch: count, lengths, offsets, compression. Without it "
+        "only header and checksum are checked, and consumers stop at a batch with invalid records; "
+        "for clusters whose producers are all trusted.",
+        dynamic=True,
     ),
     ConfigKey(
         "min.insync.replicas", INT, 1, "In-sync replicas acks=all needs.", at_least(1), dynamic=True
