@@ -67,6 +67,9 @@ def _run(command: Command, name: str, arguments: list[str]) -> int:
 
         arguments = long_flags(parser, arguments)
     _set_up_logging()
+    if command.apache and not arguments:
+        parser.print_help(sys.stderr)  # as Apache's tools do
+        return FAILED
     parsed = parser.parse_args(arguments)
     prefix = getattr(module, "ERROR_PREFIX", None)
     try:
@@ -156,7 +159,9 @@ def _say(prefix: str, error: BarnabasError | str, code: int) -> int:
     text = str(error)
     for note in getattr(error, "__notes__", ()):
         text += "" if note.removeprefix("for ") in text else f" ({note})"
-    sys.stderr.write(f"{prefix}{text}\n")
+    from barnabas.cli.framework.render import printable  # the common case needs no error text
+
+    sys.stderr.write(f"{prefix}{printable(text)}\n")
     return code
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from barnabas.cli.framework.render import show, table_text, yaml_text
+from barnabas.cli.framework.render import printable, show, table_text, yaml_text
 
 ROWS = [
     {"name": "a", "count": 5, "isr": [1, 2], "note": None, "hidden": {"x": 1}},
@@ -20,7 +20,7 @@ def shown(form, rows=ROWS, columns=("name", "count", "isr", "note")):
 
 def test_a_table():
     assert shown("table") == (
-        "NAME       COUNT  ISR  NOTE\na              5  1,2  -\nlong name  12345  -    tab\there\n"
+        "NAME       COUNT  ISR  NOTE\na              5  1,2  -\nlong name  12345  -    tab\\there\n"
     )
 
 
@@ -29,7 +29,7 @@ def test_a_table_without_rows_has_a_header():
 
 
 def test_tsv_has_no_header_and_no_tabs_inside():
-    assert shown("tsv") == "a\t5\t1,2\t-\nlong name\t12345\t-\ttab here\n"
+    assert shown("tsv") == "a\t5\t1,2\t-\nlong name\t12345\t-\ttab\\there\n"
 
 
 def test_json_has_every_key():
@@ -47,3 +47,17 @@ def test_yaml():
 @pytest.mark.parametrize(("value", "text"), [(True, "yes"), (1.25, "1.2"), ({"a": 1}, "a=1")])
 def test_cells(value, text):
     assert table_text([{"x": value}], ["x"]).splitlines()[1].strip() == text
+
+
+@pytest.mark.parametrize("form", ["table", "tsv", "json", "yaml"])
+def test_no_form_passes_control_characters_to_the_terminal(form):
+    rows = [{"name": "a\x1b[31m\x9b2J\x7f\x07\rb", "tags": {"\x1b]0;t": ["\x1b"]}}]
+    text = shown(form, rows, ("name", "tags"))
+    assert not set(text) & {"\x1b", "\x9b", "\x7f", "\x07", "\r"}
+    assert "1b[31m" in text
+    if form == "json":
+        assert json.loads(text) == rows
+
+
+def test_texts_keep_their_lines():
+    assert printable("a\tb\nc\x1b[0m") == "a\tb\nc\\x1b[0m"

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from barnabas.cli.framework.connection import Connection
+from barnabas.cli.framework.render import printable
 from barnabas.cli.framework.settings import BOOTSTRAP, key_values, read_properties
 from barnabas.model.errors import ConfigError
 
@@ -100,7 +101,8 @@ def class_word(name: str) -> str:
 
 
 def say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
+    """Print a line; control characters of names and records are escaped."""
+    sys.stdout.write(f"{printable(text)}\n")
 
 
 def _where(arguments: argparse.Namespace, settings: dict[str, str]) -> dict[str, str]:

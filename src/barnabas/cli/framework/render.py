@@ -3,10 +3,14 @@
 Rows are dicts whose keys are the frozen JSON keys (snake_case). A table shows chosen columns:
 upper-case headers, aligned, no borders, `-` for what is empty. Numbers are right-aligned. TSV is
 the table's columns without a header, for awk. JSON and YAML carry every key.
+
+Names and records may hold control characters, which a terminal would obey. Every form shows them
+escaped: `\\x1b` in tables and texts, `\\u001b` in JSON and YAML.
 """
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
@@ -14,6 +18,11 @@ from typing import Any, TextIO
 TABLE, JSON, YAML, TSV = "table", "json", "yaml", "tsv"
 FORMATS = (TABLE, JSON, YAML, TSV)
 EMPTY = "-"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_CONTROL_IN_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL_IN_JSON = re.compile(r"[\x7f-\x9f]")
+_PLAIN_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
+_SHORT_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 Row = Mapping[str, Any]
 
@@ -50,16 +59,36 @@ def show_document(arguments: argparse.Namespace, document: Row, text: str) -> No
     elif arguments.format == YAML:
         sys.stdout.write(yaml_text(document) + "\n")
     else:
-        sys.stdout.write(text if text.endswith("\n") or not text else f"{text}\n")
+        shown = printable(text)
+        sys.stdout.write(shown if shown.endswith("\n") or not shown else f"{shown}\n")
+
+
+def printable(text: str) -> str:
+    r"""Text without control characters, except line ends and tabs.
+
+    >>> printable("a\x1b[31m\nb")
+    'a\\x1b[31m\nb'
+    """
+    return _CONTROL_IN_TEXT.sub(_escape, text)
 
 
 def json_text(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2, default=str)
+    return _json(value, indent=2)
 
 
 def json_line(value: object) -> str:
     """One line of NDJSON."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return _json(value, separators=(",", ":"))
+
+
+def _json(value: object, **options: Any) -> str:
+    """JSON that a terminal can show: json escapes control characters up to U+001F only."""
+    text = json.dumps(value, ensure_ascii=False, default=str, **options)
+    return _CONTROL_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    return _SHORT_ESCAPES.get(match[0]) or f"\\x{ord(match[0]):02x}"
 
 
 def table_text(rows: Sequence[Row], columns: Sequence[str], *, header: bool = True) -> str:
@@ -92,13 +121,12 @@ def cell(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ",".join(cell(item) for item in value)
     if isinstance(value, Mapping):
-        return ",".join(f"{key}={cell(item)}" for key, item in value.items())
-    return str(value)
+        return ",".join(f"{cell(key)}={cell(item)}" for key, item in value.items())
+    return _CONTROL.sub(_escape, str(value))
 
 
 def tsv_line(row: Row, columns: Sequence[str]) -> str:
-    cells = (cell(row.get(name)) for name in columns)
-    return "\t".join(text.replace("\t", " ").replace("\n", " ") for text in cells) + "\n"
+    return "\t".join(cell(row.get(name)) for name in columns) + "\n"
 
 
 def yaml_text(value: Any, indent: int = 0) -> str:
@@ -119,10 +147,11 @@ def yaml_text(value: Any, indent: int = 0) -> str:
         if not value:
             return f"{pad}[]"
         return "\n".join(f"{pad}- {yaml_text(item, indent + 2).lstrip()}" for item in value)
-    return pad + json.dumps(value, ensure_ascii=False, default=str)
+    return pad + _json(value)
 
 
 def _yaml_pair(pad: str, key: object, value: Any, indent: int) -> str:
+    key = key if _PLAIN_KEY.fullmatch(str(key)) else _json(str(key))
     if isinstance(value, Mapping | list | tuple) and value:
         return f"{pad}{key}:\n{yaml_text(value, indent + 2)}"
     return f"{pad}{key}: {yaml_text(value)}"

@@ -63,4 +63,4 @@ def _text(data: bytes | None) -> str:
     text, encoding = encode_bytes(data)
     if encoding == "base64":
         return f"base64:{text}"
-    return cell(text).replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
+    return cell(text)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
-from barnabas.cli.framework.render import JSON, json_line, json_text, table_text
+from barnabas.cli.framework.render import JSON, json_line, json_text, printable, table_text
 from barnabas.streams.sql.engine.results import Message, Result, Row, Streamed, Table
 
 BATCH_SECONDS = 0.2
@@ -37,7 +37,7 @@ class Printer:
         if self._json:
             self._out.write(json_line({"message": result.text, "query": result.query_id}) + "\n")
         else:
-            self._out.write(f"{result.text}\n")
+            self._out.write(f"{printable(result.text)}\n")
 
     def _table(self, result: Table) -> None:
         if self._json:
