@@ -1,8 +1,11 @@
 """The commands that serve until a signal: zookeeper, broker."""
 
+import os
+import re
 import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -29,6 +32,47 @@ def test_a_broker_from_a_properties_file(tmp_path, number, code):
         process.send_signal(number)
         _, errors = process.communicate(timeout=30)
     assert (process.returncode, errors) == (code, "")
+
+
+def test_kafka_server_start(tmp_path):
+    file = tmp_path / "server.properties"
+    file.write_text(f"listeners=PLAINTEXT://127.0.0.1:0\nlog.dirs={tmp_path}/data\n")
+    process = start("kafka-server-start.sh", file, "--override", "num.partitions=3")
+    address = process.stdout.readline().removeprefix("listening on ").strip()
+    try:
+        with Admin({"bootstrap.servers": address}) as admin:
+            assert admin.create_topic("t").partitions == 3
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+    assert process.returncode == 0
+
+
+def test_kafka_server_start_in_the_background(cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("LOG_DIR", str(tmp_path / "logs"))
+    file = tmp_path / "server.properties"
+    file.write_text(f"listeners=PLAINTEXT://127.0.0.1:0\nlog.dirs={tmp_path}/data\n")
+    ran = cli("kafka-server-start", "-daemon", file)
+    assert ran.code == 0
+    pid = int(re.match(r"started process (\d+); its output is in ", ran.err)[1])
+    try:
+        for _ in range(300):
+            output = (tmp_path / "logs" / "kafkaServer.out").read_text()
+            if "listening on" in output:
+                break
+            threading.Event().wait(0.1)
+        assert "listening on 127.0.0.1:" in output
+    finally:
+        os.kill(pid, signal.SIGTERM)
+        os.waitpid(pid, 0)
+
+
+def test_kafka_server_start_tells_mistakes_before_it_goes_to_the_background(cli, tmp_path):
+    file = tmp_path / "server.properties"
+    file.write_text("process.roles=broker,controller\n")
+    ran = cli("kafka-server-start", "-daemon", file)
+    assert ran.code == 2
+    assert "process.roles is not supported: metadata is kept in ZooKeeper" in ran.err
 
 
 def test_zookeeper(tmp_path, cli):

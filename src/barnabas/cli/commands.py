@@ -26,7 +26,7 @@ def _apache(module: str, summary: str) -> Command:
 COMMANDS: dict[str, Command] = {
     "up": _own("servers.up", "run an embedded broker in the foreground"),
     "broker": _own("servers.broker", "run a broker from a server.properties file"),
-    "zookeeper": _own("servers.zookeeper", "run a ZooKeeper server in the foreground"),
+    "zookeeper": _own("servers.zookeeper", "run a ZooKeeper server, or a shell on one"),
     "topics": _noun("topics", "list, create, describe, alter, delete, copy, dump, restore"),
     "configs": _noun("configs", "describe and alter configurations"),
     "groups": _noun("groups", "list, describe, reset, delete, copy, watch consumer groups"),
@@ -44,6 +44,7 @@ COMMANDS: dict[str, Command] = {
     "dump-log": _own("logs.dump_log", "print segment, index, snapshot and checkpoint files"),
     "perf": _own("perf.noun", "measure produce and consume throughput"),
     "doctor": _own("diagnosis.doctor", "find out why a cluster cannot be reached or is not well"),
+    "install-scripts": _own("install_scripts", "write kafka-topics.sh and the other script names"),
     "completion": _own("completion", "shell completion for bash, zsh and fish"),
     "kafka-topics": _apache("topics", "kafka-topics.sh"),
     "kafka-configs": _apache("configs.command", "kafka-configs.sh"),
@@ -61,6 +62,9 @@ COMMANDS: dict[str, Command] = {
     "kafka-consumer-perf-test": _apache("perf.consumer", "kafka-consumer-perf-test.sh"),
     "kafka-dump-log": _apache("logs.dump_log", "kafka-dump-log.sh"),
     "kafka-run-class": _apache("run_class", "kafka-run-class.sh with a tool's class name"),
+    "kafka-server-start": _apache("servers.kafka_server", "kafka-server-start.sh"),
+    "zookeeper-server-start": _apache("servers.zookeeper_server", "zookeeper-server-start.sh"),
+    "zookeeper-shell": _apache("servers.zookeeper_shell", "zookeeper-shell.sh"),
 }
 
 ALIASES = {
@@ -78,5 +82,7 @@ ALIASES = {
 
 def find(name: str) -> Command | None:
     """The command of this name; a script's `.sh` may stay on."""
-    name = name.removesuffix(".sh") if name.startswith("kafka-") else name
+    found = COMMANDS.get(name.removesuffix(".sh"))
+    if found is not None and found.apache:
+        return found
     return COMMANDS.get(ALIASES.get(name, name))

@@ -93,6 +93,9 @@ def stat_of(stat: Any) -> Stat:
         stat.numChildren,
         stat.ctime,
         stat.mtime,
+        stat.pzxid,
+        stat.cversion,
+        stat.aversion,
     )
 
 

@@ -130,7 +130,10 @@ SessionListener = Callable[[SessionState], None]
 
 @dataclass(frozen=True, slots=True)
 class Stat:
-    """A node's bookkeeping. `ephemeral_owner` is 0 for persistent nodes."""
+    """A node's bookkeeping. `ephemeral_owner` is 0 for persistent nodes.
+
+    The last three are ZooKeeper's own, for its shell; the embedded tree does not keep them.
+    """
 
     czxid: int
     mzxid: int
@@ -139,6 +142,9 @@ class Stat:
     num_children: int
     ctime_ms: int
     mtime_ms: int
+    pzxid: int = 0
+    cversion: int = 0
+    acl_version: int = 0
 
 
 @dataclass(frozen=True, slots=True)

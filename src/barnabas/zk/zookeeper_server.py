@@ -31,6 +31,7 @@ class ServerConfig:
     """One server. `port` 0 takes a free one; `members` makes it part of an ensemble.
 
     `members` maps server ids to `host:quorum_port:election_port`, this server's own included.
+    `other` are further keys of zoo.cfg; they win over the defaults here.
     """
 
     data_dir: Path
@@ -40,6 +41,7 @@ class ServerConfig:
     max_heap: str = "256m"
     server_id: int = 1
     members: Mapping[int, str] = field(default_factory=dict)
+    other: Mapping[str, str] = field(default_factory=dict)
 
     def render(self, port: int) -> str:
         """The text of zoo.cfg."""
@@ -55,6 +57,7 @@ class ServerConfig:
             "4lw.commands.whitelist": "srvr,ruok,stat,mntr,cons",
             "autopurge.purgeInterval": 1,
             **{f"server.{number}": address for number, address in self.members.items()},
+            **self.other,
         }
         return render_properties(values)
 

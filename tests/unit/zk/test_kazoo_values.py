@@ -61,7 +61,7 @@ def test_operations_go_into_a_transaction_as_they_are():
 
 def test_results_of_a_multi():
     results = kazoo_values.multi_results(OPS, ["/a0", znode_stat(), True, True])
-    stat = Stat(1, 2, 5, 8, 10, 3, 4)
+    stat = Stat(1, 2, 5, 8, 10, 3, 4, pzxid=11, cversion=6, acl_version=7)
     assert results == ["/a0", stat, None, None]
 
 

@@ -24,6 +24,8 @@ TOOLS = {
     "ProducerPerformance": "kafka-producer-perf-test",
     "ConsumerPerformance": "kafka-consumer-perf-test",
     "DumpLogSegments": "kafka-dump-log",
+    "Kafka": "kafka-server-start",
+    "QuorumPeerMain": "zookeeper-server-start",
 }
 
 

@@ -1,6 +1,7 @@
 """Run a ZooKeeper server in the foreground; its classes come with PySpark, Java is needed.
 
-Prints one line "listening on HOST:PORT" when it serves. Ctrl-C or SIGTERM stops it.
+Prints one line "listening on HOST:PORT" when it serves. Ctrl-C or SIGTERM stops it. With `shell`
+it is a client instead: it shows and changes the nodes of a running ZooKeeper.
 """
 
 import argparse
@@ -14,13 +15,21 @@ from typing import TYPE_CHECKING
 
 from barnabas.cli.framework.exit_codes import DONE, FAILED, INTERRUPTED
 from barnabas.cli.framework.options import port_number
+from barnabas.cli.framework.verbs import HelpFormatter, VerbParser, examples, in_module
 from barnabas.cli.servers.data_dir import held
 from barnabas.model.errors import ConfigError
 
 if TYPE_CHECKING:
-    from barnabas.zk.zookeeper_server import ZooKeeperServer
+    from barnabas.zk.zookeeper_server import ServerConfig, ZooKeeperServer
 
-EXAMPLE = "barnabas zookeeper --port 2181 --data-dir ./zookeeper"
+EXAMPLE = """
+barnabas zookeeper --port 2181 --data-dir ./zookeeper
+barnabas zookeeper shell localhost:2181 ls /brokers/ids
+"""
+_SHELL_EXAMPLE = """
+barnabas zookeeper shell localhost:2181
+barnabas zookeeper shell localhost:2181 get /brokers/ids/1
+"""
 _CHECK_SECONDS = 0.5
 
 
@@ -36,24 +45,48 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="a server of the ensemble with its quorum and election port, repeatable",
     )
+    _add_shell(parser)
+
+
+def _add_shell(parser: argparse.ArgumentParser) -> None:
+    verbs = parser.add_subparsers(dest="verb", metavar="shell", parser_class=VerbParser)
+    summary = "show and change nodes: ls, get, stat, set, create, delete"
+    shell = verbs.add_parser(
+        "shell",
+        help=summary,
+        description=summary,
+        epilog=examples(_SHELL_EXAMPLE),
+        formatter_class=HelpFormatter,
+    )
+    shell.add_options, run_shell = in_module("servers.zookeeper_shell")
+    shell.set_defaults(run_verb=run_shell)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    members = _members(arguments.member)
-    with held(arguments.data_dir or _data_dir()) as data_dir:
-        return asyncio.run(_serve(arguments, data_dir, members))
+    if arguments.verb == "shell":
+        return int(arguments.run_verb(arguments))
+    from barnabas.zk.zookeeper_server import ServerConfig
 
-
-async def _serve(arguments: argparse.Namespace, data_dir: Path, members: dict[int, str]) -> int:
-    from barnabas.zk.zookeeper_server import ServerConfig, ZooKeeperServer
-
-    config = ServerConfig(
-        data_dir=data_dir,
-        port=arguments.port,
-        host=arguments.host,
-        server_id=arguments.server_id,
-        members=members,
+    return serve(
+        ServerConfig(
+            data_dir=arguments.data_dir or _data_dir(),
+            port=arguments.port,
+            host=arguments.host,
+            server_id=arguments.server_id,
+            members=_members(arguments.member),
+        )
     )
+
+
+def serve(config: "ServerConfig") -> int:
+    """Run a server until a signal; the exit code tells how it ended."""
+    with held(config.data_dir):
+        return asyncio.run(_serve(config))
+
+
+async def _serve(config: "ServerConfig") -> int:
+    from barnabas.zk.zookeeper_server import ZooKeeperServer
+
     server = ZooKeeperServer(config)
     stopped: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -1,0 +1,1 @@
+"""Apache's scripts that start servers, and the shell on ZooKeeper."""

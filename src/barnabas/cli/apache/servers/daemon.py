@@ -1,0 +1,35 @@
+"""-daemon of Apache's start scripts: the command again, detached from the terminal."""
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from barnabas.cli.framework.exit_codes import DONE
+
+
+def add_daemon_options(parser: argparse.ArgumentParser, name: str) -> None:
+    """-daemon, -name and -loggc, as the scripts take them."""
+    parser.add_argument("--daemon", action="store_true", help="run in the background")
+    parser.add_argument("--name", default=name, help="name of the background process's log file")
+    parser.add_argument("--loggc", action="store_true", help="without effect: it is for the JVM")
+
+
+def start_in_background(name: str, command: Sequence[str]) -> int:
+    """Start a `barnabas` command in a session of its own; its output goes to LOG_DIR/NAME.out."""
+    directory = Path(os.environ.get("LOG_DIR", "logs"))
+    directory.mkdir(parents=True, exist_ok=True)
+    output = directory / f"{name}.out"
+    with output.open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "barnabas.cli.main", *command],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    sys.stderr.write(f"started process {process.pid}; its output is in {output}\n")
+    process.returncode = 0  # it is meant to outlive this process
+    return DONE
