@@ -24,6 +24,8 @@ from barnabas.records.record import Record
 if TYPE_CHECKING:
     import pyarrow
 
+    from barnabas.clients.group.patterns.aio_process import AioHandler
+
 CLOSE_SECONDS = 30.0
 ITERATION_SECONDS = 1.0
 PING_SECONDS = 10.0
@@ -100,6 +102,34 @@ class Consumer(ConsumerBase):
             for records in (found or {}).values():
                 for record in records:
                     yield record
+
+    async def process(self, handler: "AioHandler", **options: Any) -> None:
+        """Await `handler(record)` for every record, until `wakeup()`, or `stop()` says so.
+
+        As the blocking consumer's, with tasks instead of threads: `concurrency` handlers run at
+        once, `ordering` "partition" or "key" is the order that is kept. `on_error`: "stop" raises,
+        "retry" tries `retries` times first, "skip" logs, "dlq" sends the record by the asyncio
+        `producer` to `dead_letter_topic` (default: topic + ".dlq") with the reason in its headers.
+        Commits never pass a record that is not done; needs enable.auto.commit=false. A plain
+        function as handler holds up the loop while it runs. Further options: see `ProcessOptions`.
+
+        >>> async def handle(record):
+        ...     await store(record.value)
+        >>> await consumer.process(handle, concurrency=8, ordering="key")  # doctest: +SKIP
+        """
+        from barnabas.clients.group.patterns.aio_process import AioProcessRun
+        from barnabas.clients.group.patterns.process import ProcessOptions
+
+        self._check_reads()
+        self._check_processes()
+        run = AioProcessRun(self, handler, ProcessOptions(**options))
+        subscription = self._core.subscription
+        inner = subscription.listener
+        subscription.listener = run.listener(inner)
+        try:
+            await run.run()
+        finally:
+            subscription.listener = inner
 
     def wakeup(self) -> None:
         """The poll under way, or the next, raises WakeupError."""

@@ -147,6 +147,10 @@ class ConsumerBase:
         if self._closed:
             raise ClosedError("the consumer is closed")
 
+    def _check_processes(self) -> None:
+        if self._settings.group is None or self._settings.auto_commit:
+            raise LocalError("process() commits itself: set group.id, enable.auto.commit=false")
+
     def _check_reads(self) -> None:
         self._check_open()
         if self._core.subscription.kind.name == "NONE":

@@ -22,7 +22,7 @@ from barnabas.clients.group.one_thread import OneThread
 from barnabas.clients.group.positions.offset_requests import OffsetAndTimestamp
 from barnabas.clients.group.positions.offset_reset import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.clients.group.settings import ConsumerSettings
-from barnabas.model.errors import BarnabasError, DeadlineError, LocalError
+from barnabas.model.errors import BarnabasError, DeadlineError
 from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, as_topic_partition
 from barnabas.records.record import Record
@@ -139,8 +139,7 @@ class Consumer(ConsumerBase):
 
         with self._one_thread:
             self._check_reads()
-            if self._settings.group is None or self._settings.auto_commit:
-                raise LocalError("process() commits itself: set group.id, enable.auto.commit=false")
+            self._check_processes()
             run = ProcessRun(self, handler, ProcessOptions(**options))
             subscription = self._core.subscription
             inner = subscription.listener

@@ -8,7 +8,7 @@ connection; the table needs nothing but CREATE TABLE, INSERT, UPDATE and SELECT.
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from barnabas.model.errors import BarnabasError, LocalError
@@ -102,6 +102,15 @@ class DatabaseSink:
         polled = consumer.poll(timeout)
         if not polled:
             return 0
+        try:
+            self.store(polled, write)
+        except BaseException:
+            self.go_back(consumer, {place: records[0].offset for place, records in polled.items()})
+            raise
+        return sum(len(records) for records in polled.values())
+
+    def store(self, polled: Mapping[TopicPartition, list[Record]], write: Write) -> None:
+        """Records and their offsets in one transaction, rolled back when anything fails."""
         cursor = self._connection.cursor()
         try:
             for records in polled.values():
@@ -112,25 +121,25 @@ class DatabaseSink:
             self._connection.commit()
         except BaseException:
             self._connection.rollback()
-            self.go_back(consumer, {place: records[0].offset for place, records in polled.items()})
             raise
         self._next.update(moved)
-        return sum(len(records) for records in polled.values())
 
     def go_back(self, consumer: Reader, begun: Mapping[TopicPartition, int]) -> None:
         """Read on from what is stored; where nothing is, from where this poll began."""
-        stored = self.offsets(begun)
+        stored = self.reload(begun)
         for place, offset in begun.items():
-            self._next[place] = stored.get(place)
             consumer.seek(place, stored.get(place, offset))
 
     def take_over(self, consumer: Reader, partitions: Sequence[TopicPartition]) -> None:
         """Partitions just assigned: go on where the database stands."""
+        for place, offset in self.reload(partitions).items():
+            consumer.seek(place, offset)
+
+    def reload(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """The stored offsets of partitions, which the next `store` goes on from."""
         stored = self.offsets(partitions)
-        for place in partitions:
-            self._next[place] = stored.get(place)
-            if place in stored:
-                consumer.seek(place, stored[place])
+        self._next.update((place, stored.get(place)) for place in partitions)
+        return stored
 
     def _move(self, cursor: Any, place: TopicPartition, offset: int) -> None:
         expected = self._next.get(place)

@@ -1,5 +1,7 @@
 """What becomes of a record whose handler fails: again, aside, over, or the end."""
 
+import asyncio
+import inspect
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -68,6 +70,23 @@ class FailurePolicy:
                     continue
                 self._failed(record, error)
 
+    async def handle_async(self, handler: Handler, record: Record) -> None:
+        """As `handle`, for a coroutine function or a plain one, with an asyncio producer."""
+        tries = self.retries if self.on_error in ("retry", "dlq") else 0
+        for attempt in range(tries + 1):
+            try:
+                result = handler(record)
+                if inspect.isawaitable(result):
+                    await result
+                return
+            except Exception as error:  # noqa: BLE001 - a handler may raise anything
+                if attempt < tries:
+                    await asyncio.sleep(self.backoff_s * 2**attempt)
+                elif self.on_error == "dlq":
+                    await self._bury_async(record, error)
+                else:
+                    self._failed(record, error)
+
     def _failed(self, record: Record, error: Exception) -> None:
         if self.on_error == "skip":
             logger.warning(
@@ -84,20 +103,30 @@ class FailurePolicy:
 
     def _bury(self, record: Record, error: Exception) -> None:
         """Send it aside with the reason; it counts as processed once that is stored."""
-        assert self.producer is not None
-        topic = self.dead_letter_topic or record.topic + DEAD_LETTER_SUFFIX
-        headers = [*record.headers, *reason_headers(record, error)]
         try:
-            future = self.producer.send(
-                topic,
-                record.value,
-                key=record.key,
-                headers=headers,
-                timestamp=record.timestamp if record.timestamp >= 0 else None,
-            )
-            future.result(DELIVERY_SECONDS)
+            self._send(record, error).result(DELIVERY_SECONDS)
         except BarnabasError as undelivered:
             raise ProcessingError(record) from undelivered
+
+    async def _bury_async(self, record: Record, error: Exception) -> None:
+        """As `_bury`, by an asyncio producer, whose send() is awaited for the future."""
+        try:
+            async with asyncio.timeout(DELIVERY_SECONDS):
+                sent = await self._send(record, error)
+                if inspect.isawaitable(sent):
+                    await sent
+        except (BarnabasError, TimeoutError) as undelivered:
+            raise ProcessingError(record) from undelivered
+
+    def _send(self, record: Record, error: Exception) -> Any:
+        assert self.producer is not None
+        return self.producer.send(
+            self.dead_letter_topic or record.topic + DEAD_LETTER_SUFFIX,
+            record.value,
+            key=record.key,
+            headers=[*record.headers, *reason_headers(record, error)],
+            timestamp=record.timestamp if record.timestamp >= 0 else None,
+        )
 
 
 def reason_headers(record: Record, error: Exception) -> list[tuple[str, bytes]]:

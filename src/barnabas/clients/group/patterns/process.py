@@ -43,6 +43,16 @@ class ProcessOptions:
     commit_interval_s: float = 1.0
     stop: Callable[[], bool] | None = None
 
+    def check(self) -> None:
+        if self.concurrency < 1:
+            raise LocalError(f"concurrency={self.concurrency}: must be at least 1")
+
+    def policy(self) -> FailurePolicy:
+        """What becomes of a record whose handler fails; LocalError for a wrong option."""
+        return FailurePolicy(
+            self.on_error, self.retries, self.backoff_s, self.producer, self.dead_letter_topic
+        )
+
 
 class _Listener:
     """Between the group and the application's listener: work is finished before it is given up."""
@@ -73,18 +83,11 @@ class ProcessRun:
     """One call of `process`; owned by the polling thread."""
 
     def __init__(self, consumer: "Consumer", handler: Handler, options: ProcessOptions) -> None:
-        if options.concurrency < 1:
-            raise LocalError(f"concurrency={options.concurrency}: must be at least 1")
+        options.check()
         self.tracker = OffsetTracker()
         self._consumer = consumer
         self._options = options
-        policy = FailurePolicy(
-            options.on_error,
-            options.retries,
-            options.backoff_s,
-            options.producer,
-            options.dead_letter_topic,
-        )
+        policy = options.policy()
         route = route_by(options.ordering, options.concurrency)
         self._workers = Workers(handler, policy, self.tracker, route, options.concurrency)
         self._paused: set[TopicPartition] = set()

@@ -1,0 +1,128 @@
+"""`DatabaseSink` for asyncio: results and offsets in one transaction, off the event loop.
+
+DB-API drivers block, so all statements run in one thread of the sink's own. The transaction and its
+fencing are the blocking sink's.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from barnabas.clients.group.patterns.database import DEFAULT_TABLE, Write
+from barnabas.clients.group.patterns.database import DatabaseSink as BlockingSink
+from barnabas.model.ids import TopicPartition
+
+if TYPE_CHECKING:
+    from barnabas.clients.group.aio_consumer import Consumer
+
+T = TypeVar("T")
+
+
+class DatabaseSink:
+    """Consumes into a database from asyncio; `group` tells apart several consumers of one table.
+
+    `connect` is called without arguments in the sink's thread and returns a DB-API connection,
+    which is used in that thread only. Close the sink, or use `async with`.
+
+    >>> async def main(consumer):
+    ...     connect = lambda: sqlite3.connect("totals.db")
+    ...     async with DatabaseSink(connect, group="billing") as sink:
+    ...         await sink.create_table()
+    ...         await sink.subscribe(consumer, ["orders"])
+    ...         while True:
+    ...             await sink.consume(consumer, write)
+
+    Commit nothing to Kafka beside it: set enable.auto.commit=false. For one task at a time.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], Any],
+        *,
+        group: str,
+        table: str = DEFAULT_TABLE,
+        paramstyle: str | None = None,
+    ) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="barnabas-database")
+        self._connect = connect
+        self._options: dict[str, Any] = {"group": group, "table": table, "paramstyle": paramstyle}
+        self._connection: Any = None
+        self._made: BlockingSink | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def create_table(self) -> None:
+        """Make the table of offsets, if it is not there."""
+        await self._run(lambda sink: sink.create_table())
+
+    async def offsets(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        """The offset to read next, of each partition that has one."""
+        return await self._run(lambda sink: sink.offsets(partitions))
+
+    async def subscribe(self, consumer: "Consumer", topics: Iterable[str]) -> None:
+        """Subscribe so that every partition goes on from its offset in the database."""
+        await consumer.subscribe(topics, _SeekToStored(self, consumer))
+
+    async def consume(self, consumer: "Consumer", write: Write, timeout: float = 1.0) -> int:  # noqa: ASYNC109
+        """Poll once and store what came, records and offsets together; how many there were.
+
+        `write(cursor, records)` runs in the sink's thread. When anything fails nothing is stored,
+        the consumer goes back to what is, and the error is raised.
+        """
+        polled = await consumer.poll(timeout)
+        if not polled:
+            return 0
+        try:
+            await self._run(lambda sink: sink.store(polled, write))
+        except BaseException:
+            begun = {place: records[0].offset for place, records in polled.items()}
+            stands = await asyncio.shield(self._run(lambda sink: sink.reload(begun)))
+            for place, offset in begun.items():
+                consumer.seek(place, stands.get(place, offset))
+            raise
+        return sum(len(records) for records in polled.values())
+
+    async def take_over(self, consumer: "Consumer", partitions: Sequence[TopicPartition]) -> None:
+        """Partitions just assigned: go on where the database stands."""
+        stands = await self._run(lambda sink: sink.reload(partitions))
+        for place, offset in stands.items():
+            consumer.seek(place, offset)
+
+    async def close(self) -> None:
+        """Close the connection and end the thread."""
+        if self._connection is not None:
+            connection, self._connection, self._made = self._connection, None, None
+            await asyncio.get_running_loop().run_in_executor(self._thread, connection.close)
+        self._thread.shutdown(wait=False)
+
+    async def _run(self, work: Callable[[BlockingSink], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(
+            self._thread, lambda: work(self._sink())
+        )
+
+    def _sink(self) -> BlockingSink:
+        """In the sink's thread: connects at the first use."""
+        if self._made is None:
+            self._connection = self._connect()
+            self._made = BlockingSink(self._connection, **self._options)
+        return self._made
+
+
+class _SeekToStored:
+    def __init__(self, sink: DatabaseSink, consumer: "Consumer") -> None:
+        self._sink = sink
+        self._consumer = consumer
+
+    async def on_partitions_assigned(self, partitions: Sequence[TopicPartition]) -> None:
+        await self._sink.take_over(self._consumer, partitions)

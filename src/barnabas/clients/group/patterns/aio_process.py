@@ -1,0 +1,197 @@
+"""`await consumer.process(handler)`: tasks that work on records behind one asyncio consumer.
+
+The counterpart of `process` for one event loop. One task polls, hands out and commits; worker tasks
+await the handler. Which offsets may be committed, which worker takes a record and what becomes of a
+failed record are decided by the same parts.
+"""
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from barnabas.clients.group.errors import CommitFailedError, WakeupError
+from barnabas.clients.group.patterns.failures import FailurePolicy
+from barnabas.clients.group.patterns.offset_tracker import OffsetTracker
+from barnabas.clients.group.patterns.process import DRAIN_SECONDS, POLL_SECONDS, ProcessOptions
+from barnabas.clients.group.patterns.workers import Job, route_by
+from barnabas.model.errors import BarnabasError, LocalError
+from barnabas.model.ids import TopicPartition
+from barnabas.records.record import Record
+
+if TYPE_CHECKING:
+    from barnabas.clients.group.aio_consumer import Consumer
+
+logger = logging.getLogger(__name__)
+
+AioHandler = Callable[[Record], Awaitable[Any] | Any]
+
+
+class _Tasks:
+    """The workers; each takes records in the order it gets them."""
+
+    def __init__(self, handler: AioHandler, policy: FailurePolicy, options: ProcessOptions) -> None:
+        self.tracker = OffsetTracker()
+        self.failure: BaseException | None = None
+        self.moved = asyncio.Event()
+        """Set when a record is done with, or the first one has failed."""
+        self._handler = handler
+        self._policy = policy
+        self._route = route_by(options.ordering, options.concurrency)
+        self._queues = [asyncio.Queue[Job]() for _ in range(options.concurrency)]
+        loop = asyncio.get_running_loop()
+        self._tasks = [loop.create_task(self._run(jobs)) for jobs in self._queues]
+
+    def submit(self, place: TopicPartition, records: list[Record]) -> None:
+        self.tracker.begin(place, records)
+        for record in records:
+            self._queues[self._route(record)].put_nowait((place, record))
+
+    async def drain(self, places: Sequence[TopicPartition] | None) -> bool:
+        """Until nothing of these is under way; False when that took too long or one failed."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(DRAIN_SECONDS):
+                while self.tracker.unfinished(places) and self.failure is None:
+                    self.moved.clear()
+                    await self.moved.wait()
+        return not self.tracker.unfinished(places)
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _run(self, jobs: "asyncio.Queue[Job]") -> None:
+        while True:
+            place, record = await jobs.get()
+            if self.failure is None:
+                await self._work(place, record)
+                self.moved.set()
+
+    async def _work(self, place: TopicPartition, record: Record) -> None:
+        try:
+            await self._policy.handle_async(self._handler, record)
+        except Exception as error:  # noqa: BLE001 - raised again by the polling task
+            self.failure = error
+        else:
+            self.tracker.finish(place, record)
+
+
+class _Listener:
+    """Between the group and the application's listener: work is finished before it is given up."""
+
+    def __init__(self, run: "AioProcessRun", inner: Any) -> None:
+        self._run = run
+        self._inner = inner
+
+    async def on_partitions_assigned(self, partitions: Sequence[TopicPartition]) -> None:
+        await self._tell("on_partitions_assigned", partitions)
+
+    async def on_partitions_revoked(self, partitions: Sequence[TopicPartition]) -> None:
+        await self._run.give_up(partitions)
+        await self._tell("on_partitions_revoked", partitions)
+
+    async def on_partitions_lost(self, partitions: Sequence[TopicPartition]) -> None:
+        self._run.forget(partitions)
+        name = "on_partitions_lost"
+        await self._tell(
+            name if hasattr(self._inner, name) else "on_partitions_revoked", partitions
+        )
+
+    async def _tell(self, name: str, partitions: Sequence[TopicPartition]) -> None:
+        method = getattr(self._inner, name, None)
+        result = method(partitions) if method is not None else None
+        if inspect.isawaitable(result):
+            await result
+
+
+class AioProcessRun:
+    """One call of `process`; owned by the polling task."""
+
+    def __init__(self, consumer: "Consumer", handler: AioHandler, options: ProcessOptions) -> None:
+        options.check()
+        if options.producer and not inspect.iscoroutinefunction(options.producer.send):
+            raise LocalError("producer= must be an asyncio producer: barnabas.aio.Producer")
+        self._consumer = consumer
+        self._options = options
+        self._tasks = _Tasks(handler, options.policy(), options)
+        self._paused: set[TopicPartition] = set()
+
+    async def run(self) -> None:
+        """Until told to stop, woken up, or a record fails for good."""
+        try:
+            await self._loop()
+            await self._tasks.drain(None)
+        except WakeupError:
+            logger.debug("processing was ended by wakeup()")
+            await self._tasks.drain(None)
+        finally:
+            await self._finish()
+        if self._tasks.failure is not None:
+            raise self._tasks.failure
+
+    async def give_up(self, partitions: Sequence[TopicPartition]) -> None:
+        """Before partitions go to others: finish what is under way there, and commit it."""
+        if not await self._tasks.drain(partitions) and self._tasks.failure is None:
+            logger.warning("records of %d partitions are given up unfinished", len(partitions))
+        await self._commit()
+        self.forget(partitions)
+
+    def forget(self, partitions: Sequence[TopicPartition]) -> None:
+        self._tasks.tracker.forget(partitions)
+        self._paused.difference_update(partitions)
+
+    def listener(self, inner: Any) -> Any:
+        return _Listener(self, inner)
+
+    async def _loop(self) -> None:
+        loop = asyncio.get_running_loop()
+        next_commit_s = loop.time() + self._options.commit_interval_s
+        while not self._stopped():
+            self._hold_or_go_on()
+            for place, records in (await self._consumer.poll(POLL_SECONDS)).items():
+                self._tasks.submit(place, records)
+            if loop.time() >= next_commit_s:
+                await self._commit()
+                next_commit_s = loop.time() + self._options.commit_interval_s
+
+    def _stopped(self) -> bool:
+        wanted = self._options.stop is not None and self._options.stop()
+        return wanted or self._tasks.failure is not None
+
+    def _hold_or_go_on(self) -> None:
+        if self._tasks.tracker.unfinished() >= self._options.max_in_progress:
+            more = self._consumer.assignment() - self._consumer.paused()
+            self._consumer.pause(*more)
+            self._paused |= more
+        elif self._paused:
+            self._resume()
+
+    def _resume(self) -> None:
+        self._consumer.resume(*(self._paused & self._consumer.assignment()))
+        self._paused.clear()
+
+    async def _finish(self) -> None:
+        """Commit what is done; what was handed out and is not done is read again."""
+        await self._tasks.close()
+        await self._commit()
+        self._resume()
+        for place in self._consumer.assignment():
+            first = self._tasks.tracker.first_unfinished(place)
+            if first is not None:
+                self._consumer.seek(place, first)
+
+    async def _commit(self) -> None:
+        offsets = self._tasks.tracker.committable()
+        if not offsets:
+            return
+        try:
+            await self._consumer.commit(offsets)
+        except CommitFailedError as error:
+            logger.warning("%s", error)
+        except BarnabasError as error:
+            logger.warning("a commit failed, the next one covers it: %s", error)
+        else:
+            self._tasks.tracker.committed(offsets)
