@@ -11,7 +11,7 @@ from barnabas.model.errors import ConfigError
 
 _PREFIX = "listener.name."
 _JAAS = "sasl.jaas.config"
-MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 _BY_MECHANISM = frozenset(f"{name.lower()}.{_JAAS}" for name in MECHANISMS)
 _JAAS_KEY = ConfigTable(SASL_KEYS)[_JAAS]
 _LIMITS = (BROKER_KEYS["max.connections"], BROKER_KEYS["max.connection.creation.rate"])

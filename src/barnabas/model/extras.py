@@ -7,6 +7,7 @@ _EXTRAS = {
     "numpy": "arrow",
     "psycopg": "postgres",
     "kazoo": "zookeeper",
+    "jwt": "oauth",
     "pyspark": "spark",
     "pandas": "spark",
     "fastavro": "spark",

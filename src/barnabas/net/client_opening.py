@@ -103,6 +103,8 @@ async def log_in(connection: "ClientConnection", login: "SaslLogin") -> float:
     """Log in; in how many seconds another connection should take its place, 0 for never."""
     from barnabas.net import sasl_client
 
+    if login.tokens is not None:  # may ask a server: not on the loop
+        await asyncio.get_running_loop().run_in_executor(None, login.tokens.get)
     steps = sasl_client.log_in(login, connection.versions, connection.address)
     answer = None
     try:

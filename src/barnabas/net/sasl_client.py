@@ -14,9 +14,12 @@ from typing import Any
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import ConfigError
 from barnabas.net.connection_options import Address
+from barnabas.net.token_source import TokenSource
 from barnabas.net.version_agreement import VersionRanges, choose_version
 from barnabas.security.errors import AuthenticationError
 from barnabas.security.mechanism import ClientMechanism
+from barnabas.security.oauthbearer import NAME as OAUTHBEARER
+from barnabas.security.oauthbearer import OAuthBearerClient
 from barnabas.security.plain import NAME as PLAIN
 from barnabas.security.plain import PlainClient
 from barnabas.security.scram_client import ScramClient
@@ -25,7 +28,7 @@ from barnabas.wire.message import Message
 from barnabas.wire.messages.sasl_authenticate import SaslAuthenticateRequest
 from barnabas.wire.messages.sasl_handshake import SaslHandshakeRequest
 
-MECHANISMS = (PLAIN, *SCRAM_HASHES)
+MECHANISMS = (PLAIN, *SCRAM_HASHES, OAUTHBEARER)
 _HANDSHAKE_VERSION = 1
 _NONCE_BYTES = 24
 
@@ -37,11 +40,17 @@ class SaslLogin:
     mechanism: str
     user: str
     password: str = field(repr=False)
+    tokens: TokenSource | None = None
+    """For OAUTHBEARER."""
 
     def __post_init__(self) -> None:
         if self.mechanism not in MECHANISMS:
             known = ", ".join(MECHANISMS)
             raise ConfigError(f"sasl.mechanism={self.mechanism!r}: must be one of: {known}")
+        if (self.mechanism == OAUTHBEARER) is (self.tokens is None):
+            raise ConfigError("OAUTHBEARER needs sasl.oauthbearer.token.endpoint.url")
+        if self.tokens is not None:
+            return
         try:
             self.begin()
         except ValueError as error:
@@ -49,6 +58,11 @@ class SaslLogin:
 
     def begin(self) -> ClientMechanism:
         """A fresh exchange."""
+        if self.tokens is not None:
+            try:
+                return OAuthBearerClient(self.tokens.get())
+            except ValueError as error:
+                raise AuthenticationError(f"{self.tokens}: {error}") from None
         if self.mechanism == PLAIN:
             return PlainClient(self.user, self.password)
         nonce = base64.b64encode(os.urandom(_NONCE_BYTES)).decode()

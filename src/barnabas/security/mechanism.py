@@ -10,6 +10,8 @@ class ServerStep:
 
     token: bytes
     user: str | None = None
+    lifetime_ms: int = 0
+    """How long the proof is good for; 0 for ever."""
 
 
 class ServerMechanism(Protocol):

@@ -85,6 +85,7 @@ class SaslServer:
         self._exchange: ServerMechanism | None = None
         self._mechanism: str | None = None
         self._authenticated_ms = 0
+        self._lifetime_ms = 0
         self.state = SaslState.NEW
         self.principal: Principal | None = None
         self.raw_tokens = False
@@ -144,9 +145,13 @@ class SaslServer:
             raise AuthenticationError("another principal than before")
         self.state, self._exchange = SaslState.AUTHENTICATED, None
         self.principal, self._authenticated_ms = principal, now_ms
-        lifetime_ms = self._config.max_session_ms
+        limits = [limit for limit in (self._config.max_session_ms, step.lifetime_ms) if limit > 0]
+        self._lifetime_ms = min(limits, default=0)
         return AuthenticateAnswer(
-            ErrorCode.NONE, step.token, session_lifetime_ms=lifetime_ms, principal=principal
+            ErrorCode.NONE,
+            step.token,
+            session_lifetime_ms=self._lifetime_ms,
+            principal=principal,
         )
 
     def _refuse(self, error: ErrorCode, reason: str) -> HandshakeAnswer:
@@ -162,5 +167,4 @@ class SaslServer:
         return None
 
     def _expired(self, now_ms: int) -> bool:
-        lifetime_ms = self._config.max_session_ms
-        return lifetime_ms > 0 and now_ms - self._authenticated_ms > lifetime_ms
+        return 0 < self._lifetime_ms < now_ms - self._authenticated_ms

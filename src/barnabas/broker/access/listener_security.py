@@ -23,6 +23,7 @@ from barnabas.net.stream import Stream
 from barnabas.net.tls_context import TlsSettings, server_context
 from barnabas.net.tls_stream import SCRATCH_BYTES, TlsStream
 from barnabas.security.distinguished_name import distinguished_name
+from barnabas.security.oauthbearer import NAME as OAUTHBEARER
 from barnabas.security.plain import NAME as PLAIN
 from barnabas.security.principal import USER, Principal, PrincipalRule, map_name, parse_rules
 from barnabas.security.sasl_server import MechanismFactory, SaslConfig
@@ -60,13 +61,14 @@ class ListenerSecurity:
             self._scratch = memoryview(bytearray(SCRATCH_BYTES))
             self._rules = _principal_rules(self._value("ssl.principal.mapping.rules"))
         if endpoint.security_protocol.startswith("SASL"):
-            self._mechanisms = dict(mechanism_factories(config, self._listener, entities))
-            if PLAIN in self._mechanisms and self._tls is None:
-                _logger.warning(
-                    "listener %s takes passwords (PLAIN) without TLS: everybody on the way "
-                    "can read them",
-                    self._listener,
-                )
+            self._mechanisms = dict(mechanism_factories(config, self._listener, entities, clock))
+            readable = {PLAIN: "passwords", OAUTHBEARER: "bearer tokens"}
+            for mechanism in readable.keys() & self._mechanisms.keys():
+                if self._tls is None:
+                    line = (
+                        "listener %s takes %s (%s) without TLS: everybody on the way can read them"
+                    )
+                    _logger.warning(line, self._listener, readable[mechanism], mechanism)
 
     @property
     def has_scram(self) -> bool:

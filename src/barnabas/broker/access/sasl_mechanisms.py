@@ -3,13 +3,20 @@
 import base64
 import os
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from barnabas.broker.access.client_entities import ClientEntities
+from barnabas.broker.access.key_set import KeySet
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.listener_keys import MECHANISMS
+from barnabas.model.clock import Clock
 from barnabas.model.errors import ConfigError
+from barnabas.model.extras import missing_package
 from barnabas.security.jaas import JaasEntry, parse_jaas
+from barnabas.security.jwt_tokens import JwtChecker, JwtRules
 from barnabas.security.mechanism import ServerMechanism
+from barnabas.security.oauthbearer import NAME as OAUTHBEARER
+from barnabas.security.oauthbearer import OAuthBearerServer
 from barnabas.security.plain import NAME as PLAIN
 from barnabas.security.plain import PlainServer, check_against
 from barnabas.security.sasl_server import MechanismFactory
@@ -45,13 +52,15 @@ def jaas_of(config: BrokerConfig, listener: str, mechanism: str) -> JaasEntry | 
 
 
 def mechanism_factories(
-    config: BrokerConfig, listener: str, entities: Callable[[], ClientEntities]
+    config: BrokerConfig, listener: str, entities: Callable[[], ClientEntities], clock: Clock
 ) -> Mapping[str, MechanismFactory]:
     """One factory per enabled mechanism; each call begins an exchange."""
     factories: dict[str, MechanismFactory] = {}
     for name in enabled_mechanisms(config, listener):
         if name == PLAIN:
             factories[name] = _plain(config, listener)
+        elif name == OAUTHBEARER:
+            factories[name] = _oauthbearer(config, listener, clock)
         else:
             factories[name] = _scram(SCRAM_HASHES[name], entities)
     return factories
@@ -65,6 +74,28 @@ def _plain(config: BrokerConfig, listener: str) -> MechanismFactory:
         raise ConfigError(f"{key}: PLAIN needs users, as options user_NAME=password")
     check = check_against(users)
     return lambda: PlainServer(check)
+
+
+def _oauthbearer(config: BrokerConfig, listener: str, clock: Clock) -> MechanismFactory:
+    def value(name: str) -> Any:
+        return config.listener_value(listener, f"sasl.oauthbearer.{name}")
+
+    url = value("jwks.endpoint.url")
+    if url is None:
+        text = f"OAUTHBEARER on listener {listener} needs the issuer's public keys"
+        raise ConfigError(f"sasl.oauthbearer.jwks.endpoint.url: {text}")
+    try:
+        keys = KeySet(url, value("jwks.endpoint.refresh.ms"), clock)
+    except ModuleNotFoundError as error:
+        raise missing_package(error) or error from None
+    rules = JwtRules(
+        value("expected.issuer"),
+        tuple(value("expected.audience")),
+        value("sub.claim.name"),
+        value("clock.skew.seconds"),
+    )
+    check = JwtChecker(rules, keys.keys, lambda: clock.now_ms() / 1000)
+    return lambda: OAuthBearerServer(check)
 
 
 def _scram(scram: ScramHash, entities: Callable[[], ClientEntities]) -> MechanismFactory:

@@ -7,7 +7,9 @@ from typing import Any
 from barnabas.model.errors import ConfigError
 from barnabas.net.sasl_client import SaslLogin
 from barnabas.net.tls_context import TlsSettings, client_context
+from barnabas.net.token_source import ClientCredentials, TokenSource
 from barnabas.security.jaas import parse_jaas
+from barnabas.security.oauthbearer import NAME as OAUTHBEARER
 
 
 def tls_of(values: Mapping[str, Any]) -> ssl.SSLContext | None:
@@ -33,6 +35,9 @@ def login_of(values: Mapping[str, Any]) -> SaslLogin | None:
     """None for protocols without SASL."""
     if not values["security.protocol"].startswith("SASL"):
         return None
+    mechanism = values["sasl.mechanism"].upper()
+    if mechanism == OAUTHBEARER:
+        return SaslLogin(mechanism, "", "", _tokens_of(values))
     user, password = values["sasl.username"], values["sasl.password"]
     if values["sasl.jaas.config"] is not None:
         try:
@@ -44,4 +49,16 @@ def login_of(values: Mapping[str, Any]) -> SaslLogin | None:
         raise ConfigError(
             "security.protocol: SASL needs sasl.username and sasl.password, or sasl.jaas.config"
         )
-    return SaslLogin(values["sasl.mechanism"].upper(), user, password)
+    return SaslLogin(mechanism, user, password)
+
+
+def _tokens_of(values: Mapping[str, Any]) -> TokenSource:
+    url = values["sasl.oauthbearer.token.endpoint.url"]
+    if url is None:
+        raise ConfigError("sasl.mechanism=OAUTHBEARER needs sasl.oauthbearer.token.endpoint.url")
+    client_id = values["sasl.oauthbearer.client.credentials.client.id"]
+    secret = values["sasl.oauthbearer.client.credentials.client.secret"]
+    credentials = None
+    if client_id is not None and secret is not None:
+        credentials = ClientCredentials(client_id, secret, values["sasl.oauthbearer.scope"])
+    return TokenSource(url, credentials)

@@ -167,9 +167,31 @@ SECURITY_KEYS = [
         "sasl.mechanism",
         STRING,
         "GSSAPI",
-        "SASL mechanism: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512.",
+        "SASL mechanism: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER.",
         aliases=(Alias("sasl.mechanisms"),),
     ),
+    ConfigKey(
+        "sasl.oauthbearer.token.endpoint.url",
+        STRING,
+        None,
+        "For OAUTHBEARER: the file: URL of a bearer token, or the http(s) URL of the issuer's "
+        "token endpoint.",
+    ),
+    ConfigKey(
+        "sasl.oauthbearer.client.credentials.client.id",
+        STRING,
+        None,
+        "Client id for the token endpoint.",
+        aliases=(Alias("sasl.oauthbearer.client.id"),),
+    ),
+    ConfigKey(
+        "sasl.oauthbearer.client.credentials.client.secret",
+        PASSWORD,
+        None,
+        "Client secret for the token endpoint.",
+        aliases=(Alias("sasl.oauthbearer.client.secret"),),
+    ),
+    ConfigKey("sasl.oauthbearer.scope", STRING, None, "Scope to ask the token endpoint for."),
     ConfigKey("sasl.username", STRING, None, "User name for PLAIN and SCRAM."),
     ConfigKey("sasl.password", PASSWORD, None, "Password for PLAIN and SCRAM."),
     ConfigKey(
