@@ -78,21 +78,21 @@ def _plain(config: BrokerConfig, listener: str) -> MechanismFactory:
 
 def _oauthbearer(config: BrokerConfig, listener: str, clock: Clock) -> MechanismFactory:
     def value(name: str) -> Any:
-        return config.listener_value(listener, f"sasl.oauthbearer.{name}")
+        return config.listener_value(listener, name)
 
-    url = value("jwks.endpoint.url")
+    url = value("sasl.oauthbearer.jwks.endpoint.url")
     if url is None:
         text = f"OAUTHBEARER on listener {listener} needs the issuer's public keys"
         raise ConfigError(f"sasl.oauthbearer.jwks.endpoint.url: {text}")
     try:
-        keys = KeySet(url, value("jwks.endpoint.refresh.ms"), clock)
+        keys = KeySet(url, value("sasl.oauthbearer.jwks.endpoint.refresh.ms"), clock)
     except ModuleNotFoundError as error:
         raise missing_package(error) or error from None
     rules = JwtRules(
-        value("expected.issuer"),
-        tuple(value("expected.audience")),
-        value("sub.claim.name"),
-        value("clock.skew.seconds"),
+        value("sasl.oauthbearer.expected.issuer"),
+        tuple(value("sasl.oauthbearer.expected.audience")),
+        value("sasl.oauthbearer.sub.claim.name"),
+        value("sasl.oauthbearer.clock.skew.seconds"),
     )
     check = JwtChecker(rules, keys.keys, lambda: clock.now_ms() / 1000)
     return lambda: OAuthBearerServer(check)
