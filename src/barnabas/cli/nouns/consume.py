@@ -73,6 +73,7 @@ class Output:
         self._printer = RecordPrinter(arguments.format, arguments.printf, sys.stdout.buffer)
         self._wanted = RecordFilter.of(arguments)
         self._left = sys.maxsize if arguments.count is None else arguments.count
+        self._printed = 0
         self._timeout: float | None = arguments.timeout
         self.unread: list[Record] = []
         """Records of the last batch that were neither printed nor left out by a filter."""
@@ -83,14 +84,23 @@ class Output:
             self._print(records)
             last = time.monotonic() if records else last
             timed_out = self._timeout is not None and time.monotonic() - last >= self._timeout
-            if self._left <= 0 or timed_out:
+            if self._left <= 0:
+                self._tell_end("-n is reached")
                 return
+            if timed_out:
+                self._tell_end(f"none came for {self._timeout:g} s (--timeout)")
+                return
+
+    def _tell_end(self, reason: str) -> None:
+        records = "record" if self._printed == 1 else "records"
+        sys.stderr.write(f"read {self._printed} {records}: {reason}\n")
 
     def _print(self, records: list[Record]) -> None:
         self.unread = records
         kept, read = self._wanted.first(records, self._left)
         self._printer.write(kept)
         self._left -= len(kept)
+        self._printed += len(kept)
         self.unread = records[read:]
 
 

@@ -8,10 +8,10 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
-from barnabas.cli.apache.console.formatters import formatter_of
+from barnabas.cli.apache.console.formatters import Formatter, close_formatter, formatter_of
 from barnabas.cli.apache.flags import (
     add_bootstrap_options,
     add_client_properties,
@@ -45,7 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-messages", type=int)
     parser.add_argument("--timeout-ms", type=int, help="end after so long without a message")
     parser.add_argument("--group", help="the group to read as")
-    parser.add_argument("--formatter", help="a class name; the default ones are known")
+    parser.add_argument(
+        "--formatter",
+        help="name of one of Apache's formatters, or a Python class as package.module:Class",
+    )
     parser.add_argument("--formatter-config", metavar="FILE")
     parser.add_argument(
         "--property",
@@ -54,10 +57,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="print.key, print.value, print.timestamp, print.headers, key.separator, …",
+        help="print.key, print.value, print.timestamp, print.headers, key.separator, …;"
+        " key.deserializer.* and value.deserializer.* configure the deserializers",
     )
-    parser.add_argument("--key-deserializer", help="a class name")
-    parser.add_argument("--value-deserializer", help="a class name")
+    parser.add_argument(
+        "--key-deserializer", help="name of one of Kafka's classes, or package.module:Class"
+    )
+    parser.add_argument("--value-deserializer", help="the same for values")
     parser.add_argument(
         "--isolation-level",
         default="read_uncommitted",
@@ -81,12 +87,14 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     formatter = formatter_of(arguments)
     with contextlib.closing(Source(arguments)) as source:
-        count, code = _print(source, formatter, arguments)
+        ended = _print(source, formatter, arguments)
+    close_formatter(formatter)
     sys.stdout.flush()
-    sys.stderr.write(f"Processed a total of {count} messages\n")
+    reason = f": {ended.reason}" if ended.reason else ""
+    sys.stderr.write(f"Processed a total of {ended.messages} messages{reason}\n")
     if arguments.enable_systest_events:
         say("shutdown_complete")
-    return code
+    return ended.code
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -163,11 +171,20 @@ class Source:
             self._consumer.seek(place, int(offset))
 
 
-def _print(source: Source, formatter: Any, arguments: argparse.Namespace) -> tuple[int, int]:
-    """Print until the count, the time-out or a signal; how many, and the exit code."""
+class Ended(NamedTuple):
+    """How printing ended: after how many messages, with which exit code, by which option."""
+
+    messages: int
+    code: int
+    reason: str = ""
+
+
+def _print(source: Source, formatter: Formatter, arguments: argparse.Namespace) -> Ended:
+    """Print until the count, the time-out or a signal."""
     left = sys.maxsize if arguments.max_messages is None else arguments.max_messages
     count, last = 0, time.monotonic()
     stopped: list[int] = []
+    reason = ""
     with contextlib.suppress(KeyboardInterrupt), _sigterm_into(stopped):
         for records in source.records():
             wanted = records[: left - count]
@@ -178,13 +195,17 @@ def _print(source: Source, formatter: Any, arguments: argparse.Namespace) -> tup
                     printed.append(record)
             count += len(printed)
             if len(printed) < len(wanted):
-                return count, FAILED
+                return Ended(count, FAILED)
             last = time.monotonic() if records else last
             idle_ms = (time.monotonic() - last) * 1000
             timed_out = arguments.timeout_ms is not None and idle_ms >= arguments.timeout_ms
-            if count >= left or stopped or timed_out:
+            if count >= left:
+                reason = "--max-messages is reached"
+            elif timed_out:
+                reason = f"none came for {arguments.timeout_ms} ms (--timeout-ms)"
+            if reason or stopped:
                 break
-    return count, DONE
+    return Ended(count, DONE, reason)
 
 
 @contextlib.contextmanager
@@ -202,7 +223,7 @@ def _unprinted_given_back(source: Source, records: list[Record]) -> Iterator[lis
         source.give_back(unread)
 
 
-def _write(formatter: Any, record: Record, *, skip: bool) -> bool:
+def _write(formatter: Formatter, record: Record, *, skip: bool) -> bool:
     try:
         sys.stdout.buffer.write(formatter.render(record))
     except ValueError as error:

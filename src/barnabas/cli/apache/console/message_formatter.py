@@ -3,17 +3,24 @@
 Properties: print.timestamp, print.partition, print.offset, print.epoch, print.delivery,
 print.headers, print.key, print.value, key.separator, line.separator, headers.separator,
 null.literal, key.deserializer, value.deserializer, headers.deserializer.
+
+A deserializer is one of Kafka's by its class name, or a Python one as `package.module:Class`: a
+callable that takes the bytes, or a class with `deserialize(topic, data)`. Its `configure(configs,
+is_key)`, if it has one, gets the properties that begin with `key.deserializer.`, without that.
 """
 
 import struct
 from collections.abc import Callable, Mapping
 
+from barnabas.cli.framework.loading import make_plugin
 from barnabas.cli.reading.record_format import unescape
 from barnabas.model.errors import ConfigError
 from barnabas.model.records import TimestampType
 from barnabas.records.record import Record
 
-Deserializer = Callable[[bytes], bytes]
+Deserializer = Callable[[str, bytes], bytes]
+_Plain = Callable[[bytes], bytes]
+_KINDS = ("key", "value", "headers")
 
 _DEFAULTS = {
     "print.timestamp": "false",
@@ -34,7 +41,10 @@ _DEFAULTS = {
 }
 
 
-def _number(form: str) -> Deserializer:
+_DESERIALIZER_PREFIXES = tuple(f"{kind}.deserializer." for kind in _KINDS)
+
+
+def _number(form: str) -> _Plain:
     layout = struct.Struct(form)
 
     def read(data: bytes) -> bytes:
@@ -45,7 +55,7 @@ def _number(form: str) -> Deserializer:
     return read
 
 
-_DESERIALIZERS: dict[str, Deserializer] = {
+_DESERIALIZERS: dict[str, _Plain] = {
     "": bytes,
     "StringDeserializer": bytes,
     "ByteArrayDeserializer": bytes,
@@ -61,13 +71,39 @@ _DESERIALIZERS: dict[str, Deserializer] = {
 }
 
 
-def deserializer(class_name: str) -> Deserializer:
-    """What stands in for a Java deserializer, by the last part of its name."""
+def deserializer(kind: str, properties: Mapping[str, str]) -> Deserializer:
+    """The deserializer of keys, values or headers that the properties name."""
+    class_name = properties.get(f"{kind}.deserializer", "").strip()
+    if ":" in class_name:
+        return _python_deserializer(kind, class_name, properties)
     found = _DESERIALIZERS.get(class_name.rpartition(".")[2])
     if found is None:
         known = ", ".join(name for name in _DESERIALIZERS if name)
-        raise ConfigError(f"deserializer {class_name!r} is not known; there are {known}")
-    return found
+        raise ConfigError(
+            f"deserializer {class_name!r} is not known; there are {known},"
+            " and Python classes as package.module:Class"
+        )
+    return lambda _topic, data: found(data)
+
+
+def _python_deserializer(kind: str, class_name: str, properties: Mapping[str, str]) -> Deserializer:
+    made = make_plugin(class_name, f"{kind}.deserializer")
+    if hasattr(made, "configure"):
+        prefix = f"{kind}.deserializer."
+        own = {name: value for name, value in properties.items() if name.startswith(prefix)}
+        made.configure({name.removeprefix(prefix): own[name] for name in own}, kind == "key")
+    read: Callable[[str, bytes], object] = (
+        made.deserialize if hasattr(made, "deserialize") else lambda _topic, data: made(data)
+    )
+
+    def shown(topic: str, data: bytes) -> bytes:
+        try:
+            value = read(topic, data)
+        except Exception as error:
+            raise ValueError(f"{class_name}: {type(error).__name__}: {error}") from error
+        return value if isinstance(value, bytes) else str(value).encode(errors="surrogateescape")
+
+    return shown
 
 
 class MessageFormatter:
@@ -75,12 +111,12 @@ class MessageFormatter:
 
     def __init__(self, properties: Mapping[str, str]) -> None:
         for name in properties:
-            if name not in _DEFAULTS and "deserializer." not in name:
+            if name not in _DEFAULTS and not name.startswith(_DESERIALIZER_PREFIXES):
                 raise ConfigError(f"the formatter has no property {name!r}")
         self._values = {**_DEFAULTS, **properties}
-        self._key = deserializer(self._values["key.deserializer"])
-        self._value = deserializer(self._values["value.deserializer"])
-        self._headers = deserializer(self._values["headers.deserializer"])
+        self._key, self._value, self._headers = (
+            deserializer(kind, self._values) for kind in _KINDS
+        )
         self._null = self._text("null.literal")
 
     def render(self, record: Record) -> bytes:
@@ -100,21 +136,21 @@ class MessageFormatter:
         if self._on("print.headers"):
             parts.append(self._render_headers(record))
         if self._on("print.key"):
-            parts.append(self._shown(record.key, self._key))
+            parts.append(self._shown(record, record.key, self._key))
         if self._on("print.value"):
-            parts.append(self._shown(record.value, self._value))
+            parts.append(self._shown(record, record.value, self._value))
         return self._text("key.separator").join(parts) + self._text("line.separator")
 
     def _render_headers(self, record: Record) -> bytes:
         if not record.headers:
             return b"NO_HEADERS"
         return self._text("headers.separator").join(
-            name.encode(errors="surrogateescape") + b":" + self._shown(value, self._headers)
+            name.encode(errors="surrogateescape") + b":" + self._shown(record, value, self._headers)
             for name, value in record.headers
         )
 
-    def _shown(self, data: bytes | None, read: Deserializer) -> bytes:
-        return self._null if data is None else read(data)
+    def _shown(self, record: Record, data: bytes | None, read: Deserializer) -> bytes:
+        return self._null if data is None else read(record.topic, data)
 
     def _on(self, name: str) -> bool:
         return self._values[name].strip().lower() == "true"
