@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from barnabas.model.config_providers import resolve
 from barnabas.model.errors import ConfigError
 from barnabas.model.properties import parse_properties
 
@@ -92,10 +93,12 @@ def config_path(variables: Mapping[str, str]) -> Path:
 
 
 def read_properties(path: Path) -> dict[str, str]:
-    """Return the settings in a Java properties file; ConfigError names the file."""
+    """Return the settings in a Java properties file, with `${env:NAME}` and the like replaced;
+    ConfigError names the file.
+    """
     text = _text(path)
     try:
-        return parse_properties(text)
+        return resolve(parse_properties(text), os.environ, Path.read_text)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
 
