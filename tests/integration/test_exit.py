@@ -253,6 +253,40 @@ def test_a_transaction_open_at_exit_is_aborted_and_reported(broker, topic_name):
         assert consumer.latest_offset(topic_name, 0) == 2  # the record and the abort marker
 
 
+def test_daemon_threads_that_use_clients_at_exit_print_no_traceback(broker, topic_name):
+    program = """
+        import sys, threading, time
+        from barnabas import Consumer, Producer
+
+        def produce():
+            while True:
+                producer.send(sys.argv[2], b"v")
+                time.sleep(0.001)
+
+        def consume():
+            while True:
+                consumer.poll(0.01)
+                polled.set()
+
+        polled = threading.Event()
+        config = {"bootstrap.servers": sys.argv[1]}
+        producer = Producer(config)
+        consumer = Consumer({**config, "group.id": "group-of-" + sys.argv[2]})
+        consumer.subscribe([sys.argv[2]])
+        producer.send(sys.argv[2], b"v").result(10)
+        for work in (produce, consume):
+            threading.Thread(target=work, daemon=True).start()
+        polled.wait()
+        consumer_joined = time.monotonic() + 20
+        while not consumer.assignment() and time.monotonic() < consumer_joined:
+            time.sleep(0.01)
+    """
+    done = run(program, broker.bootstrap_servers, topic_name)
+    assert (done.returncode, done.stderr) == (0, "")
+    with Admin(bootstrap_servers=broker.bootstrap_servers) as admin:
+        assert not admin.describe_group(f"group-of-{topic_name}").members
+
+
 CONSUME = """
     import sys
     from barnabas import Consumer

@@ -17,6 +17,7 @@ import asyncio
 import atexit
 import os
 import sys
+import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
@@ -66,6 +67,15 @@ def report_undelivered(count: int, cause: object) -> None:
     if count:
         records = "1 record was" if count == 1 else f"{count} records were"
         report(f"{records} not delivered: {cause}")
+
+
+def park_daemon_thread() -> None:
+    """Stop a daemon thread that uses a client while this is closed at exit; others go on.
+
+    The interpreter ends daemon threads a moment later. An error would only print a traceback.
+    """
+    if threading.current_thread().daemon:
+        threading.Event().wait()
 
 
 def _close_all() -> None:

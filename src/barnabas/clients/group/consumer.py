@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from barnabas.clients._core.exit_hooks import close_at_exit, closed
+from barnabas.clients._core.exit_hooks import close_at_exit, closed, park_daemon_thread
 from barnabas.clients._core.loop_thread import LoopThread
 from barnabas.clients.group.base import ConsumerBase, Offsets
 from barnabas.clients.group.core import ConsumerCore
@@ -60,6 +60,7 @@ class Consumer(ConsumerBase):
         self._callbacks: list[Callable[[], Any]] = []
         self._thread = LoopThread("barnabas-consumer")
         self._core: ConsumerCore = self._thread.call(_make_core(self._settings, self._bell.set))
+        self._exiting = False
         close_at_exit(self)
 
     # -- what is read --------------------------------------------------------------------------
@@ -265,16 +266,17 @@ class Consumer(ConsumerBase):
         processed are read again.
         """
         deadline_s = time.monotonic() + timeout_s
+        self._exiting = True
 
         def leave() -> None:
-            left_s = max(deadline_s - time.monotonic(), 0.0)
             try:
-                if failed:
-                    self._end(left_s)
-                else:
-                    self.close(left_s)
-            except ConcurrentUseError:  # a daemon thread polls
-                self._end(left_s)
+                with self._one_thread:
+                    if not failed:
+                        self._give_up_partitions()
+            except ConcurrentUseError:
+                pass  # a daemon thread polls
+            left_s = max(deadline_s - time.monotonic(), 0.0)
+            self._thread.call(self._core.close(left_s))
 
         return leave
 
@@ -300,6 +302,7 @@ class Consumer(ConsumerBase):
             self._thread.close()
 
     def _poll(self, timeout: float, take: Callable[[], T]) -> T | None:
+        self._stop_at_exit()
         self._check_reads()
         self._thread.check()
         self._core.begin_poll()
@@ -307,6 +310,7 @@ class Consumer(ConsumerBase):
         try:
             while True:
                 self._bell.clear()
+                self._stop_at_exit()
                 self._raise_wakeup()
                 self._run_callbacks()
                 self._run_steps()
@@ -335,6 +339,10 @@ class Consumer(ConsumerBase):
             if left <= 0:
                 raise DeadlineError(f"no assignment within {limit_s:g} s: {pending}")
             self._bell.wait(min(left, LOOK_SECONDS))
+
+    def _stop_at_exit(self) -> None:
+        if self._exiting:
+            park_daemon_thread()
 
     def _run_steps(self) -> None:
         """What the group asks of this thread; a listener's error is raised when all is done."""

@@ -10,7 +10,12 @@ from time import time_ns
 from types import TracebackType
 from typing import Any, Self
 
-from barnabas.clients._core.exit_hooks import close_at_exit, closed, report_undelivered
+from barnabas.clients._core.exit_hooks import (
+    close_at_exit,
+    closed,
+    park_daemon_thread,
+    report_undelivered,
+)
 from barnabas.clients._core.shared_loop import SharedLoopThread
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
 from barnabas.clients.producer.accumulator import NewRecord, record_bytes
@@ -50,6 +55,7 @@ class Producer:
         self._records = RecordMaker(settings, self._core.chooser)
         self._topics = self._core.accumulator.topics
         self._closed = False
+        self._exiting = False
         close_at_exit(self)
 
     def send(  # noqa: PLR0913 - a record has this many fields
@@ -104,13 +110,13 @@ class Producer:
 
     def start_exit(self, timeout_s: float, failed: bool) -> Callable[[], None]:
         """The program ends: begin to deliver; the returned function waits for the end of it."""
+        self._exiting = True
         self._refuse_sends()
         future = self._thread.submit(self._core.finish(timeout_s))
 
         def wait() -> None:
             try:
                 future.result(timeout_s + 1.0)
-                self._thread.close()
             except BaseException as error:  # also a second Ctrl-C
                 cause = str(error) or type(error).__name__
                 report_undelivered(self._core.accumulator.unanswered_records(), cause)
@@ -175,6 +181,13 @@ class Producer:
 
     # -- inside --------------------------------------------------------------------------------
 
+    def _check_open(self) -> None:
+        if not self._closed:
+            return
+        if self._exiting:
+            park_daemon_thread()
+        raise ClosedError("the producer is closed")
+
     def _refuse_sends(self) -> None:
         closed(self)
         self._closed = True
@@ -211,8 +224,7 @@ class Producer:
         where: tuple[int | None, int | None],
     ) -> SendFuture:
         """Everything that is not an append to an open batch."""
-        if self._closed:
-            raise ClosedError("the producer is closed")
+        self._check_open()
         if self._core.transaction is not None:
             self._core.transaction.check_open()
         record = SentRecord(topic, value, key, list(headers), *where)
