@@ -39,9 +39,8 @@ def merge_duplicates(api: ApiKey, request: Any) -> None:
             setattr(request, name, list({key(item): item for item in items}.values()))
 
 
-def merge_fetch(request: FetchRequest) -> int:
-    """Leave each partition once, asked for as its last mention says; gives their number."""
-    total = 0
+def merge_fetch(request: FetchRequest) -> None:
+    """Leave each partition once, asked for as its last mention says."""
     topics: dict[tuple[str, Uuid], FetchTopic] = {}
     for topic in request.topics:
         first = topics.setdefault((topic.topic, topic.topic_id), topic)
@@ -49,6 +48,4 @@ def merge_fetch(request: FetchRequest) -> int:
             first.partitions += topic.partitions
     for topic in topics.values():
         topic.partitions = list({item.partition: item for item in topic.partitions}.values())
-        total += len(topic.partitions)
     request.topics = list(topics.values())
-    return total

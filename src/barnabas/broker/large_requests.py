@@ -9,6 +9,8 @@ requests get their turn between two slices.
 
 import asyncio
 import copy
+import gc
+import sys
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -20,6 +22,7 @@ from barnabas.net.pending import PendingReply
 from barnabas.net.refusal import Refusal
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.message import Message
+from barnabas.wire.messages.fetch import FetchRequest
 
 LOOP_BUDGET = 1 << 20
 """Estimated memory of a request that is decoded on the loop: a few milliseconds of work."""
@@ -39,6 +42,8 @@ SLICED: dict[ApiKey, tuple[str, str]] = {
     ApiKey.DESCRIBE_TRANSACTIONS: ("transactional_ids", "transaction_states"),
 }
 
+_SWITCH_S = 0.0005
+
 Serve = Callable[[RequestContext, Handler, Any], Result]
 _T = TypeVar("_T")
 
@@ -55,7 +60,7 @@ class LargeRequests:
         """The reply to a request: encoded, or a result of its handler."""
         request = await self._aside(lambda: _decoded(handler.api, decode))
         if handler.api is ApiKey.FETCH:
-            await self._check_fetch(context, request)
+            _check_fetch(context, request)
         arrays = SLICED.get(handler.api)
         if arrays is not None and len(getattr(request, arrays[0]) or ()) > SLICE:
             response = await _serve_slices(context, handler, request, serve)
@@ -66,14 +71,6 @@ class LargeRequests:
     def close(self) -> None:
         if self._executor is not None:
             self._executor.shutdown(wait=False, cancel_futures=True)
-
-    async def _check_fetch(self, context: RequestContext, request: Any) -> None:
-        named = await self._aside(lambda: merge_fetch(request))
-        metadata = context.services.metadata
-        known = sum(len(metadata.partitions(name) or ()) for name in metadata.topics())
-        if named > known + SPARE_PARTITIONS:
-            text = f"a fetch of {named} partitions, the cluster has {known}"
-            raise ConnectionClosedError(Refusal.MALFORMED, text)
 
     async def _encoded(self, context: RequestContext, response: Any) -> Any:
         if not isinstance(response, Message):
@@ -92,13 +89,41 @@ class LargeRequests:
     async def _aside(self, work: Callable[[], _T]) -> _T:
         if self._executor is None:
             self._executor = ThreadPoolExecutor(1, thread_name_prefix="barnabas-large-requests")
-        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+        return await asyncio.get_running_loop().run_in_executor(self._executor, _considerate, work)
+
+
+def _considerate(work: Callable[[], _T]) -> _T:
+    """Do a long computation in a thread without delaying the loop's thread.
+
+    The loop's thread gets the interpreter back after 0.5 ms instead of 5 ms. The garbage collector
+    pauses: it would visit the many new objects several times, and hold the interpreter meanwhile.
+    """
+    interval_s, collects = sys.getswitchinterval(), gc.isenabled()
+    sys.setswitchinterval(_SWITCH_S)
+    gc.disable()
+    try:
+        return work()
+    finally:
+        sys.setswitchinterval(interval_s)
+        if collects:
+            gc.enable()
 
 
 def _decoded(api: ApiKey, decode: Callable[[], Any]) -> Any:
     request = decode()
+    if api is ApiKey.FETCH:
+        merge_fetch(request)
     merge_duplicates(api, request)
     return request
+
+
+def _check_fetch(context: RequestContext, request: FetchRequest) -> None:
+    named = sum(len(topic.partitions) for topic in request.topics)
+    metadata = context.services.metadata
+    known = sum(len(metadata.partitions(name) or ()) for name in metadata.topics())
+    if named > known + SPARE_PARTITIONS:
+        text = f"a fetch of {named} partitions, the cluster has {known}"
+        raise ConnectionClosedError(Refusal.MALFORMED, text)
 
 
 async def _served(context: RequestContext, handler: Handler, request: Any, serve: Serve) -> Any:

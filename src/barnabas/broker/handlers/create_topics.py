@@ -6,7 +6,8 @@ configuration; v6 quota errors; v7 topic ids.
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import TypeVar
 
 from barnabas.broker.handler import Handler, RequestContext
 from barnabas.broker.topics import DEFAULT, CreatedTopic, NewTopic
@@ -23,6 +24,11 @@ from barnabas.wire.messages.create_topics import (
 )
 from barnabas.zk.tree import TreeError
 
+_T = TypeVar("_T")
+_SLICE = 500
+_CONFIGS_FROM = 5
+_Described = dict[frozenset[tuple[str, str]], list[CreatableTopicConfigs]]
+
 MAX_PARTITIONS_PER_REQUEST = 10_000
 """Kafka's limit for the topics of one request; more are refused with POLICY_VIOLATION.
 
@@ -33,10 +39,16 @@ async def handle_create_topics(
     ctx: RequestContext, request: CreateTopicsRequest
 ) -> CreateTopicsResponse:
     deadline_ms = ctx.services.clock.monotonic_ms() + request.timeout_ms
-    named = Counter(topic.name for topic in request.topics)
-    if len(named) > 1 and _count_partitions(ctx, request) > MAX_PARTITIONS_PER_REQUEST:
-        return _refuse_all(named)
+    named: Counter[str] = Counter()
+    partitions = 0
+    for topics in _slices(request.topics):
+        named.update(topic.name for topic in topics)
+        partitions += _count_partitions(ctx, topics)
+        await asyncio.sleep(0)  # other requests get their turn
+    if len(named) > 1 and partitions > MAX_PARTITIONS_PER_REQUEST:
+        return await _refuse_all(list(named))
     results = []
+    described: _Described = {}
     for topic in {topic.name: topic for topic in request.topics}.values():
         await asyncio.sleep(0)  # other requests get their turn
         result = CreatableTopicResult(topic.name, error_message=None, configs=[])
@@ -48,7 +60,7 @@ async def handle_create_topics(
             created = await ctx.services.topics.create(
                 _new_topic(topic), validate_only=request.validate_only, charge=ctx.charge
             )
-            _describe(ctx, result, created)
+            _describe(ctx, result, created, described)
         except BrokerError as error:
             _fail(result, error)
         except TreeError as error:
@@ -58,20 +70,28 @@ async def handle_create_topics(
     return CreateTopicsResponse(topics=results)
 
 
-def _count_partitions(ctx: RequestContext, request: CreateTopicsRequest) -> int:
+def _slices(items: list[_T]) -> Iterator[list[_T]]:
+    return (items[start : start + _SLICE] for start in range(0, len(items), _SLICE))
+
+
+def _count_partitions(ctx: RequestContext, topics: list[CreatableTopic]) -> int:
     default = ctx.services.layers.broker_value("num.partitions")
     return sum(
         len(topic.assignments) or (default if topic.num_partitions < 1 else topic.num_partitions)
-        for topic in request.topics
+        for topic in topics
     )
 
 
-def _refuse_all(names: Iterable[str]) -> CreateTopicsResponse:
+async def _refuse_all(names: list[str]) -> CreateTopicsResponse:
     code = ErrorCode.POLICY_VIOLATION
     text = f"more than {MAX_PARTITIONS_PER_REQUEST} partitions in one request"
-    return CreateTopicsResponse(
-        topics=[CreatableTopicResult(n, error_code=code, error_message=text) for n in names]
-    )
+    response = CreateTopicsResponse()
+    for some in _slices(names):
+        response.topics += [
+            CreatableTopicResult(name, error_code=code, error_message=text) for name in some
+        ]
+        await asyncio.sleep(0)
+    return response
 
 
 def _new_topic(topic: CreatableTopic) -> NewTopic:
@@ -85,17 +105,27 @@ def _new_topic(topic: CreatableTopic) -> NewTopic:
     return NewTopic(topic.name, topic.num_partitions, topic.replication_factor, assignment, configs)
 
 
-def _describe(ctx: RequestContext, result: CreatableTopicResult, created: CreatedTopic) -> None:
-    layers = ctx.services.layers
+def _describe(
+    ctx: RequestContext,
+    result: CreatableTopicResult,
+    created: CreatedTopic,
+    described: _Described,
+) -> None:
+    """Fill in a result; topics with equal settings share one list of them in `described`."""
     result.topic_id = created.topic_id or ZERO_UUID
     result.num_partitions = created.partitions
     result.replication_factor = created.replication_factor
-    result.configs = [
-        CreatableTopicConfigs(
-            entry.key.name, entry.value, entry.read_only, entry.source, entry.key.sensitive
-        )
-        for entry in layers.describe_topic_with(created.configs)
-    ]
+    if ctx.version < _CONFIGS_FROM:
+        return
+    given = frozenset(created.configs.items())
+    if given not in described:
+        described[given] = [
+            CreatableTopicConfigs(
+                entry.key.name, entry.value, entry.read_only, entry.source, entry.key.sensitive
+            )
+            for entry in ctx.services.layers.describe_topic_with(created.configs)
+        ]
+    result.configs = described[given]
 
 
 def _fail(result: CreatableTopicResult, error: BrokerError) -> None:
