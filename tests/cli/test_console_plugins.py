@@ -37,6 +37,11 @@ class Rendered:
 
 class Nothing:
     pass
+
+
+class Broken:
+    def __init__(self):
+        raise RuntimeError("no way")
 """
 
 
@@ -91,6 +96,8 @@ def test_formatters(console):
         (["--formatter", "no_such_module:X"], "cannot import no_such_module"),
         (["--formatter", "console_plugins:Absent"], "has no class or function 'Absent'"),
         (["--formatter", "console_plugins:Nothing"], "must have render(record) or write_to"),
+        (["--formatter", "console_plugins:Broken"], "console_plugins:Broken: RuntimeError: no way"),
+        (["--formatter", "console_plugins:Lines"], "console_plugins:Lines: KeyError: 'end'"),
         (["--formatter", "com.example.Mine"], "Python classes as package.module:Class"),
         (["--value-deserializer", "com.example.Mine"], "Python classes as package.module:Class"),
         (["--property", "deserializer.x=1"], "the formatter has no property 'deserializer.x'"),

@@ -1,10 +1,11 @@
 """The consumer's settings, typed, with what contradicts itself refused at construction."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from barnabas.clients._core.options import ClientOptions
+from barnabas.clients._core.serialization import Deserializer, deserializer
 from barnabas.clients.assignors.port import Assignor
 from barnabas.clients.assignors.registry import resolve_assignors
 from barnabas.clients.group.fetching.plan import FetchLimits
@@ -12,8 +13,6 @@ from barnabas.clients.group.positions.offset_reset import OffsetReset, parse_res
 from barnabas.model.config_keys.consumer import CONSUMER_KEYS
 from barnabas.model.errors import ConfigError
 from barnabas.model.records import IsolationLevel
-
-Deserializer = Callable[[bytes], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +82,8 @@ class ConsumerSettings:
             api_timeout_s=values["default.api.timeout.ms"] / 1000,
             auto_create_topics=values["allow.auto.create.topics"],
             exclude_internal=values["exclude.internal.topics"],
-            key_deserializer=_callable(values, "key.deserializer"),
-            value_deserializer=_callable(values, "value.deserializer"),
+            key_deserializer=deserializer(values, "key.deserializer"),
+            value_deserializer=deserializer(values, "value.deserializer"),
             interceptors=tuple(values["interceptor.classes"]),
         )
 
@@ -133,10 +132,3 @@ def _check(values: Mapping[str, Any], given: set[str]) -> None:
         raise ConfigError("group.remote.assignor needs group.protocol=consumer")
     if values["fetch.max.wait.ms"] >= values["request.timeout.ms"]:
         raise ConfigError("fetch.max.wait.ms must be less than request.timeout.ms")
-
-
-def _callable(values: Mapping[str, Any], name: str) -> Deserializer | None:
-    given = values[name]
-    if given is not None and not callable(given):
-        raise ConfigError(f"{name}={given!r}: must be a callable that takes bytes")
-    return given  # type: ignore[no-any-return]

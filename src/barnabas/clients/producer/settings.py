@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from barnabas.clients._core.options import ClientOptions
+from barnabas.clients._core.serialization import Serializer, serializer
 from barnabas.model.config_keys.producer import PRODUCER_KEYS
 from barnabas.model.errors import ConfigError
 from barnabas.model.records import Codec
 
 MAX_IN_FLIGHT_WITH_IDEMPOTENCE = 5
-Serializer = Callable[[Any], bytes | None]
 Partitioner = Callable[[str, bytes | None, bytes | None, int], int]
 
 
@@ -79,8 +79,8 @@ class ProducerSettings:
             request_timeout_ms=values["request.timeout.ms"],
             codec=codec,
             codec_level=_level(values, codec, config),
-            key_serializer=_callable(values, "key.serializer"),
-            value_serializer=_callable(values, "value.serializer"),
+            key_serializer=serializer(values, "key.serializer"),
+            value_serializer=serializer(values, "value.serializer"),
             partitioner=partitioner if callable(partitioner) else None,
             partitioner_kind=_partitioner_kind(partitioner),
             hash_keys=not values["partitioner.ignore.keys"],
@@ -156,10 +156,3 @@ def _level(values: Mapping[str, Any], codec: Codec, config: Mapping[str, object]
         return None
     name = f"compression.{codec.name.lower()}.level"
     return int(values[name]) if name in PRODUCER_KEYS.given(config) else None
-
-
-def _callable(values: Mapping[str, Any], name: str) -> Serializer | None:
-    given = values[name]
-    if given is not None and not callable(given):
-        raise ConfigError(f"{name}={given!r}: must be a callable that returns bytes")
-    return given  # type: ignore[no-any-return]

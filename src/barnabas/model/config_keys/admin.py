@@ -2,7 +2,7 @@
 
 from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, at_least
 from barnabas.model.config_keys.client import CLIENT_KEYS
-from barnabas.model.config_keys.other_names import CLIENT_ADVICE
+from barnabas.model.config_keys.other_names import ANY_CLIENT_ADVICE
 
 ADMIN_KEYS = ConfigTable(
     [
@@ -22,5 +22,5 @@ ADMIN_KEYS = ConfigTable(
             at_least(0),
         ),
     ],
-    CLIENT_ADVICE,
+    ANY_CLIENT_ADVICE,
 )

@@ -59,10 +59,14 @@ FETCH_KEYS = [
     ConfigKey(
         "exclude.internal.topics", BOOLEAN, True, "Whether patterns leave the system's topics out."
     ),
-    ConfigKey("key.deserializer", CLASS, None, "callable(bytes) -> key.", synonyms=DESERIALIZERS),
     ConfigKey(
-        "value.deserializer", CLASS, None, "callable(bytes) -> value.", synonyms=DESERIALIZERS
+        "key.deserializer",
+        CLASS,
+        None,
+        "string, bytes, int, long, double, uuid, json; or callable(bytes) -> key.",
+        synonyms=DESERIALIZERS,
     ),
+    ConfigKey("value.deserializer", CLASS, None, "The same for values.", synonyms=DESERIALIZERS),
     ConfigKey(
         "interceptor.classes",
         LIST,

@@ -90,6 +90,9 @@ CONSUMER_ADVICE = {
     "consume.callback.max.messages": "use max.poll.records",
 }
 
+ANY_CLIENT_ADVICE = {**PRODUCER_ADVICE, **CONSUMER_ADVICE}
+"""For clients that are configured from a file which other clients share."""
+
 _QUORUM = "metadata is kept in ZooKeeper (zookeeper.connect), or embedded when that is unset"
 _ALL_VERSIONS = "leave it out, all versions of the protocol and record format v2 are served"
 

@@ -107,8 +107,14 @@ DELIVERY_KEYS = [
 ]
 
 PLUGIN_KEYS = [
-    ConfigKey("key.serializer", CLASS, None, "callable(key) -> bytes.", synonyms=SERIALIZERS),
-    ConfigKey("value.serializer", CLASS, None, "callable(value) -> bytes.", synonyms=SERIALIZERS),
+    ConfigKey(
+        "key.serializer",
+        CLASS,
+        None,
+        "string, bytes, int, long, double, uuid, json; or callable(key) -> bytes.",
+        synonyms=SERIALIZERS,
+    ),
+    ConfigKey("value.serializer", CLASS, None, "The same for values.", synonyms=SERIALIZERS),
     ConfigKey(
         "partitioner.class",
         CLASS,

@@ -2,7 +2,7 @@
 
 from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, at_least, one_of
 from barnabas.model.config_keys.client import CLIENT_KEYS
-from barnabas.model.config_keys.other_names import CLIENT_ADVICE
+from barnabas.model.config_keys.other_names import ANY_CLIENT_ADVICE
 
 SIMPLE_KEYS = ConfigTable(
     [
@@ -37,5 +37,5 @@ SIMPLE_KEYS = ConfigTable(
             at_least(0),
         ),
     ],
-    CLIENT_ADVICE,
+    ANY_CLIENT_ADVICE,
 )
