@@ -4,6 +4,7 @@ Definitions are frozen and know nothing of Spark; `Runner` brings them to life.
 """
 
 from barnabas.streams.dsl import Groups, Stream, Table
+from barnabas.streams.errors import LostStateError
 from barnabas.streams.nodes import Topic
 from barnabas.streams.run import Runner, Running
 from barnabas.streams.schema import Schema
@@ -15,6 +16,7 @@ __all__ = [
     "Emit",
     "Function",
     "Groups",
+    "LostStateError",
     "Runner",
     "Running",
     "Schema",

@@ -5,9 +5,9 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from barnabas.model.errors import LocalError
+from barnabas.model.errors import ConfigError, LocalError
 from barnabas.spark.spark_errors import short_reason
 from barnabas.streams.nodes import Node
 from barnabas.streams.schema import Schema
@@ -24,11 +24,26 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 0.2
 
 
-class Runner:
-    """A topology on a cluster. `checkpoint` is where queries keep their place and their state.
+LostStatePolicy = Literal["refuse", "rebuild"]
 
-    `options` are the source's and sink's: clients' settings as {"kafka.security.protocol": ...};
-    "maxOffsetsPerTrigger" and the source's other limits, which go to every read.
+
+class Runner:
+    """Runs a topology on a cluster.
+
+    Args:
+        topology: What to compute.
+        bootstrap_servers: The cluster's addresses.
+        checkpoint: The directory in which the queries keep their positions and their state.
+        spark: The session to run in; by default one that is made with `barnabas.spark.session()`.
+        options: Options of the source and the sink: clients' settings as
+            {"kafka.security.protocol": ...}; "maxOffsetsPerTrigger" and the source's other limits,
+            which apply to every read.
+        lost_state: What happens if a query has no checkpoint, but its output has records already.
+            "refuse" raises LostStateError. "rebuild" deletes the topology's internal topics and
+            the rest of its checkpoints, and computes everything again from the source topics.
+
+    Raises:
+        ConfigError: `lost_state` is neither of the two.
     """
 
     def __init__(
@@ -39,7 +54,11 @@ class Runner:
         checkpoint: str,
         spark: "SparkSession | None" = None,
         options: Mapping[str, str] | None = None,
+        lost_state: LostStatePolicy = "refuse",
     ) -> None:
+        if lost_state not in get_args(LostStatePolicy):
+            raise ConfigError(f"lost_state={lost_state!r}: must be refuse or rebuild")
+        self._lost_state = lost_state
         self.topology = topology
         self._servers = bootstrap_servers
         self._checkpoint = str(checkpoint)
@@ -84,7 +103,7 @@ class Runner:
     def _queries(self) -> "list[StageQuery]":
         from barnabas.streams.engine.assembly import assemble
 
-        return assemble(self.topology, self._spark, self._kafka, self._checkpoint)
+        return assemble(self.topology, self._spark, self._kafka, self._checkpoint, self._lost_state)
 
 
 @dataclass(slots=True)

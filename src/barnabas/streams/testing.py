@@ -14,7 +14,7 @@ from barnabas.admin import Admin
 from barnabas.clients.producer import Producer
 from barnabas.clients.simple import SimpleConsumer
 from barnabas.model.errors import LocalError
-from barnabas.streams.run import Runner
+from barnabas.streams.run import LostStatePolicy, Runner
 from barnabas.streams.topology import Topology
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ class Bench:
         *,
         options: Mapping[str, str] | None = None,
         timeout: float = RUN_SECONDS,
+        lost_state: LostStatePolicy = "refuse",
     ) -> None:
         """Run a topology to the end of its topics; called again it carries on."""
         runner = Runner(
@@ -85,6 +86,7 @@ class Bench:
             checkpoint=str(self.directory / topology.name),
             spark=self.spark,
             options=options,
+            lost_state=lost_state,
         )
         runner.run(timeout)
 

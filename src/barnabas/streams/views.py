@@ -135,6 +135,24 @@ class TableView:
         return self.get(str(key)) is not None
 
 
+def count_rows(path: str, name: str, *, delete: bool = False) -> int:
+    """The number of rows of a view, 0 if there is no such file; `delete` removes them."""
+    if not Path(path).exists():
+        return 0
+    db = sqlite3.connect(path, timeout=WAIT_SECONDS)
+    try:
+        known = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
+        if not db.execute(known, (name,)).fetchone()[0]:
+            return 0
+        found = int(db.execute(f"SELECT count(*) FROM {_quoted(name)}").fetchone()[0])
+        if delete:
+            db.execute(f"DELETE FROM {_quoted(name)}")
+            db.commit()
+    finally:
+        db.close()
+    return found
+
+
 def _quoted(name: str) -> str:
     escaped = name.replace('"', '""')
     return f'"{escaped}"'

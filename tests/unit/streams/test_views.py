@@ -3,7 +3,7 @@
 import pytest
 
 from barnabas.model.errors import LocalError
-from barnabas.streams.views import Change, TableView, ViewFile
+from barnabas.streams.views import Change, TableView, ViewFile, count_rows
 
 
 @pytest.fixture
@@ -43,3 +43,13 @@ def test_a_micro_batch_that_fails_leaves_nothing(path):
 def test_no_view_yet(path):
     with pytest.raises(LocalError, match="has its query run yet"):
         TableView(path)
+
+
+def test_rows_are_counted_and_deleted(tmp_path):
+    path = str(tmp_path / "view.db")
+    assert count_rows(path, "view") == 0
+    with ViewFile(path, "view") as view:
+        view.apply("q", 0, [Change("a", "{}", 1), Change("b", "{}", 1)])
+    assert count_rows(path, "other") == 0
+    assert count_rows(path, "view", delete=True) == 2
+    assert count_rows(path, "view") == 0

@@ -10,10 +10,11 @@ from barnabas.admin import Admin, NewTopic
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ConfigError
 from barnabas.spark import register, session
-from barnabas.spark.client_settings import admin_settings, producer_settings
+from barnabas.spark.client_settings import producer_settings
 from barnabas.streams.engine.folding import columns_of, last_changes
 from barnabas.streams.engine.grouping import grouped
 from barnabas.streams.engine.joining import chosen, joined_streams
+from barnabas.streams.engine.lost_state import LostState
 from barnabas.streams.engine.lowering import lower
 from barnabas.streams.engine.maintained import results
 from barnabas.streams.engine.row_errors import ErrorHandling
@@ -53,16 +54,30 @@ COPIED_SETTINGS = (
 
 
 def assemble(
-    topology: Topology, spark: SparkSession | None, kafka: Mapping[str, str], checkpoint: str
+    topology: Topology,
+    spark: SparkSession | None,
+    kafka: Mapping[str, str],
+    checkpoint: str,
+    lost_state: str = "refuse",
 ) -> list[StageQuery]:
-    """The queries of a topology in their order; the topics they write exist afterwards."""
+    """The queries of a topology in their order; the topics they write exist afterwards.
+
+    LostStateError if a query's checkpoint is gone, unless `lost_state` is "rebuild".
+    """
     own = own_session(spark, topology.functions)
     made = plan(topology)
     topics = known_topics(made, topology, own)
-    create_topics(topology, made, topics, kafka)
     handling = ErrorHandling(topology, producer_settings(kafka))
     setting = Setting(own, kafka, checkpoint, topics, handling)
-    return [StageQuery(stage, setting, f"{topology.name}-{stage.name}") for stage in made.stages]
+    queries = [StageQuery(stage, setting, f"{topology.name}-{stage.name}") for stage in made.stages]
+    with Admin(setting.clients) as admin:
+        lost = LostState(made, queries, admin)
+        if lost_state == "rebuild":
+            lost.rebuild()
+        else:
+            lost.refuse()
+        create_topics(topology, made, topics, admin)
+    return queries
 
 
 def own_session(spark: SparkSession | None, functions: tuple[Function, ...] = ()) -> SparkSession:
@@ -184,22 +199,21 @@ def _static_join(node: Join, frames: dict[Node, DataFrame]) -> DataFrame:
 
 
 def create_topics(
-    topology: Topology, made: Plan, topics: Mapping[Node, Topic], kafka: Mapping[str, str]
+    topology: Topology, made: Plan, topics: Mapping[Node, Topic], admin: Admin
 ) -> None:
     """Create those that are written and not there: compacted for tables, with as many partitions
     as the largest topic that is read."""
     wanted = _written(topology, made)
-    with Admin(admin_settings(producer_settings(kafka))) as admin:
-        there = {listing.name: listing for listing in admin.list_topics()}
-        missing = [name for name in wanted if name not in there]
-        if not missing:
-            return
-        read = [topic.name for topic in topics.values() if topic.name in there]
-        described = admin.describe_topics(read).ok.values() if read else ()
-        most = max((len(found.partitions) for found in described), default=1)
-        new = [_new_topic(name, *wanted[name], most) for name in missing]
-        for name, error in admin.create_topics(new).errors.items():
-            _check_created(name, error)
+    there = {listing.name: listing for listing in admin.list_topics()}
+    missing = [name for name in wanted if name not in there]
+    if not missing:
+        return
+    read = [topic.name for topic in topics.values() if topic.name in there]
+    described = admin.describe_topics(read).ok.values() if read else ()
+    most = max((len(found.partitions) for found in described), default=1)
+    new = [_new_topic(name, *wanted[name], most) for name in missing]
+    for name, error in admin.create_topics(new).errors.items():
+        _check_created(name, error)
 
 
 def _written(topology: Topology, made: Plan) -> dict[str, tuple[Topic, bool]]:

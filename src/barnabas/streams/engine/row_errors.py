@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from barnabas.model.errors import LocalError
 from barnabas.spark.formats.dead_letters import DeadLetter
 from barnabas.spark.source.dead_letter_box import DeadLetterBox
+from barnabas.streams.errors import RowFunctionError
 from barnabas.streams.nodes import ErrorPolicy, Node, Source, Through
 from barnabas.streams.schema import RESERVED
 from barnabas.streams.stages import roots_of
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _log = logging.getLogger("barnabas.streams")
-
-
-class RowFunctionError(LocalError):
-    """A Python function of a topology has raised an exception for a row."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StructType
 
+from barnabas.streams.errors import LostStateError
+
 MANIFESTS = "manifests"
 MAX_DELTAS = 8
 SMALL_ROWS = 100_000
@@ -117,6 +119,12 @@ class Store:
 
     def begin(self, batch_id: int) -> "Step":
         earlier = [number for number in self._manifests() if number < batch_id]
+        if not earlier and batch_id > 0:
+            raise LostStateError(
+                f"the checkpoint is at micro-batch {batch_id}, but {self._folder.at(MANIFESTS)} "
+                "has no state of an earlier one: restore the directory from a copy, or delete the "
+                "query's checkpoint too and run with lost_state='rebuild'"
+            )
         if not earlier:
             return Step(self, batch_id, Version())
         text = self._folder.read(f"{MANIFESTS}/{max(earlier)}.json")

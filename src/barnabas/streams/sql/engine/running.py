@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from barnabas.model.errors import LocalError
+from barnabas.streams.errors import LostStateError
 from barnabas.streams.sql.catalog.catalog import QueryDefinition
 from barnabas.streams.sql.catalog.statement_log import StatementLog
 from barnabas.streams.sql.engine.places import QueryPlace, StateDirectory
@@ -45,8 +46,12 @@ class RunningQuery:
         return self.failure or (None if exception is None else failure_text(exception))
 
     def start(self) -> None:
-        if self.running is None:
+        if self.running is not None:
+            return
+        try:
             self.running = self.runner.start()
+        except LostStateError as error:  # the others can run
+            self.failure = f"{error}. In SQL: DROP and CREATE the query's table or stream again"
 
     def run_available(self, timeout: float | None) -> None:
         """Process what is there now."""
@@ -99,12 +104,14 @@ class Queries:
             if self.elsewhere(definition) is not None:
                 return None
             place = self._directory.place(definition.query_id)
+            is_new = self._log.catalog.home(definition.statement_id) is None
             if not place.lock():
                 return None
             if not self._is_home(definition):
                 place.remove()
                 return None
-            query = RunningQuery(definition, place, self._runner(definition, place, sink))
+            runner = self._runner(definition, place, sink, is_new=is_new)
+            query = RunningQuery(definition, place, runner)
             self._here[definition.query_id] = query
             return query
 
@@ -121,7 +128,10 @@ class Queries:
         found = self._log.claim(definition.statement_id, own)
         return found is not None and found.directory == own.directory
 
-    def _runner(self, definition: QueryDefinition, place: QueryPlace, sink: Any) -> Any:
+    def _runner(
+        self, definition: QueryDefinition, place: QueryPlace, sink: Any, *, is_new: bool
+    ) -> Any:
+        """A new query may write to a topic that has records; a later run needs its checkpoint."""
         from barnabas.streams.run import Runner
 
         options = dict(self._kafka)
@@ -132,6 +142,7 @@ class Queries:
             checkpoint=place.checkpoint,
             spark=self._house.session,
             options=options,
+            lost_state="rebuild" if is_new else "refuse",
         )
 
     def here(self, query_id: str) -> RunningQuery | None:
