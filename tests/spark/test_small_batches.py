@@ -26,7 +26,7 @@ from barnabas.clients.simple import SimpleConsumer
 from barnabas.spark.source import small_batches
 from barnabas.spark.source.columns import source_schema
 from barnabas.spark.source.options import SourceOptions
-from barnabas.spark.source.stream_reader import StreamReader
+from barnabas.spark.source.stream_reader import stream_reader
 
 pytestmark = pytest.mark.integration
 SCHEMA = source_schema(include_headers=False)
@@ -36,10 +36,15 @@ class Engine:
     """The JVM's questions to the process of one query."""
 
     def __init__(self, servers, topic, **options):
-        given = {"startingOffsets": "earliest", "commitOffsets": "false", **options}
+        given = {
+            "startingOffsets": "earliest",
+            "commitOffsets": "false",
+            "smallBatchesOnDriver": "true",
+            **options,
+        }
         texts = {"kafka.bootstrap.servers": servers, "subscribe": topic, **given}
         self._topic = topic
-        self.reader = StreamReader(SourceOptions.parse(texts, streaming=True), SCHEMA)
+        self.reader = stream_reader(SourceOptions.parse(texts, streaming=True), SCHEMA)
 
     def __enter__(self):
         return self

@@ -64,9 +64,11 @@ class BarnabasDataSource(DataSource):
         return kind(options, schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        from barnabas.spark.source.stream_reader import StreamReader
+        from barnabas.spark.source.stream_reader import stream_reader
 
-        return StreamReader(SourceOptions.parse(self._source_texts(schema), streaming=True), schema)
+        return stream_reader(
+            SourceOptions.parse(self._source_texts(schema), streaming=True), schema
+        )
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         from barnabas.spark.sink.options import SinkOptions

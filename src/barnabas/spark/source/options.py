@@ -123,7 +123,7 @@ class SourceOptions:
             max_records_per_partition=texts.maybe_number("maxRecordsPerPartition", 1),
             include_headers=texts.flag("includeHeaders", False),
             push_filters=texts.flag("pushFilters", False),
-            read_on_driver=texts.flag("smallBatchesOnDriver", True),
+            read_on_driver=texts.flag("smallBatchesOnDriver", False),
             poll_timeout_ms=texts.number("kafkaConsumer.pollTimeoutMs", DEFAULT_POLL_TIMEOUT_MS, 1),
             offset_retries=texts.number("fetchOffset.numRetries", 3),
             offset_retry_ms=texts.number("fetchOffset.retryIntervalMs", 10),

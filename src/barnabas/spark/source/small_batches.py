@@ -1,4 +1,6 @@
-"""Small micro-batches, read by the driver and handed to Spark with their plan.
+"""Experimental: small micro-batches, read by the driver and handed to Spark with their plan.
+
+The option `smallBatchesOnDriver=true` turns this on. It depends on a private class of PySpark.
 
 A Python process beside the task costs a micro-batch of a few records more than reading them does.
 Spark's engine takes the records of a micro-batch from the driver, keeps them as a block, and lets

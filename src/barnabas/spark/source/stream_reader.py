@@ -57,11 +57,6 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._planning: Planning | None = None
         self._small = SmallBatches(options, schema, decoded=bool(decoders))
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type[Any]:
-        """Another one while the driver has records to hand over, see `small_batches`."""
-        return self._small.shown_class or StreamReader
-
     def initialOffset(self) -> OffsetJson:
         return render(self._plan().initial())
 
@@ -129,6 +124,24 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             mirror = None if options.group is None else GroupMirror(options.client, options.group)
             self._planning = Planning(options, SourceCluster(options), mirror)
         return self._planning
+
+
+class DriverReadStreamReader(StreamReader):
+    """Experimental: the driver reads small micro-batches, see `small_batches`.
+
+    Spark takes records from the driver only from readers of a private class of PySpark. This reader
+    shows that class while it has records to hand over.
+    """
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type[Any]:
+        return self._small.shown_class or DriverReadStreamReader
+
+
+def stream_reader(options: SourceOptions, schema: StructType) -> StreamReader:
+    """The reader of a query; which one, the option `smallBatchesOnDriver` says."""
+    kind = DriverReadStreamReader if options.read_on_driver else StreamReader
+    return kind(options, schema)
 
 
 class Planning:

@@ -79,7 +79,7 @@ def test_defaults():
     assert not stream.include_headers
     assert not stream.read_committed
     assert not stream.latest_when_no_match
-    assert stream.read_on_driver
+    assert not stream.read_on_driver
     assert (stream.max_offsets_per_trigger, stream.min_offsets_per_trigger) == (None, None)
     assert stream.max_trigger_delay_ms == 15 * 60 * 1000
     assert (stream.min_partitions, stream.max_records_per_partition) == (None, None)
