@@ -7,7 +7,7 @@ from barnabas.spark.formats.avro_values import avro_row
 from barnabas.streams.nodes import Select
 from barnabas.streams.sql.catalog.properties import declared
 from barnabas.streams.sql.catalog.relations import relation_of
-from barnabas.streams.sql.engine.values import records
+from barnabas.streams.sql.engine.insert import records
 from barnabas.streams.sql.language.errors import SqlError, UnsupportedError
 from barnabas.streams.sql.language.parser import parse_statement
 from barnabas.streams.sql.translation.records import source

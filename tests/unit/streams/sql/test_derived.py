@@ -4,7 +4,7 @@ from support.sql_relations import plan_of, relations
 from barnabas.streams.nodes import Rekey
 from barnabas.streams.schema import Schema
 from barnabas.streams.sql.catalog.relations import Format
-from barnabas.streams.sql.engine.derived import check_insert, derived
+from barnabas.streams.sql.engine.planning import check_insert, derived
 from barnabas.streams.sql.language.errors import SqlError
 from barnabas.streams.sql.language.parser import parse_statement
 from barnabas.streams.sql.language.statements import KeyRole

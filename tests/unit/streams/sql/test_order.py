@@ -1,4 +1,4 @@
-from barnabas.streams.sql.engine.order import Flow, feeding_order
+from barnabas.streams.sql.engine.queries import Flow, feeding_order
 
 
 def flow(query_id, reads, writes):

@@ -1,4 +1,4 @@
-from barnabas.streams.sql.engine.places import QueryPlace, StateDirectory
+from barnabas.streams.sql.engine.queries import QueryDirectory, StateDirectory
 
 
 def test_a_state_directory_keeps_its_id(tmp_path):
@@ -20,7 +20,7 @@ def test_the_id_goes_with_the_directory(tmp_path):
 
 
 def test_one_has_the_lock(tmp_path):
-    one, two = QueryPlace(tmp_path, "q"), QueryPlace(tmp_path, "q")
+    one, two = QueryDirectory(tmp_path, "q"), QueryDirectory(tmp_path, "q")
     assert not one.is_taken()
     assert one.lock()
     assert two.is_taken()
@@ -33,7 +33,7 @@ def test_one_has_the_lock(tmp_path):
 
 
 def test_asking_takes_nothing(tmp_path):
-    one, two = QueryPlace(tmp_path, "q"), QueryPlace(tmp_path, "q")
+    one, two = QueryDirectory(tmp_path, "q"), QueryDirectory(tmp_path, "q")
     assert one.lock()
     one.unlock()
     assert not two.is_taken()

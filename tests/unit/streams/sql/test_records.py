@@ -3,7 +3,7 @@ from support.sql_relations import relations
 
 from barnabas.streams.nodes import Select, Source, Where
 from barnabas.streams.sql.catalog.properties import declared
-from barnabas.streams.sql.engine.values import records
+from barnabas.streams.sql.engine.insert import records
 from barnabas.streams.sql.language.errors import SqlError
 from barnabas.streams.sql.language.parser import parse_statement
 from barnabas.streams.sql.translation.keys import KeyCodec

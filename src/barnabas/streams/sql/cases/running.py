@@ -17,7 +17,7 @@ from barnabas.streams.sql.cases.case_files import PYTHON, Case, InputRecord, dec
 from barnabas.streams.sql.cases.comparing import Line, difference, newest, rows_difference
 from barnabas.streams.sql.engine.engine import Engine
 from barnabas.streams.sql.engine.results import Streamed, Table
-from barnabas.streams.sql.engine.session_properties import OFFSET_RESET
+from barnabas.streams.sql.engine.session import OFFSET_RESET
 from barnabas.streams.sql.language.parser import parse_statements
 from barnabas.streams.sql.language.statements import RelationKind, Select
 from barnabas.streams.visibility import wait_until_visible
@@ -189,11 +189,11 @@ def _records(topic: str, servers: str) -> list[Line]:
 @contextmanager
 def one_session() -> Iterator["SparkSession"]:
     """A Spark session for many cases."""
-    from barnabas.streams.sql.engine.spark_session import SparkHouse
+    from barnabas.streams.sql.engine.session import LazySparkSession
 
     place = Path(tempfile.mkdtemp(prefix="barnabas-cases-"))
-    house = SparkHouse(log_file=place / "spark.log", short_life=True)
+    lazy_session = LazySparkSession(log_file=place / "spark.log", short_life=True)
     try:
-        yield house.session
+        yield lazy_session.session
     finally:
-        house.close()
+        lazy_session.close()

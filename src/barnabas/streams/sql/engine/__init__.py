@@ -1,1 +1,1 @@
-"""Does what statements ask for: the catalog's changes, queries on Spark, reading and writing."""
+"""Executes statements: changes of the catalog, queries on Spark, reading and writing."""

@@ -1,8 +1,8 @@
-"""The engine: one statement in, one answer out.
+"""The SQL engine: executes one statement at a time and returns its result.
 
-It holds the catalog, a Spark session once something needs one, and the queries that run in this
-process. Before every statement it reads what other shells have defined meanwhile. What statements
-do is in the modules beside this one.
+It has the catalog, a Spark session that is created when a statement needs one, and the queries that
+run in this process. Before every statement it reads the statements of other processes. The
+statements themselves are in the modules beside this one.
 """
 
 from collections.abc import Mapping
@@ -14,20 +14,19 @@ from typing import TYPE_CHECKING, Any, Self
 from barnabas.admin import Admin
 from barnabas.streams.sql.catalog.catalog import Catalog
 from barnabas.streams.sql.catalog.statement_log import TOPIC, StatementLog
-from barnabas.streams.sql.engine.bounded import run_bounded
-from barnabas.streams.sql.engine.defining import Defining
-from barnabas.streams.sql.engine.ending import Ending
-from barnabas.streams.sql.engine.fleet import Fleet
-from barnabas.streams.sql.engine.inserting import Inserting
-from barnabas.streams.sql.engine.looking import Looking
-from barnabas.streams.sql.engine.places import default_state_dir
+from barnabas.streams.sql.engine.insert import InsertStatements
 from barnabas.streams.sql.engine.planning import Planning
-from barnabas.streams.sql.engine.push import PushQuery
+from barnabas.streams.sql.engine.queries import (
+    Queries,
+    QuerySupervisor,
+    RunningQuery,
+    default_state_dir,
+)
 from barnabas.streams.sql.engine.results import Result, Table
-from barnabas.streams.sql.engine.running import Queries, RunningQuery
-from barnabas.streams.sql.engine.session_properties import default_properties, set_property
-from barnabas.streams.sql.engine.spark_session import SparkHouse
-from barnabas.streams.sql.engine.topics import Topics
+from barnabas.streams.sql.engine.select import PushQuery, run_bounded
+from barnabas.streams.sql.engine.session import LazySparkSession, default_properties, set_property
+from barnabas.streams.sql.engine.show import ShowStatements
+from barnabas.streams.sql.engine.statements import CreateStatements, DropStatements, Topics
 from barnabas.streams.sql.language.parser import parse_statements
 from barnabas.streams.sql.language.statements import (
     Create,
@@ -69,15 +68,19 @@ class Engine:
         self._log = StatementLog(settings, self._admin, topic)
         self._kafka = {f"kafka.{name}": str(value) for name, value in settings.items()}
         place = Path(state_dir or default_state_dir(self._cluster_id()))
-        self._house = SparkHouse(spark, log_file=place / "spark.log", short_life=short_life)
-        self._planning = Planning(self._log, self._house)
-        self._queries = Queries(place, self._log, self._house, self._kafka)
-        self._fleet = Fleet(self._log, self._planning, self._queries, run_new=run_queries)
+        self._lazy_session = LazySparkSession(
+            spark, log_file=place / "spark.log", short_life=short_life
+        )
+        self._planning = Planning(self._log, self._lazy_session)
+        self._queries = Queries(place, self._log, self._lazy_session, self._kafka)
+        self._supervisor = QuerySupervisor(
+            self._log, self._planning, self._queries, run_new=run_queries
+        )
         topics = Topics(self._admin)
-        self._defining = Defining(self._log, topics, self._planning, self._fleet)
-        self._ending = Ending(self._log, self._queries, topics)
-        self._inserting = Inserting(settings)
-        self._looking = Looking(
+        self._create = CreateStatements(self._log, topics, self._planning, self._supervisor)
+        self._drop = DropStatements(self._log, self._queries, topics)
+        self._insert = InsertStatements(settings)
+        self._show = ShowStatements(
             self._log.catalog,
             self._queries,
             self._admin,
@@ -91,44 +94,44 @@ class Engine:
     # --- statements ---
 
     def run(self, text: str) -> list[Result]:
-        """Do all statements of a text; SqlError at the first that fails."""
+        """Execute all statements of a text; SqlError at the first that fails."""
         return [self.execute(statement) for statement in parse_statements(text)]
 
     def execute(self, statement: Statement) -> Result:
-        """Do one statement."""
+        """Execute one statement."""
         self.refresh()
         match statement:
             case Create():
-                return self._defining.create(statement)
+                return self._create.create(statement)
             case CreateAs():
-                return self._defining.create_as(statement, self.properties)
+                return self._create.create_as(statement, self.properties)
             case InsertSelect():
-                return self._defining.insert_select(statement, self.properties)
+                return self._create.insert_select(statement, self.properties)
             case InsertValues(target=target):
-                return self._inserting.insert(statement, self.catalog.relation(target))
+                return self._insert.insert(statement, self.catalog.relation(target))
             case Select(query=query):
                 return self._select(query)
             case Drop():
-                return self._ending.drop(statement)
+                return self._drop.drop(statement)
             case Terminate(query_id=query_id):
-                return self._ending.terminate(query_id)
+                return self._drop.terminate(query_id)
             case SetProperty():
                 return set_property(statement, self.properties)
             case _:
-                return self._looking.look(statement, self.properties)
+                return self._show.run(statement, self.properties)
 
     def _select(self, query: Query) -> Result:
         if query.emit is None:
             by_name = self._planning.relations(self.properties).by_name
-            return run_bounded(query, by_name, self._house, self._kafka)
+            return run_bounded(query, by_name, self._lazy_session, self._kafka)
         plan = self._planning.pushed(query, self.properties)
         self._planning.schema(query, plan)
-        return PushQuery(plan, self._house, self._kafka, to_end=False).result()
+        return PushQuery(plan, self._lazy_session, self._kafka, to_end=False).result()
 
     def push_to_end(self, query: Query, timeout: float | None = None) -> Table:
-        """What a push query gives for all that is there now; for tests."""
+        """The result of a push query over the records that exist now; for tests."""
         plan = self._planning.pushed(query, self.properties)
-        pushed = PushQuery(plan, self._house, self._kafka, to_end=True, timeout=timeout)
+        pushed = PushQuery(plan, self._lazy_session, self._kafka, to_end=True, timeout=timeout)
         result = pushed.result()
         return Table(result.columns, list(result.rows))
 
@@ -137,8 +140,8 @@ class Engine:
         return self._log.catalog
 
     def refresh(self) -> None:
-        """Read what others have defined, and stop what they have terminated."""
-        self._fleet.refresh()
+        """Read the statements of other processes, and stop queries that they have terminated."""
+        self._supervisor.refresh()
 
     def topic_names(self) -> list[str]:
         return sorted(listing.name for listing in self._admin.list_topics())
@@ -146,37 +149,37 @@ class Engine:
     # --- queries ---
 
     def resume(self) -> list[RunningQuery]:
-        """Take every query of the catalog that no other process has."""
-        return self._fleet.resume()
+        """Take every query of the catalog that no other process runs."""
+        return self._supervisor.resume()
 
     def start_queries(self) -> int:
-        """Resume and keep on; returns how many run here."""
-        return self._fleet.start()
+        """Resume and start the queries; returns how many run here."""
+        return self._supervisor.start()
 
     def run_available(self, timeout: float | None = None) -> None:
-        """Let every query process what is there now, those that feed others first; SqlError when
+        """Let every query process the records that exist now, feeding queries first; SqlError if
         one is not done after `timeout` seconds."""
-        self._fleet.run_available(timeout)
+        self._supervisor.run_available(timeout)
 
     def run_defined(self, timeout: float | None = None) -> None:
         """`run_available`, if this engine has defined a query."""
-        if self._defining.has_defined_queries:
+        if self._create.has_defined_queries:
             self.run_available(timeout)
 
     def failures(self) -> dict[str, str]:
-        """Queries of this process that have failed, or could not begin, with the reason."""
-        return self._fleet.failures()
+        """Queries of this process that have failed or could not start, with the reason."""
+        return self._supervisor.failures()
 
     def elsewhere(self) -> dict[str, str]:
         """Queries that only another state directory can run, with its host and path."""
-        return self._fleet.elsewhere()
+        return self._supervisor.elsewhere()
 
     # --- life ---
 
     def close(self) -> None:
-        """Stop the queries of this process; others, or a later one, go on with them."""
+        """Stop the queries of this process; another process, or a later one, can continue them."""
         with ExitStack() as ends:
-            for part in (self._admin, self._log, self._inserting, self._house):
+            for part in (self._admin, self._log, self._insert, self._lazy_session):
                 ends.callback(part.close)
             self._queries.stop_all()
 

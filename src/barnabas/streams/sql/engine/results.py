@@ -1,4 +1,4 @@
-"""What a statement answers with: a message, a table, or rows that keep coming."""
+"""Results of statements: a message, a table, or a stream of rows."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Something was done; or a text, such as a plan."""
+    """A confirmation, or a text such as a plan."""
 
     text: str
     query_id: str | None = None
@@ -17,7 +17,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows that are all there; `columns` are shown in a table, JSON shows every key."""
+    """A complete set of rows; `columns` are shown in a table, JSON shows every key."""
 
     columns: Sequence[str]
     rows: Sequence[Row]
@@ -25,7 +25,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """Rows as they come, until `close`, or the limit that the statement has."""
+    """Rows as they arrive, until `close` or the statement's limit."""
 
     columns: Sequence[str]
     rows: Iterator[Row]

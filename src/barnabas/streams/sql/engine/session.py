@@ -1,0 +1,183 @@
+"""The Spark session of SQL, Spark's errors in SQL's terms, and the properties that SET changes."""
+
+import logging
+import re
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from barnabas.streams.sql.catalog.relations import close_name
+from barnabas.streams.sql.engine.results import Message, Result
+from barnabas.streams.sql.language.errors import SqlError
+from barnabas.streams.sql.language.statements import Query, SetProperty
+from barnabas.streams.sql.translation.functions import suggestion
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_SETTINGS = {
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+}
+
+
+class LazySparkSession:
+    """A Spark session that is created when a statement first needs it. Thread-safe.
+
+    It is a session of its own on the shared Spark context: its views and settings are not visible
+    elsewhere. Text that is not a number casts to null and a division by zero is null, as in ksqlDB,
+    so that one bad record does not end a query. Times are UTC.
+    """
+
+    def __init__(
+        self,
+        spark: "SparkSession | None" = None,
+        master: str | None = None,
+        log_file: Path | None = None,
+        short_life: bool = False,
+    ) -> None:
+        self._given = spark
+        self._master = master
+        self._log_file = log_file
+        self._config = {**_QUIET, **(_SHORT_LIFE if short_life else {})}
+        self._session: SparkSession | None = None
+        self._ours = False
+        self._lock = threading.Lock()
+
+    @property
+    def started(self) -> bool:
+        return self._session is not None
+
+    @property
+    def session(self) -> "SparkSession":
+        with self._lock:
+            if self._session is None:
+                self._session = self._make()
+            return self._session
+
+    def _make(self) -> "SparkSession":
+        from pyspark.sql import SparkSession
+
+        from barnabas.spark import register, session
+        from barnabas.spark.jvm_log import stderr_into
+
+        given = self._given or SparkSession.getActiveSession()
+        if given is None:
+            self._ours = True
+            with stderr_into(self._log_file), _own_interrupts():
+                given = session(self._master, app_name="barnabas-sql", config=self._config)
+            given.sparkContext.setLogLevel("ERROR")
+        # Errors are raised to the caller; PySpark would also log each of them as a page of JSON.
+        for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        made = given.newSession()
+        for name, value in _SETTINGS.items():
+            made.conf.set(name, value)
+        register(made)
+        return made
+
+    def close(self) -> None:
+        """Stop Spark, if this object has started it."""
+        with self._lock:
+            if self._session is not None and self._ours:
+                self._session.stop()
+            self._session = None
+
+
+_SHORT_LIFE = {
+    "spark.driver.extraJavaOptions": (
+        "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+    )
+}
+"""For scripts: the JVM's second compiler does not pay off in a short run. Without it the default
+code cache is full after about a minute, so it is set larger."""
+_QUIET = {"spark.ui.enabled": "false", "spark.log.level": "ERROR"}
+
+
+@contextmanager
+def _own_interrupts() -> Iterator[None]:
+    """Restore the SIGINT handler: PySpark's own would cancel the jobs of every query."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
+@contextmanager
+def spark_errors(query: Query) -> Iterator[None]:
+    """Converts Spark's exceptions to SqlError, with a position in the query."""
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except PySparkException as error:
+        reason = readable(str(error))
+        raise SqlError(reason, query.text, _position(reason, query)) from error
+
+
+def failure_text(error: BaseException) -> str:
+    """Why a streaming query failed, in one line: the innermost error, without plan and stack."""
+    text = str(error)
+    causes = re.findall(r"^(?:[\w.]+\.)?(\w+(?:Error|Exception)): (.+)$", text, re.MULTILINE)
+    if causes:
+        name, reason = causes[-1]
+        return f"{name}: {readable(reason)}"
+    return readable(text)
+
+
+def _position(reason: str, query: Query) -> int:
+    """The position of the unknown name in a query, or else the query's beginning."""
+    function = re.match(r"no function '(\w+)'", reason)
+    column = re.match(r"no column '(?:\w+\.)*(\w+)'", reason)
+    pattern = r"(?!)"
+    if function:
+        pattern = rf"\b{function[1]}\s*\("
+    elif column:
+        pattern = rf"\b{column[1]}\b"
+    found = re.compile(pattern, re.IGNORECASE).search(query.text, query.position)
+    return found.start() if found else query.position
+
+
+def readable(message: str) -> str:
+    """The first line of Spark's message, without the error class and the advice on the plan."""
+    text = message.strip().split("\n")[0]
+    text = re.sub(r"^\[[A-Z_.0-9]+\]\s*", "", text)
+    text = re.sub(r"\s*SQLSTATE: \w+;?.*$", "", text)
+    text = re.sub(r"^Query \[.*?\] terminated with exception: ", "", text)
+    unknown = re.match(r"Cannot resolve routine `([^`]+)`", text)
+    if unknown:
+        return f"no function {unknown[1]!r}{suggestion(unknown[1])}"
+    column = re.match(r"A column, .* with name (\S+) cannot be resolved\.(?:.*\[(.*)\])?", text)
+    if column:
+        known = f"; there are {column[2].replace('`', '')}" if column[2] else ""
+        return f"no column {column[1].replace('`', '')!r}{known}"
+    return text.removesuffix(".")
+
+
+OFFSET_RESET, DEFAULT_RESET = "auto.offset.reset", "latest"
+PROPERTIES = {OFFSET_RESET: ("earliest", "latest")}
+
+
+def default_properties() -> dict[str, str]:
+    return {OFFSET_RESET: DEFAULT_RESET}
+
+
+def set_property(statement: SetProperty, properties: dict[str, str]) -> Result:
+    """Change one of `properties`; without a value it gets its default."""
+    name, value = statement.name, statement.value or DEFAULT_RESET
+    if name not in PROPERTIES:
+        raise SqlError(f"no property {name!r}{close_name(name, PROPERTIES)}")
+    if value not in PROPERTIES[name]:
+        raise SqlError(f"{name} is one of {', '.join(PROPERTIES[name])}")
+    properties[name] = value
+    return Message(f"{name} is {value}")
