@@ -7,6 +7,7 @@ setting must not pass for a setting.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from barnabas.model.config import ConfigTable
 from barnabas.model.config_keys.admin import ADMIN_KEYS
@@ -20,6 +21,7 @@ KAFKA_PREFIX = "kafka."
 FETCH_BYTES = 16 * 1024 * 1024
 """Sixteen times a consumer's: the fixed cost of a fetch hardly shows beside that of its rows."""
 SERVERS = "bootstrap.servers"
+ISOLATION = "isolation.level"
 
 _REFUSED_IN_SOURCE = {
     "auto.offset.reset": "use startingOffsets",
@@ -35,6 +37,55 @@ _REFUSED_IN_SINK = {
     "enable.idempotence": "the sink is always idempotent",
     "interceptor.classes": "interceptors are not supported",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSettings:
+    """How queries reach a cluster: the one place that adds the prefix `kafka.` to settings.
+
+    Args:
+        client: Client settings by Kafka's names, `bootstrap.servers` among them.
+        read_options: Options of the source for every read, such as `maxOffsetsPerTrigger`.
+
+    Example:
+        >>> options = {"kafka.client.id": "a", "minPartitions": "2"}
+        >>> cluster = ClusterSettings.of("localhost:9092", options)
+        >>> cluster.client["client.id"], cluster.read_options
+        ('a', {'minPartitions': '2'})
+    """
+
+    client: Mapping[str, str]
+    read_options: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, servers: str, options: Mapping[str, str] | None = None) -> "ClusterSettings":
+        """From options as users write them for the source: `kafka.*` and others."""
+        given = options or {}
+        client = _client_part(given)
+        rest = {name: t for name, t in given.items() if not name.lower().startswith(KAFKA_PREFIX)}
+        return cls({SERVERS: servers, **client}, rest)
+
+    def options(self) -> dict[str, str]:
+        """The client settings as options of the source or the sink."""
+        return {KAFKA_PREFIX + name: str(text) for name, text in self.client.items()}
+
+    def source_options(self) -> dict[str, str]:
+        """Options for a read of committed records, unless the settings have another isolation."""
+        return {KAFKA_PREFIX + ISOLATION: "read_committed", **self.options(), **self.read_options}
+
+    def sink_options(self) -> dict[str, str]:
+        """Options for a write; a producer has no isolation level."""
+        options = self.options()
+        options.pop(KAFKA_PREFIX + ISOLATION, None)
+        return options
+
+    def producer(self) -> dict[str, str]:
+        """Checked settings for a producer; ConfigError names what is wrong."""
+        return producer_settings(self.sink_options())
+
+    def admin(self) -> dict[str, str]:
+        """Settings for an Admin."""
+        return admin_settings(self.producer())
 
 
 def consumer_settings(options: Mapping[str, str]) -> tuple[dict[str, str], int]:
@@ -72,14 +123,19 @@ def connection_settings(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def _kafka_options(options: Mapping[str, str], refused: Mapping[str, str]) -> dict[str, str]:
-    given = {
-        name.lower().removeprefix(KAFKA_PREFIX): text
-        for name, text in options.items()
-        if name.lower().startswith(KAFKA_PREFIX)
-    }
+    given = _client_part(options)
     for name in given:
         if name in refused:
             raise ConfigError(f"option {KAFKA_PREFIX + name!r} is refused: {refused[name]}")
     if SERVERS not in given:
         raise ConfigError(f"option {KAFKA_PREFIX + SERVERS!r} is needed")
     return given
+
+
+def _client_part(options: Mapping[str, str]) -> dict[str, str]:
+    """The client settings among options, without the prefix."""
+    return {
+        name.lower().removeprefix(KAFKA_PREFIX): text
+        for name, text in options.items()
+        if name.lower().startswith(KAFKA_PREFIX)
+    }

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from barnabas.model.errors import ConfigError, LocalError
+from barnabas.spark.client_settings import ClusterSettings
 from barnabas.spark.spark_errors import short_reason
 from barnabas.streams.nodes import Node
 from barnabas.streams.schema import Schema
@@ -32,7 +33,7 @@ class Runner:
 
     Args:
         topology: What to compute.
-        bootstrap_servers: The cluster's addresses.
+        bootstrap_servers: The cluster's addresses; or a `ClusterSettings`, instead of `options`.
         checkpoint: The directory in which the queries keep their positions and their state.
         spark: The session to run in; by default one that is made with `barnabas.spark.session()`.
         options: Options of the source and the sink: clients' settings as
@@ -50,7 +51,7 @@ class Runner:
         self,
         topology: Topology,
         *,
-        bootstrap_servers: str,
+        bootstrap_servers: str | ClusterSettings,
         checkpoint: str,
         spark: "SparkSession | None" = None,
         options: Mapping[str, str] | None = None,
@@ -60,10 +61,9 @@ class Runner:
             raise ConfigError(f"lost_state={lost_state!r}: must be refuse or rebuild")
         self._lost_state = lost_state
         self.topology = topology
-        self._servers = bootstrap_servers
         self._checkpoint = str(checkpoint)
         self._spark = spark
-        self._kafka = {"kafka.bootstrap.servers": bootstrap_servers, **(options or {})}
+        self._cluster = _cluster(bootstrap_servers, options)
 
     def run(self, timeout: float | None = None) -> list[list[Any]]:
         """Everything that is in the topics now, query after query; returns when it is done.
@@ -81,7 +81,7 @@ class Runner:
                 _finish(running, query.name, left)
             finally:
                 query.close()
-            wait_until_visible(query.setting.clients, query.written_topics)
+            wait_until_visible(query.setting.cluster.admin(), query.written_topics)
             reports.append(list(running.recentProgress))
         return reports
 
@@ -103,7 +103,9 @@ class Runner:
     def _queries(self) -> "list[StageQuery]":
         from barnabas.streams.engine.assembly import assemble
 
-        return assemble(self.topology, self._spark, self._kafka, self._checkpoint, self._lost_state)
+        return assemble(
+            self.topology, self._spark, self._cluster, self._checkpoint, self._lost_state
+        )
 
 
 @dataclass(slots=True)
@@ -177,14 +179,19 @@ def output_schema(node: Node, spark: "SparkSession") -> Schema:
 def read_bounded(
     node: Node,
     spark: "SparkSession",
-    bootstrap_servers: str,
+    bootstrap_servers: str | ClusterSettings,
     options: Mapping[str, str] | None = None,
 ) -> "DataFrame":
     """The rows of a node now, as a plain frame; of a table, the last row of each key."""
     from barnabas.streams.engine.assembly import bounded_frame
 
-    settings = {"kafka.bootstrap.servers": bootstrap_servers, **(options or {})}
-    return bounded_frame(node, spark, settings)
+    return bounded_frame(node, spark, _cluster(bootstrap_servers, options))
+
+
+def _cluster(servers: str | ClusterSettings, options: Mapping[str, str] | None) -> ClusterSettings:
+    if isinstance(servers, ClusterSettings):
+        return servers
+    return ClusterSettings.of(servers, options)
 
 
 def stage_names(topology: Topology) -> list[str]:

@@ -78,7 +78,7 @@ def apply_step(frame: "DataFrame", step: Step) -> "DataFrame":
 
 def _read(spark: "SparkSession", pipeline: Pipeline) -> "DataFrame":
     source = pipeline.source
-    options = {**_source_options(source), **pipeline.kafka_options, **source.options}
+    options = {**_source_options(source), **pipeline.cluster.options(), **source.options}
     if pipeline.dead_letters is not None:
         options["on.decode.error"] = "dlq"
         if pipeline.dead_letters.topic is not None:
@@ -119,7 +119,7 @@ def _write(frame: "DataFrame", pipeline: Pipeline) -> "DataStreamWriter":
     match sink:
         case TopicSink():
             records = _records(frame, sink)
-            options = {**pipeline.kafka_options, "topic": sink.topic, **sink.options}
+            options = {**pipeline.cluster.options(), "topic": sink.topic, **sink.options}
             if sink.mode == "update":
                 return records.writeStream.outputMode(sink.mode).foreachBatch(
                     _batch_writer(options, sink)

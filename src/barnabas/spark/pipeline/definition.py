@@ -7,6 +7,7 @@ serve both kinds of files.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from barnabas.spark.client_settings import SERVERS, ClusterSettings
 from barnabas.spark.pipeline.errors import PipelineError
 from barnabas.spark.pipeline.steps import Step, check_step
 
@@ -132,10 +133,9 @@ class Pipeline:
             check_step(step, f"steps[{number}]")
 
     @property
-    def kafka_options(self) -> dict[str, str]:
-        """What source and sink need to reach the cluster."""
-        given = {f"kafka.{name}": value for name, value in self.kafka.items()}
-        return {**given, "kafka.bootstrap.servers": self.bootstrap_servers}
+    def cluster(self) -> ClusterSettings:
+        """How source and sink reach the cluster."""
+        return ClusterSettings({**self.kafka, SERVERS: self.bootstrap_servers})
 
 
 def _check_text(key: str, value: str) -> None:

@@ -10,7 +10,7 @@ from barnabas.admin import Admin, NewTopic
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ConfigError
 from barnabas.spark import register, session
-from barnabas.spark.client_settings import producer_settings
+from barnabas.spark.client_settings import ClusterSettings
 from barnabas.streams.engine.folding import columns_of, last_changes
 from barnabas.streams.engine.grouping import grouped
 from barnabas.streams.engine.joining import chosen, joined_streams
@@ -56,7 +56,7 @@ COPIED_SETTINGS = (
 def assemble(
     topology: Topology,
     spark: SparkSession | None,
-    kafka: Mapping[str, str],
+    cluster: ClusterSettings,
     checkpoint: str,
     lost_state: str = "refuse",
 ) -> list[StageQuery]:
@@ -67,10 +67,10 @@ def assemble(
     own = own_session(spark, topology.functions)
     made = plan(topology)
     topics = known_topics(made, topology, own)
-    handling = ErrorHandling(topology, producer_settings(kafka))
-    setting = Setting(own, kafka, checkpoint, topics, handling)
+    handling = ErrorHandling(topology, cluster.producer())
+    setting = Setting(own, cluster, checkpoint, topics, handling)
     queries = [StageQuery(stage, setting, f"{topology.name}-{stage.name}") for stage in made.stages]
-    with Admin(setting.clients) as admin:
+    with Admin(cluster.admin()) as admin:
         lost = LostState(made, queries, admin)
         if lost_state == "rebuild":
             lost.rebuild()
@@ -125,9 +125,9 @@ def empty_frame(node: Node, spark: SparkSession) -> DataFrame:
     return _static(node, {}, spark, None)
 
 
-def bounded_frame(node: Node, spark: SparkSession, kafka: Mapping[str, str]) -> DataFrame:
+def bounded_frame(node: Node, spark: SparkSession, cluster: ClusterSettings) -> DataFrame:
     """All rows of a node, as a batch computes them."""
-    frame = _static(node, {}, spark, kafka)
+    frame = _static(node, {}, spark, cluster)
     return frame.where(~sf.col("_tombstone")) if node.is_table else frame
 
 
@@ -135,12 +135,12 @@ def _static(
     node: Node,
     frames: dict[Node, DataFrame],
     spark: SparkSession,
-    kafka: Mapping[str, str] | None,
+    cluster: ClusterSettings | None,
 ) -> DataFrame:
-    """A node's rows by batch computation alone; without `kafka` there are none."""
+    """A node's rows by batch computation alone; without `cluster` there are none."""
     for each in walk([node]):
         if each not in frames:
-            frames[each] = _static_node(each, frames, spark, kafka)
+            frames[each] = _static_node(each, frames, spark, cluster)
     return frames[node]
 
 
@@ -148,12 +148,12 @@ def _static_node(
     node: Node,
     frames: dict[Node, DataFrame],
     spark: SparkSession,
-    kafka: Mapping[str, str] | None,
+    cluster: ClusterSettings | None,
 ) -> DataFrame:
     if isinstance(node, Source):
-        if kafka is None:
+        if cluster is None:
             return empty_rows(spark, node.topic)
-        rows = read_topic(spark, node.topic, kafka, streaming=False)
+        rows = read_topic(spark, node.topic, cluster, streaming=False)
         return last_changes(rows).where("not _tombstone") if node.table else rows
     if isinstance(node, Through):
         rows = frames[node.parent]

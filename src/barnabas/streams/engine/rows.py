@@ -1,7 +1,6 @@
 """Topics to rows and rows to topics: the frame every node sees, and the records it becomes."""
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -10,6 +9,7 @@ from pyspark.sql.types import DataType, StructType
 
 from barnabas.model.errors import ConfigError
 from barnabas.spark import FORMAT, encode
+from barnabas.spark.client_settings import ClusterSettings
 from barnabas.streams.nodes import Topic
 from barnabas.streams.schema import RESERVED, Field, Schema
 
@@ -49,13 +49,12 @@ def resolved(topic: Topic, like: DataFrame) -> Topic:
 
 
 def read_topic(
-    spark: SparkSession, topic: Topic, kafka: Mapping[str, str], *, streaming: bool
+    spark: SparkSession, topic: Topic, cluster: ClusterSettings, *, streaming: bool
 ) -> DataFrame:
     """The records of a topic as rows; of all of it, unless `starting` says otherwise."""
     reader: Any = spark.readStream if streaming else spark.read
     options = {
-        "kafka.isolation.level": "read_committed",
-        **kafka,
+        **cluster.source_options(),
         **format_options(topic),
         **dict(topic.options),
         "subscribe": topic.name,
@@ -163,13 +162,8 @@ def as_records(frame: DataFrame, topic: Topic) -> DataFrame:
     return shaped
 
 
-def write_options(kafka: Mapping[str, str], topic: str) -> dict[str, str]:
-    kept = {
-        name: value
-        for name, value in kafka.items()
-        if name.startswith("kafka.") and name != "kafka.isolation.level"
-    }
-    return {**kept, "topic": topic, "timestampColumn": "time"}
+def write_options(cluster: ClusterSettings, topic: str) -> dict[str, str]:
+    return {**cluster.sink_options(), "topic": topic, "timestampColumn": "time"}
 
 
 def key_text(key: Any, kind: DataType) -> Any:

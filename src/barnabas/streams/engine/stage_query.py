@@ -16,7 +16,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from barnabas.model.errors import LocalError
 from barnabas.spark import FORMAT
-from barnabas.spark.client_settings import admin_settings, producer_settings
+from barnabas.spark.client_settings import ClusterSettings
 from barnabas.streams.engine.folding import fold_step
 from barnabas.streams.engine.grouping import grouped, with_watermark
 from barnabas.streams.engine.joining import joined_streams
@@ -56,17 +56,12 @@ class Setting:
     """What every query of a run needs to know."""
 
     spark: SparkSession
-    kafka: Mapping[str, str]
+    cluster: ClusterSettings
     checkpoint: str
     topics: Mapping[Node, Topic]
     """Sources and cuts, with their schemas."""
     handling: ErrorHandling
     """The error policies of Python functions."""
-
-    @property
-    def clients(self) -> dict[str, str]:
-        """How to reach the cluster, for an Admin."""
-        return admin_settings(producer_settings(self.kafka))
 
 
 @dataclass(slots=True)
@@ -118,7 +113,7 @@ class StageQuery:
         """The streaming frame whose micro-batches the outputs, or the step on state, work on."""
         known = {
             node: read_topic(
-                self.setting.spark, self.setting.topics[node], self.setting.kafka, streaming=True
+                self.setting.spark, self.setting.topics[node], self.setting.cluster, streaming=True
             )
             for node in self.stage.reads
         }
@@ -154,7 +149,7 @@ class StageQuery:
         root = self.stage.core or (self.stage.reads[0] if self._shares_root() else sink.parent)
         records = as_records(self._lowered(sink.parent, {root: frame}), sink.topic)
         writer: Any = records.writeStream.queryName(self.name).format(FORMAT).outputMode("append")
-        writer = writer.options(**write_options(self.setting.kafka, sink.topic.name))
+        writer = writer.options(**write_options(self.setting.cluster, sink.topic.name))
         writer = writer.option("checkpointLocation", self.checkpoint)
         query: StreamingQuery = trigger.apply(writer).start()
         return query
@@ -246,7 +241,7 @@ class StageQuery:
             sink.function(rows, batch_id)
 
     def _write_topic(self, rows: DataFrame, topic: Topic, batch_id: int, suffix: str) -> None:
-        options = write_options(self.setting.kafka, topic.name)
+        options = write_options(self.setting.cluster, topic.name)
         query_id = f"{_query_id(rows)}-{suffix}"
         as_records(rows, topic).write.format(FORMAT).mode("append").options(
             **options, queryId=query_id, batchId=str(batch_id)

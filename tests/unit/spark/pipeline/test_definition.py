@@ -27,7 +27,7 @@ def pipeline(**changes):
 
 def test_what_it_needs_to_reach_the_cluster():
     made = pipeline(bootstrap_servers="h:1", kafka={"client.id": "x"})
-    assert made.kafka_options == {"kafka.bootstrap.servers": "h:1", "kafka.client.id": "x"}
+    assert made.cluster.options() == {"kafka.bootstrap.servers": "h:1", "kafka.client.id": "x"}
 
 
 def test_topics():

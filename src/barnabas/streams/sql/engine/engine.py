@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from barnabas.admin import Admin
+from barnabas.spark.client_settings import ClusterSettings
 from barnabas.streams.sql.catalog.catalog import Catalog
 from barnabas.streams.sql.catalog.statement_log import TOPIC, StatementLog
 from barnabas.streams.sql.engine.insert import InsertStatements
@@ -66,13 +67,13 @@ class Engine:
         self.runs_queries = run_queries
         self._admin = Admin(settings)
         self._log = StatementLog(settings, self._admin, topic)
-        self._kafka = {f"kafka.{name}": str(value) for name, value in settings.items()}
+        self._cluster = ClusterSettings({name: str(value) for name, value in settings.items()})
         place = Path(state_dir or default_state_dir(self._cluster_id()))
         self._lazy_session = LazySparkSession(
             spark, log_file=place / "spark.log", short_life=short_life
         )
         self._planning = Planning(self._log, self._lazy_session)
-        self._queries = Queries(place, self._log, self._lazy_session, self._kafka)
+        self._queries = Queries(place, self._log, self._lazy_session, self._cluster)
         self._supervisor = QuerySupervisor(
             self._log, self._planning, self._queries, run_new=run_queries
         )
@@ -123,15 +124,15 @@ class Engine:
     def _select(self, query: Query) -> Result:
         if query.emit is None:
             by_name = self._planning.relations(self.properties).by_name
-            return run_bounded(query, by_name, self._lazy_session, self._kafka)
+            return run_bounded(query, by_name, self._lazy_session, self._cluster)
         plan = self._planning.pushed(query, self.properties)
         self._planning.schema(query, plan)
-        return PushQuery(plan, self._lazy_session, self._kafka, to_end=False).result()
+        return PushQuery(plan, self._lazy_session, self._cluster, to_end=False).result()
 
     def push_to_end(self, query: Query, timeout: float | None = None) -> Table:
         """The result of a push query over the records that exist now; for tests."""
         plan = self._planning.pushed(query, self.properties)
-        pushed = PushQuery(plan, self._lazy_session, self._kafka, to_end=True, timeout=timeout)
+        pushed = PushQuery(plan, self._lazy_session, self._cluster, to_end=True, timeout=timeout)
         result = pushed.result()
         return Table(result.columns, list(result.rows))
 

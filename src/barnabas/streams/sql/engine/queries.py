@@ -12,13 +12,14 @@ import shutil
 import socket
 import threading
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import IO, Any
 
 from barnabas.model.errors import LocalError
+from barnabas.spark.client_settings import ClusterSettings
 from barnabas.streams.errors import LostStateError
 from barnabas.streams.sql.catalog.catalog import Catalog, Home, QueryDefinition
 from barnabas.streams.sql.catalog.relations import Relation
@@ -241,12 +242,12 @@ class Queries:
         state_dir: Path,
         log: StatementLog,
         lazy_session: LazySparkSession,
-        kafka: Mapping[str, str],
+        cluster: ClusterSettings,
     ) -> None:
         self._directory = StateDirectory(state_dir)
         self._log = log
         self._lazy_session = lazy_session
-        self._kafka = kafka
+        self._cluster = cluster
         self._here: dict[str, RunningQuery] = {}
         self._taking = threading.Lock()
 
@@ -289,14 +290,11 @@ class Queries:
         """A new query may write to a topic that has records; a later run needs its checkpoint."""
         from barnabas.streams.run import Runner
 
-        options = dict(self._kafka)
-        servers = options.pop("kafka.bootstrap.servers")
         return Runner(
             Topology(directory.path.name, sink),
-            bootstrap_servers=servers,
+            bootstrap_servers=self._cluster,
             checkpoint=directory.checkpoint,
             spark=self._lazy_session.session,
-            options=options,
             lost_state="rebuild" if is_new else "refuse",
         )
 

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from barnabas.spark.client_settings import ClusterSettings
 from barnabas.streams.nodes import CallSink, Select
 from barnabas.streams.schema import quoted
 from barnabas.streams.sql.catalog.relations import Relation
@@ -26,20 +27,20 @@ def run_bounded(
     query: Query,
     relations: Mapping[str, Relation],
     lazy_session: LazySparkSession,
-    kafka: Mapping[str, str],
+    cluster: ClusterSettings,
 ) -> Table:
     """The rows of a SELECT without EMIT: topics as they are now, read as views."""
     text, used = bounded_text(query, relations)
     spark = lazy_session.session
     for relation in used:
-        _view(relation, lazy_session, kafka)
+        _view(relation, lazy_session, cluster)
     with spark_errors(query):
         frame = spark.sql(text)
         rows = [row.asDict(recursive=True) for row in frame.collect()]
     return Table(frame.columns, rows)
 
 
-def _view(relation: Relation, lazy_session: LazySparkSession, kafka: Mapping[str, str]) -> None:
+def _view(relation: Relation, lazy_session: LazySparkSession, cluster: ClusterSettings) -> None:
     from barnabas.streams.run import read_bounded
 
     own = tuple((column.name, quoted(column.name)) for column in relation.columns)
@@ -52,8 +53,7 @@ def _view(relation: Relation, lazy_session: LazySparkSession, kafka: Mapping[str
     frame: Any = read_bounded(
         node,
         lazy_session.session,
-        kafka["kafka.bootstrap.servers"],
-        kafka,
+        cluster,
     )
     names = [quoted(name) for name, _ in own + every]
     frame.where("NOT _tombstone").selectExpr(*names).createOrReplaceTempView(quoted(relation.name))
@@ -70,7 +70,7 @@ class PushQuery:
         self,
         plan: StreamingPlan,
         lazy_session: LazySparkSession,
-        kafka: Mapping[str, str],
+        cluster: ClusterSettings,
         *,
         to_end: bool,
         timeout: float | None = None,
@@ -78,7 +78,7 @@ class PushQuery:
         self._plan = plan
         self._rows: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._place = tempfile.mkdtemp(prefix="barnabas-push-")
-        self._runner = self._make_runner(lazy_session, kafka)
+        self._runner = self._make_runner(lazy_session, cluster)
         self._running: Any = None
         if to_end:
             self._runner.run(timeout)
@@ -86,19 +86,16 @@ class PushQuery:
         else:
             self._running = self._runner.start()
 
-    def _make_runner(self, lazy_session: LazySparkSession, kafka: Mapping[str, str]) -> Any:
+    def _make_runner(self, lazy_session: LazySparkSession, cluster: ClusterSettings) -> Any:
         from barnabas.streams.run import Runner
 
         sink = CallSink(self._plan.shown(), self._take)
         topology = Topology(f"push-{uuid.uuid4().hex[:12]}", sink)
-        options = dict(kafka)
-        servers = options.pop("kafka.bootstrap.servers")
         return Runner(
             topology,
-            bootstrap_servers=servers,
+            bootstrap_servers=cluster,
             checkpoint=self._place,
             spark=lazy_session.session,
-            options=options,
         )
 
     def _take(self, frame: Any, batch_id: int) -> None:
