@@ -1,14 +1,11 @@
 """From a topology to queries ready to start: schemas, topics that have to exist, settings."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from barnabas.admin import Admin, NewTopic
-from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BarnabasError, BrokerError, ConfigError
+from barnabas.admin import Admin
 from barnabas.spark import register, session
 from barnabas.spark.client_settings import ClusterSettings
 from barnabas.streams.engine.folding import columns_of, last_changes
@@ -30,9 +27,9 @@ from barnabas.streams.nodes import (
     StreamTableJoin,
     Through,
     Topic,
-    TopicSink,
 )
 from barnabas.streams.stages import Plan, plan
+from barnabas.streams.topic_creation import create_written_topics
 from barnabas.streams.topology import Function, Topology, walk
 
 STATE_SETTINGS = {
@@ -76,7 +73,7 @@ def assemble(
             lost.rebuild()
         else:
             lost.refuse()
-        create_topics(topology, made, topics, admin)
+        create_written_topics(topology, made, topics, admin)
     return queries
 
 
@@ -193,50 +190,3 @@ def _static_join(node: Join, frames: dict[Node, DataFrame]) -> DataFrame:
         return both.select(*META, *chosen(both, node))
     both = both.withColumn("_tombstone", sf.lit(False))
     return both.select(*META, *chosen(both, node))
-
-
-# --- topics ---
-
-
-def create_topics(
-    topology: Topology, made: Plan, topics: Mapping[Node, Topic], admin: Admin
-) -> None:
-    """Create those that are written and not there: compacted for tables, with as many partitions
-    as the largest topic that is read."""
-    wanted = _written(topology, made)
-    there = {listing.name: listing for listing in admin.list_topics()}
-    missing = [name for name in wanted if name not in there]
-    if not missing:
-        return
-    read = [topic.name for topic in topics.values() if topic.name in there]
-    described = admin.describe_topics(read).ok.values() if read else ()
-    most = max((len(found.partitions) for found in described), default=1)
-    new = [_new_topic(name, *wanted[name], most) for name in missing]
-    for name, error in admin.create_topics(new).errors.items():
-        _check_created(name, error)
-
-
-def _written(topology: Topology, made: Plan) -> dict[str, tuple[Topic, bool]]:
-    """Topics by name, and whether each is a table's."""
-    wanted: dict[str, tuple[Topic, bool]] = {}
-    for node in topology.nodes():
-        if isinstance(node, TopicSink):
-            wanted[node.topic.name] = (node.topic, node.parent.is_table)
-        if isinstance(node, Aggregate) and node.late_topic:
-            wanted.setdefault(node.late_topic, (Topic(node.late_topic), False))
-    for name in topology.dead_letter_topics():
-        wanted.setdefault(name, (Topic(name), False))
-    for node, topic in made.cuts.items():
-        wanted[topic.name] = (topic, node.is_table)
-    return wanted
-
-
-def _new_topic(name: str, topic: Topic, table: bool, partitions: int) -> NewTopic:
-    configs = {"cleanup.policy": "compact"} if table else {}
-    return NewTopic(name, partitions=topic.partitions or partitions, configs=configs)
-
-
-def _check_created(name: str, error: BarnabasError) -> None:
-    if isinstance(error, BrokerError) and error.code is ErrorCode.TOPIC_ALREADY_EXISTS:
-        return
-    raise ConfigError(f"topic {name} cannot be created: {error}") from error

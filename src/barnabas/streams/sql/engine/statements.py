@@ -23,8 +23,7 @@ from barnabas.streams.sql.language.statements import (
     Statement,
 )
 from barnabas.streams.sql.translation.plan import StreamingPlan
-
-BROKER_DEFAULT = -1
+from barnabas.streams.topic_creation import create_missing, topic_for
 
 
 class Topics:
@@ -63,20 +62,15 @@ class Topics:
 
     def make(self, relation: Relation, wish: TopicWish, partitions: int) -> None:
         """Create the topic of a relation if it is missing; compacted for a table."""
-        table = relation.kind is RelationKind.TABLE
-        configs: dict[str, str | None] = {"cleanup.policy": "compact"} if table else {}
-        if wish.retention_ms is not None and not table:
-            configs["retention.ms"] = str(wish.retention_ms)
-        try:
-            self._admin.create_topic(
-                relation.topic,
-                wish.partitions or partitions,
-                BROKER_DEFAULT if wish.replicas is None else wish.replicas,
-                configs,
-            )
-        except BrokerError as error:
-            if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
-                raise
+        topic = topic_for(
+            relation.topic,
+            table=relation.kind is RelationKind.TABLE,
+            partitions=wish.partitions or partitions,
+            replicas=wish.replicas,
+            retention_ms=wish.retention_ms,
+        )
+        for error in create_missing(self._admin, [topic]).values():
+            raise error
 
     def delete(self, topic: str) -> None:
         try:

@@ -1,0 +1,75 @@
+"""Creates the topics that topologies and SQL statements write to."""
+
+from collections.abc import Iterable, Mapping
+
+from barnabas.admin import Admin, NewTopic
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BarnabasError, BrokerError, ConfigError
+from barnabas.streams.nodes import Aggregate, Node, Topic, TopicSink
+from barnabas.streams.stages import Plan
+from barnabas.streams.topology import Topology
+
+BROKER_DEFAULT = -1
+
+
+def topic_for(
+    name: str,
+    *,
+    table: bool,
+    partitions: int,
+    replicas: int | None = None,
+    retention_ms: int | None = None,
+) -> NewTopic:
+    """A topic for the records of a stream, or a compacted one for the changes of a table."""
+    configs = {"cleanup.policy": "compact"} if table else {}
+    if retention_ms is not None and not table:
+        configs["retention.ms"] = str(retention_ms)
+    replication = BROKER_DEFAULT if replicas is None else replicas
+    return NewTopic(name, partitions, replication, configs)
+
+
+def create_missing(admin: Admin, topics: Iterable[NewTopic]) -> dict[str, BarnabasError]:
+    """Create topics; returns the errors by topic. A topic that exists already is no error."""
+    errors = admin.create_topics(topics).errors
+    return {
+        str(name): error
+        for name, error in errors.items()
+        if not (isinstance(error, BrokerError) and error.code is ErrorCode.TOPIC_ALREADY_EXISTS)
+    }
+
+
+def create_written_topics(
+    topology: Topology, made: Plan, topics: Mapping[Node, Topic], admin: Admin
+) -> None:
+    """Create the missing topics that a topology writes, with as many partitions as the largest
+    topic that it reads. ConfigError names a topic that cannot be created."""
+    wanted = _written(topology, made)
+    existing = {listing.name for listing in admin.list_topics()}
+    missing = [name for name in wanted if name not in existing]
+    if not missing:
+        return
+    read = [topic.name for topic in topics.values() if topic.name in existing]
+    described = admin.describe_topics(read).ok.values() if read else ()
+    most = max((len(found.partitions) for found in described), default=1)
+    new = [
+        topic_for(name, table=table, partitions=topic.partitions or most)
+        for name, (topic, table) in wanted.items()
+        if name in missing
+    ]
+    for name, error in create_missing(admin, new).items():
+        raise ConfigError(f"topic {name} cannot be created: {error}") from error
+
+
+def _written(topology: Topology, made: Plan) -> dict[str, tuple[Topic, bool]]:
+    """Topics by name, and whether each has the changes of a table."""
+    wanted: dict[str, tuple[Topic, bool]] = {}
+    for node in topology.nodes():
+        if isinstance(node, TopicSink):
+            wanted[node.topic.name] = (node.topic, node.parent.is_table)
+        if isinstance(node, Aggregate) and node.late_topic:
+            wanted.setdefault(node.late_topic, (Topic(node.late_topic), False))
+    for name in topology.dead_letter_topics():
+        wanted.setdefault(name, (Topic(name), False))
+    for node, topic in made.cuts.items():
+        wanted[topic.name] = (topic, node.is_table)
+    return wanted
