@@ -1,12 +1,12 @@
-"""Memory in Spark's Python processes: what lies still is left alone, what is freed is kept.
+"""Garbage collector and malloc settings for Spark's Python workers.
 
-They collect garbage after every task, and what the imports made is no garbage. Looking at all of
-it each time costs a small micro-batch more than its work does (60 to 120 ms over the processes of
-a query). Called when a process has imported what it needs, `freeze_imports` takes everything that
-is there out of the collector's sight.
+Spark runs the garbage collector after every task. Traversing the objects that imports have created
+costs a small micro-batch more than its work does (60 to 120 ms over the processes of a query).
+`freeze_imports`, called when a process has imported what it needs, excludes them from collection.
 
-A reading worker asks for the same few megabytes again and again. The C library gives so much back
-to the system at once, which then has to fill each page with zeros anew; here it keeps them.
+A reading worker allocates the same few megabytes again and again. By default the C library returns
+them to the system at once, and the system clears each page before it gives it out again.
+`keep_freed_memory` makes the C library keep them.
 """
 
 import ctypes
@@ -18,15 +18,17 @@ TIMES = 3
 KEPT_BYTES = 128 * 1024 * 1024
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _LARGEST_MMAP_THRESHOLD = 32 * 1024 * 1024
-# The process that was frozen, how often, and how many modules it had imported: a fork must not
-# take its parent's for its own.
+# Process id, number of calls, number of imported modules. The id tells a forked process that the
+# numbers are its parent's.
 _frozen = [-1, 0, 0]
 
 
 def freeze_imports() -> None:
-    """In this process, the first times it is called, since the first task imports what it needs as
-    it goes, and whenever something has been imported since: another query may need other modules.
-    A fork begins anew."""
+    """Exclude all objects of this process from garbage collection.
+
+    Does so at the first calls, because the first task still imports modules, and later whenever
+    modules have been imported since: another query may need others. A forked process starts anew.
+    """
     process, times, modules = _frozen
     if process != os.getpid():
         times = 0
@@ -36,7 +38,7 @@ def freeze_imports() -> None:
 
 
 def keep_freed_memory() -> None:
-    """Where the C library knows how: GNU's."""
+    """Set malloc's thresholds; only GNU's C library has them."""
     setting = getattr(ctypes.CDLL(None), "mallopt", None)
     if setting is not None:
         setting(_M_MMAP_THRESHOLD, _LARGEST_MMAP_THRESHOLD)

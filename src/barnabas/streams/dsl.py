@@ -13,11 +13,13 @@ from typing import Any, Self
 from barnabas.model.errors import ConfigError
 from barnabas.streams.nodes import (
     Aggregate,
+    Apply,
     CallSink,
     Changes,
     ErrorPolicy,
     Expression,
     Fold,
+    FormatSink,
     JoinKind,
     Map,
     MapStyle,
@@ -117,6 +119,32 @@ class Rows:
     def to(self, topic: str | Topic, **settings: Any) -> TopicSink:
         """To a topic, exactly once; a table's changes to a compacted one."""
         return TopicSink(self.node, Topic(topic, **settings) if isinstance(topic, str) else topic)
+
+    def apply(self, function: Callable[[Any], Any]) -> Self:
+        """Any function from a Spark DataFrame to a DataFrame, called when the query is built.
+
+        Args:
+            function: Gets the rows with the reserved columns (`_key`, `_timestamp`, ...). Columns
+                that its result leaves out are null. It must not aggregate or join streams:
+                use `group_by` and `join`, whose state this package keeps track of.
+        """
+        return type(self)(Apply(self.node, function))
+
+    def to_format(
+        self,
+        format: str,  # noqa: A002 - the word that users know
+        *,
+        mode: str = "append",
+        **options: str,
+    ) -> FormatSink:
+        """To one of Spark's own sinks: `to_format("parquet", path="/data/orders")`.
+
+        Args:
+            format: The name of the format, such as "parquet", "delta" or "console".
+            mode: Spark's output mode: "append", "update" or "complete".
+            options: The options of the format.
+        """
+        return FormatSink(self.node, format, mode, tuple(options.items()))
 
     def for_each(self, function: Callable[[Any, int], None]) -> CallSink:
         """Each micro-batch, as a DataFrame, to a function; at least once."""

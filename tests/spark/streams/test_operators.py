@@ -195,3 +195,23 @@ def test_keys_and_formats(kafka_streams, topic_name):
         ("18", None),
     ]
     assert [r.timestamp for r in found[:2]] == [BEGIN + 5, BEGIN + 6]
+
+
+def with_total(frame):
+    return frame.withColumn("total", frame["pieces"] * frame["price"]).drop("_offset")
+
+
+def test_frames_and_sparks_own_sinks(kafka_streams, orders, topic_name, tmp_path):
+    """A DataFrame function as a step; files as the only sink, and beside another."""
+    totals = orders.apply(with_total).filter("total > 2")
+    alone, beside = str(tmp_path / "alone"), str(tmp_path / "beside")
+    kafka_streams.run(Topology(f"{topic_name}-a", totals.to_format("parquet", path=alone)))
+    both = [totals.to_format("parquet", path=beside), totals.to(f"{topic_name}-out")]
+    kafka_streams.run(Topology(f"{topic_name}-b", *both))
+    expected = [("ann", 15.0), ("bob", 3.0)]
+    for path in (alone, beside):
+        frame = kafka_streams.spark.read.parquet(path)
+        assert frame.columns == ["user", "pieces", "price", "total"]
+        assert sorted((row.user, row.total) for row in frame.collect()) == expected
+    written = kafka_streams.records(f"{topic_name}-out")
+    assert [record.value["total"] for record in written] == [3.0, 15.0]

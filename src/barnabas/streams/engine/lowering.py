@@ -11,6 +11,7 @@ from barnabas.streams.engine.python_rows import mapped, rekeyed, selected
 from barnabas.streams.engine.row_errors import ErrorHandling, RowErrors, without_topology
 from barnabas.streams.engine.rows import META, own_columns
 from barnabas.streams.nodes import (
+    Apply,
     Changes,
     Fold,
     Map,
@@ -37,6 +38,8 @@ def lower(node: Node, known: Mapping[Node, DataFrame], handling: ErrorHandling |
         return lower(node.parent, known, handling)
     if isinstance(node, Select):
         return _select(lower(node.parent, known, handling), node)
+    if isinstance(node, Apply):
+        return _applied(lower(node.parent, known, handling), node)
     if isinstance(node, Where | Map | Rekey):
         rows = lower(node.parent, known, handling)
         return _with_function(rows, node, handling)
@@ -76,6 +79,18 @@ def record_of(node: Node) -> type | None:
 
 def meta() -> list[Any]:
     return [sf.col(name) for name in META]
+
+
+def _applied(frame: DataFrame, node: Apply) -> DataFrame:
+    kinds = {name: frame.schema[name].dataType for name in META}
+    made: DataFrame = node.function(frame)
+    if not isinstance(made, DataFrame):
+        raise ConfigError(f"{node.label!r} returned {type(made).__name__}, not a DataFrame")
+    empty = {name: sf.lit(None).cast(kind) for name, kind in kinds.items()}
+    empty["_tombstone"] = sf.lit(False)
+    missing = {name: value for name, value in empty.items() if name not in made.columns}
+    whole = made.withColumns(missing) if missing else made
+    return whole.select(*META, *(f"`{name}`" for name in own_columns(whole)))
 
 
 def _select(frame: DataFrame, node: Select) -> DataFrame:

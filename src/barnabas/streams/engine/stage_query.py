@@ -23,7 +23,7 @@ from barnabas.streams.engine.joining import joined_streams
 from barnabas.streams.engine.lowering import errors_of, lower, record_of
 from barnabas.streams.engine.maintained import table_groups_step, windows_step
 from barnabas.streams.engine.row_errors import ErrorHandling
-from barnabas.streams.engine.rows import as_records, read_topic, write_options
+from barnabas.streams.engine.rows import as_records, own_columns, read_topic, write_options
 from barnabas.streams.engine.state import Folder, Step, Store
 from barnabas.streams.engine.table_joins import (
     stays_in_place,
@@ -36,6 +36,7 @@ from barnabas.streams.nodes import (
     Aggregate,
     CallSink,
     Fold,
+    FormatSink,
     Node,
     Sink,
     StreamJoin,
@@ -136,21 +137,30 @@ class StageQuery:
 
     # --- Spark's own sink ---
 
-    def _direct_sink(self) -> TopicSink | None:
+    def _direct_sink(self) -> TopicSink | FormatSink | None:
         """The only output, when it can be a part of the streaming plan."""
         core, outputs = self.stage.core, self.stage.outputs
-        if len(outputs) != 1 or not isinstance(outputs[0], TopicSink):
+        if len(outputs) != 1 or not isinstance(outputs[0], TopicSink | FormatSink):
             return None
-        if isinstance(core, Aggregate) and core.emit is Emit.CHANGES:
-            return None
+        changing = isinstance(core, Aggregate) and core.emit is Emit.CHANGES
+        if changing and isinstance(outputs[0], TopicSink):
+            return None  # Spark has no update mode for Python sinks
         return outputs[0] if core is None or is_native(core) else None
 
-    def _direct(self, frame: DataFrame, sink: TopicSink, trigger: Trigger) -> StreamingQuery:
+    def _direct(
+        self, frame: DataFrame, sink: TopicSink | FormatSink, trigger: Trigger
+    ) -> StreamingQuery:
         root = self.stage.core or (self.stage.reads[0] if self._shares_root() else sink.parent)
-        records = as_records(self._lowered(sink.parent, {root: frame}), sink.topic)
-        writer: Any = records.writeStream.queryName(self.name).format(FORMAT).outputMode("append")
-        writer = writer.options(**write_options(self.setting.cluster, sink.topic.name))
-        writer = writer.option("checkpointLocation", self.checkpoint)
+        rows = self._lowered(sink.parent, {root: frame})
+        writer: Any
+        if isinstance(sink, TopicSink):
+            writer = as_records(rows, sink.topic).writeStream.format(FORMAT).outputMode("append")
+            writer = writer.options(**write_options(self.setting.cluster, sink.topic.name))
+        else:
+            own = rows.select(*(f"`{name}`" for name in own_columns(rows)))
+            writer = own.writeStream.format(sink.format).outputMode(sink.mode)
+            writer = writer.options(**dict(sink.options))
+        writer = writer.queryName(self.name).option("checkpointLocation", self.checkpoint)
         query: StreamingQuery = trigger.apply(writer).start()
         return query
 
@@ -239,6 +249,9 @@ class StageQuery:
             write_view(rows, sink, f"{_query_id(rows)}-{suffix}", batch_id)
         elif isinstance(sink, CallSink):
             sink.function(rows, batch_id)
+        elif isinstance(sink, FormatSink):
+            own = rows.select(*(f"`{name}`" for name in own_columns(rows)))
+            own.write.format(sink.format).mode("append").options(**dict(sink.options)).save()
 
     def _write_topic(self, rows: DataFrame, topic: Topic, batch_id: int, suffix: str) -> None:
         options = write_options(self.setting.cluster, topic.name)

@@ -15,8 +15,9 @@ columns as attributes). A node is equal to itself only: a graph is told by who p
 from barnabas.streams.nodes.groups import Aggregate, Fold
 from barnabas.streams.nodes.joins import Join, JoinKind, StreamJoin, StreamTableJoin, TableJoin
 from barnabas.streams.nodes.node import ErrorPolicy, Node, OneParent, OnError
-from barnabas.streams.nodes.sinks import CallSink, Sink, TopicSink, ViewSink
+from barnabas.streams.nodes.sinks import CallSink, FormatSink, Sink, TopicSink, ViewSink
 from barnabas.streams.nodes.stateless import (
+    Apply,
     Changes,
     Map,
     MapStyle,
@@ -32,11 +33,13 @@ from barnabas.streams.nodes.topics import Expression, Topic
 
 __all__ = [
     "Aggregate",
+    "Apply",
     "CallSink",
     "Changes",
     "ErrorPolicy",
     "Expression",
     "Fold",
+    "FormatSink",
     "Join",
     "JoinKind",
     "Map",

@@ -1,16 +1,17 @@
-"""Where rows go in the end. Pure."""
+"""Sinks: the ends of streams and tables. Pure."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from barnabas.model.errors import ConfigError
 from barnabas.streams.nodes.node import OneParent, named
 from barnabas.streams.nodes.topics import Topic
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sink(OneParent):
-    """Where rows go in the end; one of the three below."""
+    """The end of a stream or a table; one of the classes below."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,3 +46,27 @@ class CallSink(Sink):
     @property
     def label(self) -> str:
         return f"call {named(self.function)}"
+
+
+OUTPUT_MODES = ("append", "update", "complete")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FormatSink(Sink):
+    """One of Spark's own sinks, such as parquet, delta or console, without the reserved columns.
+
+    The guarantee is that of the format. Beside other sinks of the same query each micro-batch is
+    written as a batch, at least once; `mode` then counts for nothing.
+    """
+
+    format: str
+    mode: str = "append"
+    options: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.mode not in OUTPUT_MODES:
+            raise ConfigError(f"mode={self.mode!r}: must be one of {', '.join(OUTPUT_MODES)}")
+
+    @property
+    def label(self) -> str:
+        return f"to format {self.format}"

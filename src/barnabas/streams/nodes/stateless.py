@@ -123,3 +123,18 @@ class Changes(OneParent):
     @property
     def label(self) -> str:
         return "changes"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Apply(OneParent):
+    """Any function from a Spark DataFrame to a DataFrame, called when the query is built.
+
+    The frame has the row's columns and the reserved ones. A reserved column that the function
+    leaves out is null afterwards, `_tombstone` false.
+    """
+
+    function: Callable[[Any], Any]
+
+    @property
+    def label(self) -> str:
+        return f"apply {named(self.function)}"
