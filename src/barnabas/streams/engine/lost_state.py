@@ -56,7 +56,7 @@ class LostState:
         lost = [query.name for query in self._queries if self._evidence(query) is not None]
         if not lost:
             return False
-        _log.warning("computing everything again: the checkpoint of %s is lost", lost[0])
+        _log.info("%s has no checkpoint: everything is computed from the sources", lost[0])
         for query in self._queries:
             folder = Folder(query.setting.spark, query.setting.checkpoint)
             for name in (query.stage.name, f"{query.stage.name}-state"):
