@@ -9,6 +9,7 @@ from barnabas.model.version import VERSION
 
 if TYPE_CHECKING:
     from barnabas.admin import Admin
+    from barnabas.clients._core.graceful import graceful
     from barnabas.clients.connector import ConsumerConnector
     from barnabas.clients.group import Consumer
     from barnabas.clients.producer import Producer, SendFuture
@@ -41,6 +42,7 @@ _HOMES = {
     "SendFuture": "barnabas.clients.producer",
     "SimpleConsumer": "barnabas.clients.simple",
     "TopicPartition": "barnabas.model.ids",
+    "graceful": "barnabas.clients._core.graceful",
 }
 
 __all__ = [
@@ -61,6 +63,7 @@ __all__ = [
     "SendFuture",
     "SimpleConsumer",
     "TopicPartition",
+    "graceful",
 ]
 
 

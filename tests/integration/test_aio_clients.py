@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import threading
 
 import pytest
 
@@ -154,3 +155,26 @@ async def test_failures_reach_whoever_awaits(broker, topic_name):
     async with Producer(bootstrap_servers="127.0.0.1:1", max_block_ms=300) as producer:
         with pytest.raises(DeadlineError):
             await producer.send(topic_name, b"v")
+
+
+async def test_the_last_commit_is_not_overtaken_by_an_earlier_one(broker, topic_name):
+    """A handler that blocks keeps automatic commits waiting until the consumer closes."""
+    await fill(broker, topic_name, 30)
+    settings = {
+        "bootstrap.servers": broker.bootstrap_servers,
+        "group.id": topic_name,
+        "auto.offset.reset": "earliest",
+        "auto.commit.interval.ms": 1,
+    }
+    async with Consumer(settings) as consumer:
+        await consumer.subscribe([topic_name])
+        seen = 0
+        async for _ in consumer:
+            seen += 1
+            threading.Event().wait(0.003)
+            if seen == 20:
+                break
+    async with Consumer(settings) as consumer:
+        places = [TopicPartition(topic_name, n) for n in await consumer.partitions_for(topic_name)]
+        found = await consumer.committed(*places)
+    assert sum(at.offset for at in found.values() if at is not None) == seen

@@ -31,6 +31,10 @@ class ClosedError(LocalError):
     """The object was used after it was closed."""
 
 
+class WakeupError(BarnabasError):
+    """A blocking call was ended: by `wakeup()`, or because the program was asked to end."""
+
+
 class RemoteError(BarnabasError):
     """The peer sent what the protocol does not allow."""
 

@@ -78,7 +78,7 @@ def park_daemon_thread() -> None:
         threading.Event().wait()
 
 
-def _close_all() -> None:
+def close_open_clients() -> None:
     """Start every client's end before waiting for the first: a dead cluster delays no other."""
     deadline_s = monotonic() + EXIT_SECONDS
     failed = getattr(sys, "last_value", None) is not None
@@ -107,10 +107,10 @@ def _register_in_worker() -> None:
     if process is None or util is None or process.parent_process() is None:
         return
     if len(_open) == 1:
-        util.Finalize(None, _close_all, exitpriority=0)
+        util.Finalize(None, close_open_clients, exitpriority=0)
 
 
-atexit.register(_close_all)
+atexit.register(close_open_clients)
 # A forked child has the parent's clients but not their threads.
 os.register_at_fork(after_in_child=_open.clear)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Self
 
+from barnabas.clients._core.graceful import interruptible, not_interruptible
 from barnabas.clients._core.loop_thread import LoopThread
 from barnabas.clients.connector.core import ConnectorCore
 from barnabas.clients.connector.errors import MessageStreamsExistError
@@ -69,6 +70,7 @@ class ConsumerConnector:
         except BaseException:
             self._close_loop()
             raise
+        interruptible(self)
 
     def __enter__(self) -> Self:
         return self
@@ -153,10 +155,15 @@ class ConsumerConnector:
         if self._closed:
             return
         self._closed = True
+        not_interruptible(self)
         try:
             self._loop.call(self._core.shutdown())
         finally:
             self._close_loop()
+
+    def interrupt(self) -> None:
+        """The program was asked to end: the streams end, what they have returned is committed."""
+        self.shutdown()
 
     # -- inside --------------------------------------------------------------------------------
 

@@ -4,12 +4,13 @@ import asyncio
 import inspect
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from barnabas.clients.group.base import ConsumerBase, Offsets
+from barnabas.clients._core.graceful import interruptible, not_interruptible
+from barnabas.clients.group.base import ConsumerBase, Offsets, OnCommit
 from barnabas.clients.group.core import ConsumerCore
 from barnabas.clients.group.errors import ConcurrentUseError, WakeupError
 from barnabas.clients.group.membership.actions import Step, StepKind
@@ -54,6 +55,8 @@ class Consumer(ConsumerBase):
         self._woken = False
         self._polling = False
         self._core = ConsumerCore(self._settings, self._bell.set)
+        self._loop = asyncio.get_running_loop()
+        interruptible(self)
 
     # -- what is read --------------------------------------------------------------------------
 
@@ -136,12 +139,25 @@ class Consumer(ConsumerBase):
         self._woken = True
         self._bell.set()
 
+    def interrupt(self) -> None:
+        """From any thread: the program was asked to end, as `wakeup()`."""
+        self._woken = True  # At once: a task that leaves the loop no turn looks at it, too.
+        with suppress(RuntimeError):  # The loop is closed, and this consumer with it.
+            self._loop.call_soon_threadsafe(self._bell.set)
+
     # -- offsets -------------------------------------------------------------------------------
 
     async def commit(self, offsets: Offsets | None = None, timeout: float | None = None) -> None:  # noqa: ASYNC109
         """Commit positions, of everything poll() returned unless `offsets` are given."""
         self._check_open()
         await self._core.commit(self._offsets(offsets), self._limit(timeout))
+
+    def commit_async(
+        self, offsets: Offsets | None = None, callback: OnCommit | None = None
+    ) -> None:
+        """Commit without waiting; `callback(offsets, error)` is called on the loop when done."""
+        self._check_open()
+        self._core.begin_commit(self._offsets(offsets), callback)
 
     async def committed(
         self,
@@ -218,6 +234,7 @@ class Consumer(ConsumerBase):
             await self._give_up_partitions()
         finally:
             self._closed = True
+            not_interruptible(self)
             await self._core.close(timeout)
 
     async def __aenter__(self) -> Self:

@@ -1,18 +1,19 @@
 """The half of a consumer that waits for nothing: both flavours share it word for word."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from barnabas.clients.group.core import ConsumerCore
 from barnabas.clients.group.positions.offset_reset import EARLIEST, LATEST, OffsetReset
 from barnabas.clients.group.settings import ConsumerSettings
-from barnabas.model.errors import ClosedError, LocalError
+from barnabas.model.errors import BarnabasError, ClosedError, LocalError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, as_topic_partition
 from barnabas.model.topic_names import topic_name_problem
 
 Offsets = Mapping[TopicPartition, OffsetAndMetadata | int]
+OnCommit = Callable[[Mapping[TopicPartition, OffsetAndMetadata], BarnabasError | None], Any]
 
 
 class ConsumerBase:

@@ -13,8 +13,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from barnabas.clients._core.exit_hooks import close_at_exit, closed, park_daemon_thread
+from barnabas.clients._core.graceful import interruptible, not_interruptible
 from barnabas.clients._core.loop_thread import LoopThread
-from barnabas.clients.group.base import ConsumerBase, Offsets
+from barnabas.clients.group.base import ConsumerBase, Offsets, OnCommit
 from barnabas.clients.group.core import ConsumerCore
 from barnabas.clients.group.errors import ConcurrentUseError, WakeupError
 from barnabas.clients.group.membership.actions import Step, StepKind
@@ -34,7 +35,6 @@ CLOSE_SECONDS = 30.0
 ITERATION_SECONDS = 1.0
 PING_SECONDS = 10.0
 LOOK_SECONDS = 0.05
-OnCommit = Callable[[Mapping[TopicPartition, OffsetAndMetadata], BarnabasError | None], Any]
 T = TypeVar("T")
 
 
@@ -62,6 +62,7 @@ class Consumer(ConsumerBase):
         self._core: ConsumerCore = self._thread.call(_make_core(self._settings, self._bell.set))
         self._exiting = False
         close_at_exit(self)
+        interruptible(self)
 
     # -- what is read --------------------------------------------------------------------------
 
@@ -154,6 +155,10 @@ class Consumer(ConsumerBase):
         """From any thread: the blocking call under way, or the next, raises WakeupError."""
         self._woken = True
         self._bell.set()
+
+    def interrupt(self) -> None:
+        """The program was asked to end: as `wakeup()`."""
+        self.wakeup()
 
     # -- offsets -------------------------------------------------------------------------------
 
@@ -295,6 +300,7 @@ class Consumer(ConsumerBase):
 
     def _end(self, timeout: float) -> None:
         closed(self)
+        not_interruptible(self)
         self._closed = True
         try:
             self._thread.call(self._core.close(timeout))

@@ -9,7 +9,7 @@ import logging
 import uuid
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from barnabas.clients._core.client import KafkaClient
 from barnabas.clients.group.decoding import Deserialization
@@ -265,6 +265,7 @@ class ConsumerCore:
     async def commit(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata], timeout_s: float
     ) -> None:
+        await self._earlier_commits()
         await self.offsets.commit(offsets, self._loop.time() + timeout_s)
         self._tell_committed(offsets)
 
@@ -285,6 +286,7 @@ class ConsumerCore:
 
     async def commit_on_parting(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
         """The last automatic commit: no other one covers it."""
+        await self._earlier_commits()
         try:
             await commit_when_joined(partial(self.commit_once, offsets), self._joining)
         except BarnabasError as error:
@@ -372,6 +374,33 @@ class ConsumerCore:
         self.keeper.wake()
         if self.driver is not None:
             self.driver.wake()
+
+    async def _earlier_commits(self) -> None:
+        """Wait for commits that were begun before: one that runs later moves offsets back."""
+        await asyncio.sleep(0)  # Those begun while the loop had no turn become tasks.
+        if self._commits:
+            await asyncio.wait(self._commits)
+
+    def begin_commit(
+        self,
+        offsets: Mapping[TopicPartition, OffsetAndMetadata],
+        callback: Callable[[Mapping[TopicPartition, OffsetAndMetadata], BarnabasError | None], Any]
+        | None,
+    ) -> None:
+        """On the loop: one try without waiting; `callback(offsets, error)` hears how it ended."""
+
+        async def commit() -> None:
+            error = None
+            try:
+                await self.commit_once(offsets)
+            except BarnabasError as failure:
+                error = failure
+            if callback is not None:
+                callback(offsets, error)
+
+        task = self._loop.create_task(commit())
+        self._commits.add(task)
+        task.add_done_callback(self._commits.discard)
 
     def _begin_commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
         task = self._loop.create_task(self.commit_quietly(offsets))

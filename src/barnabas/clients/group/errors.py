@@ -1,11 +1,17 @@
 """The consumer's own errors: what only an application can decide about."""
 
-from barnabas.model.errors import BarnabasError, LocalError
+from barnabas.model.errors import BarnabasError, LocalError, WakeupError
 from barnabas.model.ids import TopicPartition
 
-
-class WakeupError(BarnabasError):
-    """`wakeup()` was called while a blocking call ran, or before it."""
+__all__ = [
+    "CommitFailedError",
+    "ConcurrentUseError",
+    "LogTruncationError",
+    "NoOffsetError",
+    "OffsetError",
+    "OffsetOutOfRangeError",
+    "WakeupError",
+]
 
 
 class ConcurrentUseError(LocalError):
