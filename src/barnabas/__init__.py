@@ -9,8 +9,8 @@ from barnabas.model.version import VERSION
 
 if TYPE_CHECKING:
     from barnabas.admin import Admin
-    from barnabas.clients._core.graceful import graceful
     from barnabas.clients.connector import ConsumerConnector
+    from barnabas.clients.core.graceful import graceful
     from barnabas.clients.group import Consumer
     from barnabas.clients.producer import Producer, SendFuture
     from barnabas.clients.simple import SimpleConsumer
@@ -42,7 +42,7 @@ _HOMES = {
     "SendFuture": "barnabas.clients.producer",
     "SimpleConsumer": "barnabas.clients.simple",
     "TopicPartition": "barnabas.model.ids",
-    "graceful": "barnabas.clients._core.graceful",
+    "graceful": "barnabas.clients.core.graceful",
 }
 
 __all__ = [

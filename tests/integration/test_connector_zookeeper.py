@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from support.connector_world import Readers, put_topic, wait_until
 
-from barnabas.clients._core.loop_thread import LoopThread
 from barnabas.clients.connector import ConsumerConnector
+from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.model.control import Endpoint
 from barnabas.zk import paths
 from barnabas.zk.kazoo_tree import connect

@@ -165,7 +165,7 @@ def test_records_that_cannot_be_delivered_are_counted_on_stderr(topic_name):
         import sys
         from barnabas import Producer
         from barnabas.testing import Broker
-        import barnabas.clients._core.exit_hooks as exit_hooks
+        import barnabas.clients.core.exit_hooks as exit_hooks
         exit_hooks.EXIT_SECONDS = 1.0
         broker = Broker({})
         broker.start()

@@ -5,8 +5,8 @@ import time
 from collections import Counter
 from contextlib import contextmanager
 
-from barnabas.clients._core.loop_thread import LoopThread
 from barnabas.clients.connector import ConsumerConnector, ConsumerTimeoutError
+from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.model.control import Endpoint
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.model.replica_assignment import ReplicaAssignment

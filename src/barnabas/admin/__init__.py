@@ -64,7 +64,7 @@ from barnabas.admin.transactions import (
     TransactionDescription,
     TransactionListing,
 )
-from barnabas.clients._core.cluster_metadata import Node
+from barnabas.clients.core.cluster_metadata import Node
 from barnabas.security.acl import (
     AccessEntry,
     AclBinding,

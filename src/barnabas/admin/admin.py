@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from barnabas.admin.core import AsyncAdmin
-from barnabas.clients._core.loop_thread import LoopThread
+from barnabas.clients.core.loop_thread import LoopThread
 
 P = ParamSpec("P")
 T = TypeVar("T")

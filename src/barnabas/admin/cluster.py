@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from barnabas.admin.calls import AdminCalls, operations_of
 from barnabas.admin.errors import error_of, raise_error
 from barnabas.admin.results import Results
-from barnabas.clients._core.cluster_metadata import Node
+from barnabas.clients.core.cluster_metadata import Node
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.net.version_agreement import versions_request

@@ -19,8 +19,8 @@ from barnabas.admin.records import RecordCalls
 from barnabas.admin.session import AdminSession
 from barnabas.admin.topics import TopicCalls
 from barnabas.admin.transactions import TransactionCalls
-from barnabas.clients._core.client import KafkaClient
-from barnabas.clients._core.options import ClientOptions
+from barnabas.clients.core.client import KafkaClient
+from barnabas.clients.core.options import ClientOptions
 from barnabas.model.config_keys.admin import ADMIN_KEYS
 
 

@@ -8,7 +8,7 @@ from barnabas.admin.calls import AdminCalls, by_topic
 from barnabas.admin.errors import error_of, is_transient
 from barnabas.admin.fan_out import Outcome, per_coordinator, per_item
 from barnabas.admin.results import Results
-from barnabas.clients._core.client import COORDINATOR, GROUP
+from barnabas.clients.core.client import COORDINATOR, GROUP
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError
 from barnabas.model.group_metadata import OffsetAndMetadata

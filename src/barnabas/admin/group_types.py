@@ -3,7 +3,7 @@
 import enum
 from dataclasses import dataclass
 
-from barnabas.clients._core.cluster_metadata import Node
+from barnabas.clients.core.cluster_metadata import Node
 from barnabas.model.ids import TopicPartition
 from barnabas.security.acl import Operation
 

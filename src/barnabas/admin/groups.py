@@ -19,8 +19,8 @@ from barnabas.admin.group_types import (
     MemberDescription,
 )
 from barnabas.admin.results import Results
-from barnabas.clients._core.client import GROUP
-from barnabas.clients._core.cluster_metadata import Node
+from barnabas.clients.core.client import GROUP
+from barnabas.clients.core.cluster_metadata import Node
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ProtocolError
 from barnabas.model.ids import TopicPartition

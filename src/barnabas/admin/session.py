@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from barnabas.admin.errors import UnknownBrokerError, is_transient, raise_error
-from barnabas.clients._core.backoff import Backoff
-from barnabas.clients._core.client import KafkaClient
+from barnabas.clients.core.backoff import Backoff
+from barnabas.clients.core.client import KafkaClient
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import (
     BarnabasError,

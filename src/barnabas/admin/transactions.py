@@ -8,7 +8,7 @@ from barnabas.admin.calls import AdminCalls, by_topic
 from barnabas.admin.errors import error_of, raise_error
 from barnabas.admin.fan_out import Outcome, per_broker, per_coordinator, per_item, per_leader
 from barnabas.admin.results import Results
-from barnabas.clients._core.client import TRANSACTION
+from barnabas.clients.core.client import TRANSACTION
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
 from barnabas.wire.messages import describe_producers as producers

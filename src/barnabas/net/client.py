@@ -1,6 +1,6 @@
 """A client connection on an event loop: requests out, answers in.
 
-What it does not do: choose brokers, retry, or know topics; that is `clients/_core`. How it comes
+What it does not do: choose brokers, retry, or know topics; that is `clients/core`. How it comes
 to be open, or why it cannot, is `client_opening`'s business. Every failure leaves here as one of
 our errors (`UnavailableError`, `DeadlineError`, `ProtocolError`), and a connection that failed
 once stays closed.

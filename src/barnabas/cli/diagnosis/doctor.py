@@ -16,7 +16,7 @@ from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import CHECK_FAILED, DONE
 from barnabas.cli.framework.options import add_common_options
 from barnabas.cli.framework.render import show, show_document, table_text
-from barnabas.clients._core.options import ClientOptions
+from barnabas.clients.core.options import ClientOptions
 from barnabas.model.config_keys.admin import ADMIN_KEYS
 from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.net.connection_options import Address

@@ -118,7 +118,7 @@ def check_reachable(values: Mapping[str, Any]) -> None:
     The clients keep trying for as long as they are allowed to, which is right for a service and
     wrong for a person at a prompt.
     """
-    from barnabas.clients._core.options import ClientOptions
+    from barnabas.clients.core.options import ClientOptions
     from barnabas.net.blocking_client import BlockingConnection
 
     options = ClientOptions.from_values(values)

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from barnabas.clients._core.client import KafkaClient
 from barnabas.clients.connector.registry import GroupRegistry
 from barnabas.clients.connector.settings import ConnectorSettings
+from barnabas.clients.core.client import KafkaClient
 from barnabas.model.errors import UnavailableError
 from barnabas.zk.znodes import BrokerNode
 

@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Self
 
-from barnabas.clients._core.graceful import interruptible, not_interruptible
-from barnabas.clients._core.loop_thread import LoopThread
 from barnabas.clients.connector.core import ConnectorCore
 from barnabas.clients.connector.errors import MessageStreamsExistError
 from barnabas.clients.connector.listener import ConsumerRebalanceListener
@@ -25,6 +23,8 @@ from barnabas.clients.connector.topic_count import (
     compiled,
 )
 from barnabas.clients.connector.tree_source import TreeSource, connect_zookeeper
+from barnabas.clients.core.graceful import interruptible, not_interruptible
+from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.model.clock import Clock
 from barnabas.model.errors import ConfigError
 from barnabas.model.group_metadata import OffsetAndMetadata

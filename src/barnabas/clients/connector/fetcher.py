@@ -8,7 +8,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 
-from barnabas.clients._core.client import KafkaClient
 from barnabas.clients.connector.chunks import INVALID_OFFSET, FetchedDataChunk, PartitionTopicInfo
 from barnabas.clients.connector.fetch_messages import (
     LAST_FETCH_BY_NAME,
@@ -20,6 +19,7 @@ from barnabas.clients.connector.fetch_messages import (
     read_offsets,
 )
 from barnabas.clients.connector.settings import FetchSettings
+from barnabas.clients.core.client import KafkaClient
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.ids import TopicPartition

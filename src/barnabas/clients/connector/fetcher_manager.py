@@ -8,11 +8,11 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 
-from barnabas.clients._core.client import KafkaClient
 from barnabas.clients.connector.chunks import PartitionTopicInfo
 from barnabas.clients.connector.fetch_messages import fetcher_id
 from barnabas.clients.connector.fetcher import Fetcher
 from barnabas.clients.connector.settings import FetchSettings
+from barnabas.clients.core.client import KafkaClient
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
 

@@ -9,8 +9,6 @@ import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from barnabas.clients._core.client import KafkaClient
-from barnabas.clients._core.loop_thread import LoopThread
 from barnabas.clients.connector.cluster_client import ClusterClient
 from barnabas.clients.connector.errors import LivingMembersError
 from barnabas.clients.connector.fetch_messages import offset_request, read_offsets
@@ -19,6 +17,8 @@ from barnabas.clients.connector.registry import GroupRegistry
 from barnabas.clients.connector.registry_tool import RegistryTool
 from barnabas.clients.connector.settings import LATEST_TIMESTAMP, ConnectorSettings
 from barnabas.clients.connector.tree_source import TreeSource, connect_zookeeper
+from barnabas.clients.core.client import KafkaClient
+from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import IsolationLevel

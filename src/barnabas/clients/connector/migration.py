@@ -6,7 +6,6 @@ touched: they would commit over it a moment later.
 
 from collections.abc import Mapping
 
-from barnabas.clients._core.loop_thread import LoopThread
 from barnabas.clients.connector.cluster_client import ClusterClient
 from barnabas.clients.connector.errors import LivingMembersError
 from barnabas.clients.connector.migration_plan import Direction, MigrationPlan, plan_migration
@@ -20,6 +19,7 @@ from barnabas.clients.connector.registry import GroupRegistry
 from barnabas.clients.connector.registry_tool import RegistryTool
 from barnabas.clients.connector.settings import ConnectorSettings
 from barnabas.clients.connector.tree_source import TreeSource, connect_zookeeper
+from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.model.errors import LocalError
 from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.zk.tree import MetadataTree

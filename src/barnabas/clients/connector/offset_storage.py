@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-from barnabas.clients._core.client import COORDINATOR, GROUP, KafkaClient
 from barnabas.clients.connector.fetcher_manager import ClientSource
 from barnabas.clients.connector.offset_messages import (
     LAST_OFFSETS_BY_NAME,
@@ -18,6 +17,7 @@ from barnabas.clients.connector.offset_messages import (
     read_committed,
 )
 from barnabas.clients.connector.registry import OPS_PER_MULTI, GroupRegistry
+from barnabas.clients.core.client import COORDINATOR, GROUP, KafkaClient
 from barnabas.model.errors import BarnabasError
 from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition

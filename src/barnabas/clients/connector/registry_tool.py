@@ -8,9 +8,9 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Generic, Protocol, Self, TypeVar
 
-from barnabas.clients._core.loop_thread import LoopThread
 from barnabas.clients.connector.settings import ConnectorSettings
 from barnabas.clients.connector.tree_source import TreeSource
+from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.zk.tree import MetadataTree
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from barnabas.clients._core.options import ClientOptions
 from barnabas.clients.connector.assignors import ASSIGNORS, Assignor
+from barnabas.clients.core.options import ClientOptions
 from barnabas.model.config_keys.connector import CONNECTOR_KEYS
 from barnabas.model.errors import ConfigError
 from barnabas.model.records import IsolationLevel

@@ -9,7 +9,7 @@ from itertools import count
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from barnabas.clients._core.graceful import interruptible, not_interruptible
+from barnabas.clients.core.graceful import interruptible, not_interruptible
 from barnabas.clients.group.base import ConsumerBase, Offsets, OnCommit
 from barnabas.clients.group.core import ConsumerCore
 from barnabas.clients.group.errors import ConcurrentUseError, WakeupError

@@ -12,9 +12,9 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from barnabas.clients._core.exit_hooks import close_at_exit, closed, park_daemon_thread
-from barnabas.clients._core.graceful import interruptible, not_interruptible
-from barnabas.clients._core.loop_thread import LoopThread
+from barnabas.clients.core.exit_hooks import close_at_exit, closed, park_daemon_thread
+from barnabas.clients.core.graceful import interruptible, not_interruptible
+from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.clients.group.base import ConsumerBase, Offsets, OnCommit
 from barnabas.clients.group.core import ConsumerCore
 from barnabas.clients.group.errors import ConcurrentUseError, WakeupError

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from barnabas.clients._core.client import KafkaClient
+from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.group.decoding import Deserialization
 from barnabas.clients.group.errors import CommitFailedError
 from barnabas.clients.group.fetching.buffer import FetchBuffer

@@ -1,6 +1,6 @@
 """Keys and values through the application's deserializers, and records through its interceptors."""
 
-from barnabas.clients._core.serialization import Deserializer
+from barnabas.clients.core.serialization import Deserializer
 from barnabas.clients.group.positions.subscription import SubscriptionState
 from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.model.errors import BarnabasError

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from barnabas.clients._core.options import ClientOptions
-from barnabas.clients._core.serialization import Deserializer, deserializer
 from barnabas.clients.assignors.port import Assignor
 from barnabas.clients.assignors.registry import resolve_assignors
+from barnabas.clients.core.options import ClientOptions
+from barnabas.clients.core.serialization import Deserializer, deserializer
 from barnabas.clients.group.fetching.plan import FetchLimits
 from barnabas.clients.group.positions.offset_reset import OffsetReset, parse_reset
 from barnabas.model.config_keys.consumer import CONSUMER_KEYS

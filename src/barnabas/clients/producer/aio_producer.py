@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
-from barnabas.clients._core.exit_hooks import LoopClient
+from barnabas.clients.core.exit_hooks import LoopClient
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
 from barnabas.clients.producer.accumulator import NewRecord
 from barnabas.clients.producer.core import ProducerCore

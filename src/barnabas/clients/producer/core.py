@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 
-from barnabas.clients._core.client import KafkaClient
-from barnabas.clients._core.exit_hooks import report, report_undelivered
-from barnabas.clients._core.shared_loop import SharedLoopThread
+from barnabas.clients.core.client import KafkaClient
+from barnabas.clients.core.exit_hooks import report, report_undelivered
+from barnabas.clients.core.shared_loop import SharedLoopThread
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
 from barnabas.clients.producer.accumulator import Accumulator
 from barnabas.clients.producer.batch import ProducerBatch

@@ -9,7 +9,7 @@ the connection, the bytes around the batch, and what an answer looks like that s
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from barnabas.clients._core.client import KafkaClient
+from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.producer._send_hot import SendFuture
 from barnabas.clients.producer.accumulator import Accumulator
 from barnabas.clients.producer.batch import ProducerBatch

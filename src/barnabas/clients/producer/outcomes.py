@@ -7,7 +7,7 @@ accumulator are told. It sends nothing and asks nobody.
 import logging
 from typing import Protocol
 
-from barnabas.clients._core.backoff import Backoff
+from barnabas.clients.core.backoff import Backoff
 from barnabas.clients.producer.accumulator import Accumulator
 from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.encoding import build, builder_of, split

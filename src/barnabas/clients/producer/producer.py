@@ -10,13 +10,13 @@ from time import time_ns
 from types import TracebackType
 from typing import Any, Self
 
-from barnabas.clients._core.exit_hooks import (
+from barnabas.clients.core.exit_hooks import (
     close_at_exit,
     closed,
     park_daemon_thread,
     report_undelivered,
 )
-from barnabas.clients._core.shared_loop import SharedLoopThread
+from barnabas.clients.core.shared_loop import SharedLoopThread
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
 from barnabas.clients.producer.accumulator import NewRecord, record_bytes
 from barnabas.clients.producer.core import ProducerCore

@@ -1,6 +1,6 @@
 """Asking the cluster for a producer id outside transactions: any broker gives one."""
 
-from barnabas.clients._core.client import KafkaClient
+from barnabas.clients.core.client import KafkaClient
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.wire.messages.init_producer_id import (

@@ -8,7 +8,7 @@ makes a record that somebody waits for cheaper to send.
 import struct
 from typing import ClassVar, NamedTuple
 
-from barnabas.clients._core.cluster_metadata import ClusterMetadata
+from barnabas.clients.core.cluster_metadata import ClusterMetadata
 from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid

@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import Iterable
 from functools import partial
 
-from barnabas.clients._core.client import KafkaClient
-from barnabas.clients._core.cluster_metadata import Node
+from barnabas.clients.core.client import KafkaClient
+from barnabas.clients.core.cluster_metadata import Node
 from barnabas.clients.producer.accumulator import Accumulator
 from barnabas.clients.producer.background import Background
 from barnabas.clients.producer.batch import ProducerBatch

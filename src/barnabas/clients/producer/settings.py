@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from barnabas.clients._core.options import ClientOptions
-from barnabas.clients._core.serialization import Serializer, serializer
+from barnabas.clients.core.options import ClientOptions
+from barnabas.clients.core.serialization import Serializer, serializer
 from barnabas.model.config_keys.producer import PRODUCER_KEYS
 from barnabas.model.errors import ConfigError
 from barnabas.model.records import Codec

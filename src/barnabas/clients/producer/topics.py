@@ -7,8 +7,8 @@ drops topics to which nothing was sent for metadata.max.idle.ms.
 
 from collections.abc import Callable
 
-from barnabas.clients._core.client import KafkaClient
-from barnabas.clients._core.cluster_metadata import TopicInfo
+from barnabas.clients.core.client import KafkaClient
+from barnabas.clients.core.cluster_metadata import TopicInfo
 from barnabas.clients.producer._send_hot import TopicAppender
 from barnabas.clients.producer.accumulator import Accumulator
 from barnabas.clients.producer.partitioners import PartitionChooser

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping, Set
 from functools import partial
 from typing import Any
 
-from barnabas.clients._core.client import GROUP, TRANSACTION, KafkaClient
+from barnabas.clients.core.client import GROUP, TRANSACTION, KafkaClient
 from barnabas.clients.producer.identity import ProducerIdentity
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.clients.producer.transaction_requests import (

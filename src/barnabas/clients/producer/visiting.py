@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from barnabas.clients._core.shared_loop import SharedLoopThread
+from barnabas.clients.core.shared_loop import SharedLoopThread
 from barnabas.model.errors import ClosedError
 
 

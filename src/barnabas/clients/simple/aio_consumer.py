@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from barnabas.clients._core.client import GROUP, KafkaClient
-from barnabas.clients._core.cluster_metadata import Node
-from barnabas.clients._core.options import ClientOptions
+from barnabas.clients.core.client import GROUP, KafkaClient
+from barnabas.clients.core.cluster_metadata import Node
+from barnabas.clients.core.options import ClientOptions
 from barnabas.clients.simple.fetched import FetchedBatches, PartitionMetadata, PartitionOffset
 from barnabas.clients.simple.requests import (
     DEFAULT_FETCH_SIZE,

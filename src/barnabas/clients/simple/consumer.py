@@ -11,9 +11,9 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self, TypeVar, cast
 
-from barnabas.clients._core.blocking_router import BlockingRouter
-from barnabas.clients._core.cluster_metadata import Node
-from barnabas.clients._core.options import ClientOptions
+from barnabas.clients.core.blocking_router import BlockingRouter
+from barnabas.clients.core.cluster_metadata import Node
+from barnabas.clients.core.options import ClientOptions
 from barnabas.clients.simple.fetched import FetchedBatches, PartitionMetadata, PartitionOffset
 from barnabas.clients.simple.requests import (
     DEFAULT_FETCH_SIZE,

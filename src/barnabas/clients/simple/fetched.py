@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from barnabas.clients._core.cluster_metadata import ClusterMetadata, Node
+from barnabas.clients.core.cluster_metadata import ClusterMetadata, Node
 from barnabas.model.ids import TopicPartition
 from barnabas.records.reader import FetchDecoder
 from barnabas.records.record import Record

@@ -2,9 +2,9 @@
 
 import pytest
 
-from barnabas.clients._core.any_broker import AnyBroker
-from barnabas.clients._core.cluster_metadata import ClusterMetadata, Node
-from barnabas.clients._core.options import ClientOptions
+from barnabas.clients.core.any_broker import AnyBroker
+from barnabas.clients.core.cluster_metadata import ClusterMetadata, Node
+from barnabas.clients.core.options import ClientOptions
 from barnabas.model.config_keys.admin import ADMIN_KEYS
 from barnabas.model.errors import UnavailableError
 from barnabas.net.connection_options import Address

@@ -2,9 +2,9 @@
 
 import pytest
 
-from barnabas.clients._core import blocking_router
-from barnabas.clients._core.blocking_router import BlockingRouter
-from barnabas.clients._core.options import ClientOptions
+from barnabas.clients.core import blocking_router
+from barnabas.clients.core.blocking_router import BlockingRouter
+from barnabas.clients.core.options import ClientOptions
 from barnabas.model.config_keys.simple import SIMPLE_KEYS
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, DeadlineError, UnavailableError

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from barnabas.clients._core.client import KafkaClient
-from barnabas.clients._core.options import ClientOptions
+from barnabas.clients.core.client import KafkaClient
+from barnabas.clients.core.options import ClientOptions
 from barnabas.model.config_keys.admin import ADMIN_KEYS
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, DeadlineError, UnavailableError

@@ -2,7 +2,7 @@
 
 import pytest
 
-from barnabas.clients._core.cluster_metadata import ClusterMetadata
+from barnabas.clients.core.cluster_metadata import ClusterMetadata
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.wire.messages.metadata import (

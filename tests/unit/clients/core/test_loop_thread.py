@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from barnabas.clients._core.loop_thread import LoopThread
-from barnabas.clients._core.shared_loop import SharedLoopThread
+from barnabas.clients.core.loop_thread import LoopThread
+from barnabas.clients.core.shared_loop import SharedLoopThread
 from barnabas.model.errors import ClosedError, DeadlineError
 
 LIMIT_S = 10

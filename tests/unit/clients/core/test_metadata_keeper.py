@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from barnabas.clients._core.cluster_metadata import ClusterMetadata
-from barnabas.clients._core.metadata_keeper import MetadataKeeper
+from barnabas.clients.core.cluster_metadata import ClusterMetadata
+from barnabas.clients.core.metadata_keeper import MetadataKeeper
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import UnavailableError
 from barnabas.wire.messages.metadata import (

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from barnabas.clients._core.outage import Outage, RepeatedWarning
+from barnabas.clients.core.outage import Outage, RepeatedWarning
 from barnabas.model.errors import UnavailableError
 
 REFUSED = UnavailableError("no broker can be reached: refused")

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from barnabas.clients._core import pool as pool_module
-from barnabas.clients._core.options import ClientOptions
-from barnabas.clients._core.pool import ConnectionPool
+from barnabas.clients.core import pool as pool_module
+from barnabas.clients.core.options import ClientOptions
+from barnabas.clients.core.pool import ConnectionPool
 from barnabas.net.client import ClientConnection
 from barnabas.net.connection_options import Address, ConnectionOptions
 

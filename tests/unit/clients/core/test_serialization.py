@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from barnabas.clients._core.serialization import DESERIALIZERS, SERIALIZERS
+from barnabas.clients.core.serialization import DESERIALIZERS, SERIALIZERS
 from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.config_keys import other_names

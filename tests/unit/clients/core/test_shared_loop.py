@@ -8,9 +8,9 @@ import threading
 
 import pytest
 
-from barnabas.clients._core import shared_loop
-from barnabas.clients._core.bell import Bell
-from barnabas.clients._core.shared_loop import SharedLoopThread
+from barnabas.clients.core import shared_loop
+from barnabas.clients.core.bell import Bell
+from barnabas.clients.core.shared_loop import SharedLoopThread
 from barnabas.model.errors import LocalError
 
 LIMIT_S = 30

@@ -2,7 +2,7 @@
 
 import pytest
 
-from barnabas.clients._core.cluster_metadata import ClusterMetadata, Node, PartitionInfo, TopicInfo
+from barnabas.clients.core.cluster_metadata import ClusterMetadata, Node, PartitionInfo, TopicInfo
 from barnabas.clients.producer.accumulator import Accumulator
 from barnabas.clients.producer.partitioners import PartitionChooser
 from barnabas.clients.producer.topics import TopicTracker

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from barnabas.clients._core.shared_loop import SharedLoopThread
+from barnabas.clients.core.shared_loop import SharedLoopThread
 from barnabas.clients.producer.visiting import call_visiting, run_visiting
 from barnabas.model.errors import ClosedError, LocalError
 

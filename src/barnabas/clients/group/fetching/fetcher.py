@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from barnabas.clients._core.client import KafkaClient
+from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.group.background import BackgroundWork
 from barnabas.clients.group.fetching.buffer import FetchBuffer, Piece, end_offset
 from barnabas.clients.group.fetching.plan import (

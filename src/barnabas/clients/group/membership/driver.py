@@ -10,7 +10,7 @@ import logging
 from collections import deque
 from collections.abc import Callable
 
-from barnabas.clients._core.client import COORDINATOR, GROUP, KafkaClient
+from barnabas.clients.core.client import COORDINATOR, GROUP, KafkaClient
 from barnabas.clients.group.background import BackgroundWork
 from barnabas.clients.group.membership.actions import Action, Divide, Membership, Send, Step
 from barnabas.clients.group.positions.subscription import SubscriptionKind, SubscriptionState

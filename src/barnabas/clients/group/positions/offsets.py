@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any
 
-from barnabas.clients._core.client import COORDINATOR, GROUP, KafkaClient
+from barnabas.clients.core.client import COORDINATOR, GROUP, KafkaClient
 from barnabas.clients.group.errors import CommitFailedError
 from barnabas.clients.group.positions.offset_requests import (
     LAST_OFFSETS_BY_NAME,

@@ -7,8 +7,8 @@ for a broker answers one connection in order.
 import asyncio
 from collections.abc import Callable
 
-from barnabas.clients._core.backoff import Backoff
-from barnabas.clients._core.options import ClientOptions
+from barnabas.clients.core.backoff import Backoff
+from barnabas.clients.core.options import ClientOptions
 from barnabas.model.errors import BarnabasError, ClosedError
 from barnabas.net.client import ClientConnection
 from barnabas.net.connection_options import Address

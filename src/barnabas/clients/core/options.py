@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from barnabas.clients._core.addresses import canonical_addresses, parse_addresses
+from barnabas.clients.core.addresses import canonical_addresses, parse_addresses
 from barnabas.net.connection_options import Address, ConnectionOptions
 
 
@@ -47,7 +47,7 @@ class ClientOptions:
 def _connection(values: Mapping[str, Any]) -> ConnectionOptions:
     tls = login = None
     if values["security.protocol"] != "PLAINTEXT":
-        from barnabas.clients._core.security import login_of, tls_of
+        from barnabas.clients.core.security import login_of, tls_of
 
         tls, login = tls_of(values), login_of(values)
     return ConnectionOptions(

@@ -11,13 +11,13 @@ from collections.abc import Awaitable, Callable, Iterable
 from time import monotonic
 from typing import Any, TypeVar
 
-from barnabas.clients._core.any_broker import AnyBroker
-from barnabas.clients._core.backoff import Backoff
-from barnabas.clients._core.cluster_metadata import ClusterMetadata, Node
-from barnabas.clients._core.metadata_keeper import MetadataKeeper
-from barnabas.clients._core.options import ClientOptions
-from barnabas.clients._core.outage import Outage, RepeatedWarning
-from barnabas.clients._core.pool import ConnectionPool
+from barnabas.clients.core.any_broker import AnyBroker
+from barnabas.clients.core.backoff import Backoff
+from barnabas.clients.core.cluster_metadata import ClusterMetadata, Node
+from barnabas.clients.core.metadata_keeper import MetadataKeeper
+from barnabas.clients.core.options import ClientOptions
+from barnabas.clients.core.outage import Outage, RepeatedWarning
+from barnabas.clients.core.pool import ConnectionPool
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import (
     BarnabasError,

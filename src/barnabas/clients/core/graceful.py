@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Protocol
 
-from barnabas.clients._core.exit_hooks import close_open_clients
+from barnabas.clients.core.exit_hooks import close_open_clients
 from barnabas.model.errors import LocalError, WakeupError
 
 EXIT_CODE = 128 + signal.SIGTERM

@@ -8,9 +8,9 @@ import asyncio
 from collections.abc import Iterable
 from time import monotonic
 
-from barnabas.clients._core.any_broker import AnyBroker
-from barnabas.clients._core.cluster_metadata import ClusterMetadata
-from barnabas.clients._core.pool import ConnectionPool
+from barnabas.clients.core.any_broker import AnyBroker
+from barnabas.clients.core.cluster_metadata import ClusterMetadata
+from barnabas.clients.core.pool import ConnectionPool
 from barnabas.model.errors import UnavailableError
 from barnabas.wire.messages.metadata import (
     MetadataRequest,

@@ -21,9 +21,9 @@ from functools import partial
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 
-from barnabas.clients._core.bell import Bell
-from barnabas.clients._core.interrupts import KeptInterrupt
-from barnabas.clients._core.loop_thread import LoopThread
+from barnabas.clients.core.bell import Bell
+from barnabas.clients.core.interrupts import KeptInterrupt
+from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.runtime.lazy_timer import LazyTimer
 
 REST_S = 0.005

@@ -6,9 +6,9 @@ Why none could be reached is told with the reason of each.
 
 from typing import Any
 
-from barnabas.clients._core.cluster_metadata import ClusterMetadata
-from barnabas.clients._core.options import ClientOptions
-from barnabas.clients._core.pool import ConnectionPool
+from barnabas.clients.core.cluster_metadata import ClusterMetadata
+from barnabas.clients.core.options import ClientOptions
+from barnabas.clients.core.pool import ConnectionPool
 from barnabas.model.errors import BarnabasError, UnavailableError
 from barnabas.net.client import ClientConnection
 from barnabas.net.connection_options import Address
@@ -52,7 +52,7 @@ class AnyBroker:
         except UnavailableError:
             if self._metadata.brokers or self._options.connection.login is not None:
                 raise
-            from barnabas.clients._core.sasl_probe import login_wanted
+            from barnabas.clients.core.sasl_probe import login_wanted
 
             wanted = await login_wanted(connection.address, self._options.connection)
             if wanted is None:

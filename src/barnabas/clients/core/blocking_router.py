@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from barnabas.clients._core.backoff import Backoff
-from barnabas.clients._core.cluster_metadata import ClusterMetadata
-from barnabas.clients._core.options import ClientOptions
+from barnabas.clients.core.backoff import Backoff
+from barnabas.clients.core.cluster_metadata import ClusterMetadata
+from barnabas.clients.core.options import ClientOptions
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError, UnavailableError
 from barnabas.model.ids import TopicPartition, as_topic_partition
@@ -100,7 +100,7 @@ class BlockingRouter:
         """Until there was an answer, a lost connection may mean that a login is wanted."""
         if self.metadata.brokers or self._options.connection.login is not None:
             return
-        from barnabas.clients._core.sasl_probe import login_wanted_blocking
+        from barnabas.clients.core.sasl_probe import login_wanted_blocking
 
         wanted = login_wanted_blocking(address, self._options.connection)
         if wanted is not None:
