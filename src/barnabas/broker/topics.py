@@ -151,15 +151,15 @@ class Topics:
         """Until the controller knows this broker and has said so."""
         await self._wait(lambda: self._metadata.is_alive(broker_id), timeout_ms)
 
-    async def wait_until_gone(self, name: str, timeout_ms: float) -> None:
-        """Until a deleted topic's name is free again.
+    async def wait_until_gone(self, name: str, topic_id: Uuid, timeout_ms: float) -> None:
+        """Wait until a deleted topic's name is free, or belongs to a new topic.
 
-        Brokers forget a topic before its nodes go: who created it anew in between would be told
-        that it exists.
+        Brokers forget a topic before its nodes are removed, and until then creating it again
+        fails. A client's metadata request may create a topic of the same name at once.
         """
         deadline = asyncio.get_running_loop().time() + timeout_ms / 1000
-        await self._wait(lambda: not self._metadata.has_topic(name), timeout_ms)
-        while await self._is_in_tree(name):
+        await self._wait(lambda: self._metadata.topic_id(name) != topic_id, timeout_ms)
+        while self._metadata.topic_id(name) in (None, topic_id) and await self._is_in_tree(name):
             if asyncio.get_running_loop().time() > deadline:
                 raise BrokerError(ErrorCode.REQUEST_TIMED_OUT)
             await asyncio.sleep(_TREE_POLL_S)

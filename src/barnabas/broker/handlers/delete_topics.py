@@ -38,7 +38,7 @@ async def handle_delete_topics(
             continue
         left_ms = deadline_ms - ctx.services.clock.monotonic_ms()
         try:
-            await ctx.services.topics.wait_until_gone(result.name, left_ms)
+            await ctx.services.topics.wait_until_gone(result.name, result.topic_id, left_ms)
         except BrokerError as error:
             result.error_code, result.error_message = error.code, error.message
         except TreeError as error:
