@@ -108,5 +108,5 @@ def test_two_drivers_with_one_micro_batch(url, table):
 
 @pytest.mark.parametrize("url", ["counts.db", "sqlite:///", "sqlite://x", "mysql://h/d"])
 def test_what_is_no_address(url):
-    with pytest.raises(ConfigError, match="no sqlite:///PATH or postgresql"):
+    with pytest.raises(ConfigError, match=r"not a database address \(sqlite:///PATH or postgresql"):
         DatabaseSink.at(url, "t")
