@@ -5,7 +5,7 @@ from pathlib import Path
 from support.log_world import TP, World
 
 from barnabas.storage import Log
-from barnabas.storage.moves.log_move import LogMove
+from barnabas.storage.log_move import LogMove
 
 FIRST, SECOND = Path("/first"), Path("/second")
 

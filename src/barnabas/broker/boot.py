@@ -13,7 +13,7 @@ from pathlib import Path
 
 from barnabas.model.ids import TopicPartition
 from barnabas.replication.unclean_start import StartKind
-from barnabas.storage.files.checkpoints import read_offsets, read_text, replace_file, write_offsets
+from barnabas.storage.checkpoint_files import read_offsets, read_text, replace_file, write_offsets
 from barnabas.storage.log_manager import LogManager
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")

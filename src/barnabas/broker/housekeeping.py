@@ -14,9 +14,9 @@ from barnabas.broker.periodic import PeriodicJobs
 from barnabas.model.clock import Clock
 from barnabas.model.errors import BrokerError
 from barnabas.replication.replica_manager import ReplicaManager
-from barnabas.storage.files import file_names
+from barnabas.storage import file_names
+from barnabas.storage.checkpoints import BackgroundCheckpoints
 from barnabas.storage.log_manager import LogManager
-from barnabas.storage.management.background_checkpoints import BackgroundCheckpoints
 
 _logger = logging.getLogger("barnabas.broker")
 
@@ -50,7 +50,7 @@ class Housekeeping:
         self._logs = logs
         self._flusher = flusher
         self._executor = executor
-        self._checkpoints = BackgroundCheckpoints(logs)
+        self._checkpoints = BackgroundCheckpoints(logs.dirs, logs.checkpoints)
         self._jobs = PeriodicJobs()
 
     def start(self, replicas: ReplicaManager, configs: ConfigWatch) -> None:

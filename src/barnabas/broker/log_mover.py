@@ -15,7 +15,7 @@ from barnabas.model.clock import Clock
 from barnabas.model.errors import BarnabasError
 from barnabas.replication.throttle import ReplicationThrottle
 from barnabas.storage.log_manager import LogManager
-from barnabas.storage.moves.log_move import CopyTask, LogMove
+from barnabas.storage.log_move import CopyTask, LogMove
 
 _logger = logging.getLogger("barnabas.broker")
 

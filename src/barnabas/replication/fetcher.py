@@ -23,7 +23,7 @@ from barnabas.replication.fetch_plan import (
 )
 from barnabas.replication.partition import Partition
 from barnabas.replication.throttle import ReplicationThrottle
-from barnabas.storage.errors import DiskRefusedError
+from barnabas.storage.errors import TransientDiskError
 
 logger = logging.getLogger(__name__)
 
@@ -235,7 +235,7 @@ class ReplicaFetcher:
     ) -> None:
         try:
             action(followed.partition, answer)
-        except DiskRefusedError:
+        except TransientDiskError:
             followed.ready_at_ms = now_ms + self.limits.backoff_ms
         except BarnabasError as error:
             logger.warning("%r: cannot take over what the leader sent: %s", followed, error)

@@ -14,7 +14,7 @@ from barnabas.model.ids import NO_BROKER, BrokerId
 from barnabas.model.records import NO_EPOCH, IsolationLevel
 from barnabas.replication.epochs import EpochEnd
 from barnabas.storage.file_slice import FileSlice
-from barnabas.storage.indexes.transaction_index import AbortedTxn
+from barnabas.storage.transaction_index import AbortedTxn
 
 EARLIEST_TIMESTAMP = -2
 LATEST_TIMESTAMP = -1

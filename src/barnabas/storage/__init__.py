@@ -6,7 +6,7 @@ from barnabas.storage.filesystem import FileSystem, OsFileSystem
 from barnabas.storage.log import Log
 from barnabas.storage.log_config import LogConfig
 from barnabas.storage.log_manager import LogManager
-from barnabas.storage.log_read import LogRead
+from barnabas.storage.log_reader import LogRead
 
 __all__ = [
     "AppendInfo",

@@ -11,7 +11,12 @@ from pathlib import Path
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
-from barnabas.storage.errors import CorruptFileError, DiskRefusedError, is_passing, storage_error
+from barnabas.storage.errors import (
+    CorruptFileError,
+    TransientDiskError,
+    is_transient,
+    storage_error,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -66,19 +71,19 @@ class DirHealth:
         for listener in self._listeners:
             listener(self.directory)
 
-    def judge(self, error: OSError, size: int = _SMALL_FILE) -> BrokerError:
+    def write_failed(self, error: OSError, size: int = _SMALL_FILE) -> BrokerError:
         """What a failed write of `size` bytes means.
 
         Lack of space passes, anything else ends the directory. Not for fsync, whose failure ends
         it always.
         """
-        if is_passing(error):
-            self._refused(error, size)
-            return DiskRefusedError(error)
+        if is_transient(error):
+            self._note_transient(error, size)
+            return TransientDiskError(error)
         self.fail(error)
         return storage_error(error)
 
-    def _refused(self, error: OSError, size: int) -> None:
+    def _note_transient(self, error: OSError, size: int) -> None:
         if not self.failing:
             self.failing = 1
             self._refused_bytes = self._refused_writes = 0
@@ -94,7 +99,7 @@ class DirHealth:
         if error.errno in _FULL:
             self.disk_full = 1
 
-    def written(self, size: int) -> None:
+    def write_succeeded(self, size: int) -> None:
         """A write succeeded while others fail.
 
         A smaller one than those that were refused proves nothing: on a full disk small batches
@@ -116,10 +121,10 @@ class DirHealth:
             self._refused_writes,
         )
 
-    def judge_read(self, error: OSError | CorruptRecordError | CorruptFileError) -> BrokerError:
+    def read_failed(self, error: OSError | CorruptRecordError | CorruptFileError) -> BrokerError:
         """The same for reads, which may also find what is no batch and no index."""
         if isinstance(error, OSError):
-            if not is_passing(error):
+            if not is_transient(error):
                 self.fail(error)
             return storage_error(error)
         return BrokerError(ErrorCode.CORRUPT_MESSAGE, str(error))

@@ -8,7 +8,7 @@ import errno
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
 
-_PASSING = frozenset(
+_TRANSIENT = frozenset(
     {
         errno.ENOSPC,
         errno.EDQUOT,
@@ -38,7 +38,7 @@ class CorruptFileError(StorageError):
     """A checkpoint, snapshot or properties file cannot be read as what it claims to be."""
 
 
-class DiskRefusedError(BrokerError):
+class TransientDiskError(BrokerError):
     """KAFKA_STORAGE_ERROR of a sound disk without room or descriptors: a retry may succeed.
 
     `DirHealth` has logged it.
@@ -48,13 +48,13 @@ class DiskRefusedError(BrokerError):
         super().__init__(ErrorCode.KAFKA_STORAGE_ERROR, str(cause))
 
 
-def is_passing(error: OSError) -> bool:
+def is_transient(error: OSError) -> bool:
     """Whether the medium is sound and the call may succeed later: no space, no descriptors.
 
     A failed fsync is never passing, whatever its errno: the kernel may have dropped the pages it
     could not write, so a later fsync that succeeds proves nothing. Callers of fsync do not ask.
     """
-    return error.errno in _PASSING
+    return error.errno in _TRANSIENT
 
 
 def storage_error(cause: object) -> BrokerError:

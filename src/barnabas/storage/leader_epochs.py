@@ -16,8 +16,8 @@ from threading import Lock
 from typing import NamedTuple
 
 from barnabas.model.records import NO_EPOCH
+from barnabas.storage.checkpoint_files import read_lines, write_lines
 from barnabas.storage.errors import CorruptFileError
-from barnabas.storage.files.checkpoints import read_lines, write_lines
 from barnabas.storage.filesystem import FileSystem
 
 UNDEFINED_OFFSET = -1

@@ -1,31 +1,84 @@
-"""The segments of one partition on disk: writing, rolling, removing, cutting.
+"""The segments of one partition on disk: writing, rolling, removing, truncating, flushing.
 
-The lower half of a log: bytes and offsets, without producers, epochs or watermarks. Removal is in
-two steps: files are renamed to `.deleted` at once and unlinked after `file.delete.delay.ms`, so
-slices that are being sent and tools that look on do not lose them underfoot.
+The lower half of a log: bytes and offsets, without producers, leader epochs or watermarks. Files
+are removed in two steps: they are renamed to `.deleted` at once and unlinked after
+`file.delete.delay.ms`, so that responses in flight and tools can still read them.
+
+A flush has three steps: collected on the event loop, run on a thread, finished on the loop. A
+request that waits for a flush while one runs is covered by the next one, which includes everything
+appended meanwhile (group commit). Several flushes may run at once; each covers everything that was
+not durable when it began.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from barnabas.storage.errors import is_passing
-from barnabas.storage.files import file_names
+from barnabas.storage import file_names
+from barnabas.storage.errors import is_transient
 from barnabas.storage.filesystem import File, FileSystem
-from barnabas.storage.flush_task import FlushTask
+from barnabas.storage.leader_epochs import EpochsVersion, LeaderEpochs
 from barnabas.storage.log_config import LogConfig
-from barnabas.storage.log_read import LogReader
-from barnabas.storage.segments import lookup
-from barnabas.storage.segments.segment import Segment
-from barnabas.storage.segments.segment_list import SegmentList
+from barnabas.storage.log_reader import LogReader
+from barnabas.storage.segment import Segment
+from barnabas.storage.segment_list import SegmentList
+
+
+@dataclass(slots=True)
+class FlushTask:
+    """Work for a thread: files and directories to sync, and a list of leader epochs to write.
+
+    `run` never raises; the log reads `error` when it finishes the task.
+    """
+
+    fs: FileSystem
+    end_offset: int
+    generation: int
+    files: list[File]
+    directories: list[Path] = field(default_factory=list)
+    epochs: LeaderEpochs | None = None
+    epochs_version: EpochsVersion | None = None
+    sealed: list[Segment] = field(default_factory=list)
+    snapshots: list[File] = field(default_factory=list)
+    name_changes: int = 0
+    error: OSError | None = None
+    epochs_error: OSError | None = None
+    """Transient error of writing the leader epochs; records and file names are durable anyway."""
+
+    def run(self) -> None:
+        try:
+            for file in (*self.snapshots, *self.files):
+                file.sync()
+            for directory in self.directories:
+                self.fs.sync_dir(directory)
+        except OSError as error:
+            self.error = error
+        else:
+            self._write_epochs()
+
+    def _write_epochs(self) -> None:
+        if self.epochs is None or self.epochs_version is None:
+            return
+        try:
+            self.epochs.write(self.epochs_version)
+        except OSError as error:
+            # The failed write was to a temporary file, so no fsync of records has failed.
+            if is_transient(error):
+                self.epochs_error = error
+            else:
+                self.error = error
 
 
 class LocalLog:
-    """Loop-owned. Invariant: `active` is the last of `segments` and ends at `log_end_offset`."""
+    """Owned by the event loop.
+
+    Invariant: `active` is the last of `segments` and ends at `log_end_offset`.
+    """
 
     __slots__ = (
-        "_doomed",
         "_name_changes",
         "_names_synced",
+        "_removed",
         "_unflushed_sealed",
         "active",
         "config",
@@ -52,8 +105,8 @@ class LocalLog:
         self.recovery_point = 0
         self.jitter_ms = 0
         self.generation = 0
-        """Counts truncations and replacements: work begun before one must not be finished."""
-        self._doomed: list[tuple[Segment, int | None]] = []
+        """Number of truncations and replacements; a task of an earlier generation is discarded."""
+        self._removed: list[tuple[Segment, int | None]] = []
         self._unflushed_sealed: list[Segment] = []
         self._name_changes = 1
         self._names_synced = 0
@@ -61,7 +114,7 @@ class LocalLog:
     # Rolling
 
     def must_roll(self, size: int, last_offset: int, max_timestamp: int, now_ms: int) -> bool:
-        """Whether a batch needs a new segment: size, age, indexes or relative offsets."""
+        """Whether a batch needs a new segment because of size, age, indexes or relative offsets."""
         active, config = self.active, self.config
         if active.size == 0:
             return not active.fits(last_offset, size, config.max_index_bytes)
@@ -69,7 +122,8 @@ class LocalLog:
             return True
         if not active.fits(last_offset, size, config.max_index_bytes):
             return True
-        # Age is counted in record time where there is one, so replayed old data rolls sensibly.
+        # The age is measured in record timestamps if there are any, so that old data which is
+        # written again does not make one segment per batch.
         if active.first_timestamp >= 0 and max_timestamp >= 0:
             waited = max_timestamp - active.first_timestamp
         else:
@@ -77,7 +131,7 @@ class LocalLog:
         return waited > config.segment_ms - self.jitter_ms
 
     def roll(self, base_offset: int, now_ms: int) -> Segment:
-        """Begin a new segment. After an OSError the old one is still active."""
+        """Starts a new segment; after an OSError the old one is still active."""
         old = self.active
         if old.base_offset == base_offset:
             return old
@@ -101,72 +155,75 @@ class LocalLog:
         try:
             segment.seal()
         except OSError as error:
-            # The entries stay in memory and the flush, which must succeed before the recovery
-            # point passes this segment, writes them again.
-            if not is_passing(error):
+            # The entries stay in memory. The next flush writes them again, and it must succeed
+            # before the recovery point moves past this segment.
+            if not is_transient(error):
                 raise
 
     # Removing
 
     def remove_segments(self, segments: Iterable[Segment]) -> int:
-        """Take segments out of the log, newest first; their files wait as `.deleted`.
+        """Removes segments from the log and renames their files to `.deleted`.
 
-        Newest first, so that a crash in between leaves a log without holes.
+        The newest segment is first, so that a crash in between leaves a log without gaps.
         """
-        removed = 0
+        count = 0
         for segment in sorted(segments, key=lambda item: item.base_offset, reverse=True):
             self.segments.remove(segment)
-            self.doom(segment)
-            removed += 1
-        self._forget_places()
-        return removed
+            self._schedule_unlink(segment)
+            count += 1
+        self._invalidate_positions()
+        return count
 
-    def doom(self, segment: Segment) -> None:
-        """Rename a segment's files and put them on the list to unlink."""
+    def _schedule_unlink(self, segment: Segment) -> None:
+        """Renames a segment's files and adds them to the list of files to unlink."""
         if segment in self._unflushed_sealed:
             self._unflushed_sealed.remove(segment)
         segment.rename_files(file_names.DELETED)
-        self._doomed.append((segment, None))
+        self._removed.append((segment, None))
 
     def take_expired_files(self, monotonic_ms: int) -> list[Path]:
-        """What has waited long enough; the wait begins when this first sees a segment."""
+        """Returns the files whose delete delay has passed.
+
+        The delay starts at the first call after the removal.
+        """
         kept: list[tuple[Segment, int | None]] = []
         due: list[Segment] = []
-        for segment, deadline in self._doomed:
+        for segment, deadline in self._removed:
             if deadline is None:
                 deadline = monotonic_ms + self.config.file_delete_delay_ms
             if deadline <= monotonic_ms:
                 due.append(segment)
             else:
                 kept.append((segment, deadline))
-        self._doomed = kept
-        return [path for segment in due for path in segment.give_up()]
+        self._removed = kept
+        return [path for segment in due for path in segment.close_and_list_files()]
 
     def replace_segments(self, replaced: list[Segment], cleaned: Segment) -> None:
-        """Put a cleaned segment in the place of those it was made from.
+        """Replaces segments by the cleaned segment that was written from them.
 
-        The steps are in the order that `leftovers` relies on. They need no sync between them: all
-        are changes of names in one directory, and file systems keep those in order.
+        `crash_cleanup` relies on the order of these steps. They need no sync between them: all
+        are renames in one directory, which file systems keep in order.
         """
         cleaned.rename_files(file_names.SWAP)
         for segment in reversed(replaced):
             self.segments.remove(segment)
-            self.doom(segment)
+            self._schedule_unlink(segment)
         cleaned.rename_files("")
         cleaned.sealed = True
         self.segments.add(cleaned)
         self._name_changes += 1
-        self._forget_places()
+        self._invalidate_positions()
 
-    # Cutting
+    # Truncation
 
     def truncate_to(self, offset: int) -> None:
-        """Drop every batch that reaches `offset` or beyond; some segment begins before it."""
+        """Removes every batch that contains `offset` or later ones; a segment starts before it."""
         self.remove_segments([s for s in self.segments if s.base_offset > offset])
         last = self.segments.active
         if last in self._unflushed_sealed:
             self._unflushed_sealed.remove(last)
-        span = lookup.find(last, offset) if last.size else None
+        span = last.find(offset) if last.size else None
         if span is not None:
             last.truncate_at(span.position, min(span.base_offset, offset))
         else:
@@ -175,7 +232,7 @@ class LocalLog:
         self._restart(last, end)
 
     def truncate_fully(self, offset: int, now_ms: int) -> None:
-        """Drop everything and go on at `offset`."""
+        """Removes all segments and starts a new one at `offset`."""
         self.remove_segments(list(self.segments))
         fresh = self.new_segment(offset)
         fresh.create(now_ms)
@@ -187,16 +244,16 @@ class LocalLog:
         self.log_end_offset = end_offset
         self.recovery_point = min(self.recovery_point, end_offset)
         self._name_changes += 1
-        self._forget_places()
+        self._invalidate_positions()
 
-    def _forget_places(self) -> None:
+    def _invalidate_positions(self) -> None:
         self.generation += 1
         self.reader.forget()
 
     # Flushing
 
     def begin_flush(self) -> FlushTask:
-        """Collect what must be forced for everything up to the log end to be durable."""
+        """Collects the files and directories to sync to make all records durable."""
         files: list[File] = []
         for segment in self._unflushed_sealed:
             files += [segment.open_file(), *segment.store_indexes()]
@@ -207,12 +264,12 @@ class LocalLog:
         if self._names_synced != self._name_changes:
             task.directories.append(self.directory)
         if not self._names_synced:
-            # A new partition's own directory is a name too, in the log directory (KAFKA-3968).
+            # The name of a new partition's directory must be durable as well (KAFKA-3968).
             task.directories.append(self.directory.parent)
         return task
 
     def finish_flush(self, task: FlushTask) -> bool:
-        """Note what a task has made durable; False when a truncation came between."""
+        """Moves the recovery point; returns False if the log was truncated since `begin_flush`."""
         if task.generation != self.generation:
             return False
         for segment in task.sealed:
@@ -224,7 +281,7 @@ class LocalLog:
         return True
 
     def mark_unflushed(self, segments: Iterable[Segment]) -> None:
-        """Segments found at start-up, or swapped in, that no flush has covered yet."""
+        """Adds sealed segments that the next flush must sync."""
         self._unflushed_sealed += segments
 
     # Moving
@@ -233,7 +290,7 @@ class LocalLog:
         self.directory = directory
         for segment in self.segments:
             segment.moved(directory)
-        for segment, _ in self._doomed:
+        for segment, _ in self._removed:
             segment.moved(directory)
 
     def close(self) -> None:

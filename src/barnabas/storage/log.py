@@ -1,36 +1,71 @@
-"""The log of one partition: appends, reads, watermarks, truncation.
+"""The log of one partition: appends, reads, watermarks, truncation, retention.
 
-The only place where segments, producer state and leader epochs change together. Everything here
-runs on the broker's loop and touches the page cache at most; flushing and compaction come as tasks
-that a thread may run. How a batch is written is `appending`'s business, truncation and retention
-`upkeep`'s, what to compact `compaction`'s, finding out what a crash left `recovery`'s.
+`Log` keeps segments, producer state, leader epochs, snapshots and watermarks consistent with each
+other. It belongs to the event loop and touches at most the page cache there; flushes and
+compaction passes are tasks that a thread runs. Rules of every append:
+
+- memory changes only after the bytes are in the file;
+- a failed write is truncated again. Lack of space fails only that append; every other error takes
+  the directory offline until the broker restarts.
+
+`records.validation` has checked the batches and `replication` the leadership before an append.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
-from barnabas.records.batch import BatchHeader
-from barnabas.storage import appending, upkeep
-from barnabas.storage.append_info import AppendInfo, AppendOrigin
-from barnabas.storage.compaction.cleaner import CleanResult
+from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.records.batch import BatchHeader, assign_offsets, stamp_log_append_time
+from barnabas.records.control import EndMarker
+from barnabas.storage import file_names
+from barnabas.storage.append_info import AppendInfo, AppendOrigin, end_marker_of, follower_batches
+from barnabas.storage.cleaning_pass import CleanResult
+from barnabas.storage.dir_health import DirHealth
 from barnabas.storage.errors import CorruptFileError, storage_error
-from barnabas.storage.files import file_names
-from barnabas.storage.flush_task import FlushTask
-from barnabas.storage.flushing import Flushing
-from barnabas.storage.indexes.transaction_index import AbortedTxn
+from barnabas.storage.indexes import MAX_RELATIVE_OFFSET
+from barnabas.storage.leader_epochs import LeaderEpochs
+from barnabas.storage.local_log import FlushTask, LocalLog
 from barnabas.storage.log_config import LogConfig
-from barnabas.storage.log_parts import LogParts
-from barnabas.storage.log_read import LogRead, TimestampHit
-from barnabas.storage.lookups import aborted_between, first_at_or_after, greatest_timestamp
-from barnabas.storage.producers.producer_state import ProducerEntry
+from barnabas.storage.log_flusher import LogFlusher
+from barnabas.storage.log_reader import (
+    LogRead,
+    TimestampHit,
+    aborted_between,
+    first_at_or_after,
+    greatest_timestamp,
+)
+from barnabas.storage.producer_replay import restore_producers
+from barnabas.storage.producer_snapshot import SnapshotFiles
+from barnabas.storage.producer_state import BatchMetadata, ProducerEntry, ProducerStates
+from barnabas.storage.retention import expired_segments
+from barnabas.storage.transaction_index import AbortedTxn
 
 _READ_ERRORS = (OSError, CorruptRecordError, CorruptFileError)
 
 
+@dataclass(slots=True)
+class LogParts:
+    """Components of a `Log`; `recovery.open_log` loads all of them from disk."""
+
+    topic_partition: TopicPartition
+    topic_id: Uuid | None
+    local: LocalLog
+    epochs: LeaderEpochs
+    producers: ProducerStates
+    snapshots: SnapshotFiles
+    health: DirHealth
+    log_start_offset: int
+    high_watermark: int
+
+
 class Log:
-    """Loop-owned. Invariant: log start <= last stable offset <= high watermark <= log end."""
+    """Owned by the event loop.
+
+    Invariant: log start offset <= last stable offset <= high watermark <= log end offset.
+    """
 
     def __init__(self, parts: LogParts) -> None:
         self.topic_partition = parts.topic_partition
@@ -42,16 +77,16 @@ class Log:
         self.producers = parts.producers
         self.health = parts.health
         self.snapshots = parts.snapshots
-        self._flushing = Flushing(parts)
-        self._touched = False
-        """Whether there is anything a clean stop must write."""
+        self._flusher = LogFlusher(parts.local, parts.epochs, parts.snapshots, parts.health)
+        self._modified = False
+        """Whether a clean shutdown must write anything for this log."""
         self.last_flush_ms = 0
         self.cleaned_offset = -1
-        """Where the last compaction pass ended."""
-        self.on_truncated: Callable[[Log], None] = _nobody
-        """Told after a truncation, before anything can be appended behind it."""
+        """End offset of the last compaction pass; -1 without one."""
+        self.on_truncated: Callable[[Log], None] = _ignore_truncation
+        """Called after a truncation and before the next append."""
 
-    # What it is
+    # Properties
 
     @property
     def directory(self) -> Path:
@@ -62,7 +97,7 @@ class Log:
         return self.local.config
 
     def update_config(self, config: LogConfig) -> None:
-        """Take new settings; they hold from the next append or check on."""
+        """Installs new settings; the next append or periodic check uses them."""
         self.local.config = config
 
     @property
@@ -71,7 +106,7 @@ class Log:
 
     @property
     def recovery_point(self) -> int:
-        """Everything below is known to be on the medium."""
+        """All records below this offset were flushed to the disk."""
         return self.local.recovery_point
 
     @property
@@ -84,7 +119,7 @@ class Log:
 
     @property
     def last_stable_offset(self) -> int:
-        """Exclusive: readers of committed data see offsets below it, and not it."""
+        """The first offset that `read_committed` consumers do not see yet."""
         unstable = self.producers.first_unstable_offset()
         if unstable is None or unstable >= self.high_watermark:
             return self.high_watermark
@@ -92,12 +127,12 @@ class Log:
 
     @property
     def flush_due(self) -> bool:
-        """Whether `flush.messages` is reached, or a finished segment waits for its flush."""
-        return self._flushing.due
+        """Whether `flush.messages` is reached or a sealed segment is not flushed yet."""
+        return self._flusher.due
 
     @property
     def unflushed(self) -> bool:
-        return self._flushing.unflushed
+        return self._flusher.unflushed
 
     # Appends
 
@@ -110,28 +145,116 @@ class Log:
         now_ms: int,
         origin: AppendOrigin = AppendOrigin.CLIENT,
     ) -> AppendInfo:
-        """Give one validated batch its offsets and write it; `batch` and `header` are changed.
+        """Assigns offsets to one validated batch and writes it; changes `batch` and `header`.
 
-        A retry of a remembered batch is answered with the offsets it had. BrokerError for a fenced
-        producer, a wrong sequence, a failed disk.
+        The retry of a remembered batch returns the offsets of the first attempt. Raises BrokerError
+        for a fenced producer, a wrong sequence number or a failed disk.
         """
         self._check_open()
-        return appending.as_leader(self, batch, header, leader_epoch, now_ms, origin)
+        config = self.local.config
+        if header.size > config.segment_bytes:
+            raise BrokerError(ErrorCode.RECORD_LIST_TOO_LARGE)
+        marker = None
+        if header.producer_id >= 0:
+            if header.is_control:
+                marker = self._checked_marker(batch, header)
+            elif origin is AppendOrigin.CLIENT:
+                duplicate = self.producers.check_data(header)
+                if duplicate is not None:
+                    return self._info_of_duplicate(duplicate)
+        append_time = -1
+        if config.log_append_time:
+            stamp_log_append_time(batch, 0, header, now_ms)
+            append_time = now_ms
+        first = self.local.log_end_offset
+        assign_offsets(batch, 0, first, leader_epoch)
+        header.base_offset = first
+        header.partition_leader_epoch = leader_epoch
+        self._note_batch(header, self._write_batch(batch, header, now_ms), marker)
+        last = first + header.last_offset_delta
+        start = self.log_start_offset
+        return AppendInfo(first, last, header.max_timestamp, append_time, start, False)
 
     def append_as_follower(self, batches: memoryview | bytes, *, now_ms: int = 0) -> AppendInfo:
-        """Write batches as the leader sent them; a cut-off batch at the end is left out.
+        """Writes batches as the leader sent them; ignores an incomplete batch at the end.
 
-        CorruptRecordError when a checksum is wrong or offsets do not go on from the log's end.
+        Raises CorruptRecordError when a checksum is wrong or when the offsets do not continue at
+        the log end offset.
         """
         self._check_open()
-        return appending.as_follower(self, batches, now_ms)
+        headers = follower_batches(batches, self.log_end_offset)
+        if not headers:
+            end = self.log_end_offset
+            return AppendInfo(end, end - 1, -1, -1, self.log_start_offset, False)
+        written = self._write_batches(memoryview(batches), headers, now_ms)
+        for position, header in headers:
+            marker = None
+            if header.is_control and header.producer_id >= 0:
+                marker = end_marker_of(memoryview(batches)[position:], header)
+            self._note_batch(header, written + position, marker)
+        first, last = headers[0][1].base_offset, headers[-1][1].last_offset
+        newest = max(header.max_timestamp for _, header in headers)
+        return AppendInfo(first, last, newest, -1, self.log_start_offset, False)
 
     def assign_epoch_start(self, epoch: int) -> None:
-        """A leader of `epoch` begins at the log's end (KAFKA-7415)."""
+        """Records that the leader of `epoch` starts at the log end offset (KAFKA-7415)."""
         self.epochs.assign(epoch, self.log_end_offset)
 
-    def appended(self, header: BatchHeader, position: int) -> None:
-        """Account for a batch that is in the active segment's file, but for its producer."""
+    def _checked_marker(
+        self, batch: bytearray | memoryview, header: BatchHeader
+    ) -> EndMarker | None:
+        marker = end_marker_of(batch, header)
+        if marker is not None:
+            self.producers.check_marker(header, marker)
+        return marker
+
+    def _info_of_duplicate(self, batch: BatchMetadata) -> AppendInfo:
+        return AppendInfo(
+            batch.first_offset,
+            batch.last_offset,
+            batch.timestamp,
+            batch.timestamp if self.config.log_append_time else -1,
+            self.log_start_offset,
+            True,
+        )
+
+    def _write_batch(self, batch: bytearray | memoryview, header: BatchHeader, now_ms: int) -> int:
+        """Writes one batch to the active segment or a new one; returns its position."""
+        local, size = self.local, header.size
+        last = header.base_offset + header.last_offset_delta
+        try:
+            if local.must_roll(size, last, header.max_timestamp, now_ms):
+                self.roll_at(header.base_offset, now_ms)
+            data = batch if len(batch) == size else memoryview(batch)[:size]
+            position = local.active.write(data)
+        except OSError as error:
+            raise self.health.write_failed(error, size) from error
+        if self.health.failing:
+            self.health.write_succeeded(size)
+        return position
+
+    def _write_batches(
+        self, batches: memoryview, headers: list[tuple[int, BatchHeader]], now_ms: int
+    ) -> int:
+        """Writes all batches of a leader to one segment; returns the position of the first."""
+        position, final = headers[-1]
+        total = position + final.size
+        end, first, last = self.log_end_offset, headers[0][1].base_offset, final.last_offset
+        newest = max(header.max_timestamp for _, header in headers)
+        try:
+            if self.local.must_roll(total, last, newest, now_ms):
+                # The new segment starts at the log end offset, so segments leave no gap, except
+                # when the offsets behind a gap are too large for the relative offsets of an index.
+                self.roll_at(first if last - end > MAX_RELATIVE_OFFSET else end, now_ms)
+            written = self.local.active.write(batches[:total])
+        except OSError as error:
+            raise self.health.write_failed(error, total) from error
+        if self.health.failing:
+            self.health.write_succeeded(total)
+        return written
+
+    def _note_batch(self, header: BatchHeader, position: int, marker: EndMarker | None) -> None:
+        """Updates all state for a batch that is in the active segment's file."""
         local, last = self.local, header.base_offset + header.last_offset_delta
         segment = local.active
         segment.note_batch(position, header.size, last, header.max_timestamp)
@@ -139,18 +262,26 @@ class Log:
             self.epochs.assign(header.partition_leader_epoch, header.base_offset)
         local.log_end_offset = last + 1
         local.reader.remember(header.base_offset, segment, position)
-        self._flushing.unflushed_records += header.records_count
-        self._touched = True
+        self._flusher.unflushed_records += header.records_count
+        self._modified = True
+        if header.producer_id < 0:
+            return
+        if marker is not None:
+            aborted = self.producers.end_transaction(header, marker, last)
+            if aborted is not None:
+                segment.aborted.append(aborted)
+        elif not header.is_control:
+            self.producers.apply_data(header, header.base_offset, last)
 
     # Reads
 
     def read(
         self, offset: int, max_bytes: int, *, max_offset: int, min_one_batch: bool = True
     ) -> LogRead:
-        """Whole batches from the one that holds `offset`, below the exclusive `max_offset`.
+        """Reads whole batches from the one that contains `offset`, below `max_offset` (exclusive).
 
-        OFFSET_OUT_OF_RANGE outside [log start, log end]. `max_offset` is the caller's snapshot of
-        a watermark; it is not looked up again here (KAFKA-9807).
+        `max_offset` is the watermark that the caller has read; this method does not read it again
+        (KAFKA-9807). Raises OFFSET_OUT_OF_RANGE outside [log start offset, log end offset].
         """
         self._check_open()
         end = self.local.log_end_offset
@@ -165,34 +296,34 @@ class Log:
         try:
             return self.local.reader.read(offset, max_bytes, bound, min_one_batch)
         except _READ_ERRORS as error:
-            raise self.health.judge_read(error) from error
+            raise self.health.read_failed(error) from error
 
     def offset_for_timestamp(self, timestamp: int) -> TimestampHit | None:
-        """The first record at or after a time."""
+        """Returns the first record whose timestamp is at least `timestamp`."""
         self._check_open()
         try:
             return first_at_or_after(self.local.segments, timestamp, self.log_start_offset)
         except _READ_ERRORS as error:
-            raise self.health.judge_read(error) from error
+            raise self.health.read_failed(error) from error
 
     def max_timestamp_offset(self) -> TimestampHit | None:
-        """The record with the greatest timestamp, the first of them if there are several."""
+        """Returns the first record that has the greatest timestamp."""
         self._check_open()
         try:
             return greatest_timestamp(self.local.segments)
         except _READ_ERRORS as error:
-            raise self.health.judge_read(error) from error
+            raise self.health.read_failed(error) from error
 
     def aborted_transactions(self, start: int, end_exclusive: int) -> list[AbortedTxn]:
-        """Aborted transactions that touch [start, end_exclusive), by first offset."""
+        """Returns aborted transactions that overlap [start, end_exclusive), by first offset."""
         self._check_open()
         try:
             return aborted_between(self.local.segments, start, end_exclusive)
         except _READ_ERRORS as error:
-            raise self.health.judge_read(error) from error
+            raise self.health.read_failed(error) from error
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
-        """(largest epoch at or below `epoch`, its end offset); (-1, -1) when unknown."""
+        """Returns (largest epoch at or below `epoch`, its end offset); (-1, -1) when unknown."""
         return self.epochs.end_offset_for(epoch, self.log_end_offset)
 
     def producer_states(self) -> list[ProducerEntry]:
@@ -201,17 +332,21 @@ class Log:
     # Watermarks
 
     def update_high_watermark(self, offset: int) -> int:
-        """Set it, within the log; returns what it became. Callers decide about going back."""
+        """Sets the high watermark, limited to the log's range, and returns it.
+
+        The caller decides whether it may decrease.
+        """
         self.high_watermark = max(self.log_start_offset, min(offset, self.log_end_offset))
         self.producers.on_high_watermark(self.high_watermark)
         return self.high_watermark
 
     def increment_log_start_offset(self, offset: int, reason: str = "") -> bool:
-        """Move the log start forward; False when it is there already."""
+        """Moves the log start offset forward; returns False if it is not below `offset`."""
         if offset > self.high_watermark:
             raise BrokerError(
                 ErrorCode.OFFSET_OUT_OF_RANGE,
-                f"log start {offset} would pass the high watermark {self.high_watermark}{reason}",
+                f"log start offset {offset} is above the high watermark "
+                f"{self.high_watermark}{reason}",
             )
         if offset <= self.log_start_offset:
             return False
@@ -222,100 +357,158 @@ class Log:
     # Truncation
 
     def truncate_to(self, offset: int) -> bool:
-        """Drop everything from `offset` on; False when the log ends there or before."""
+        """Removes all records from `offset` on; returns False if the log has none."""
         self._check_open()
         if offset >= self.log_end_offset:
-            # An epoch in which this replica led and wrote nothing begins at the end. It goes also
-            # when nothing else does, or every leader would call it diverged, again and again.
+            # An epoch in which this replica led without writing starts at the log end offset.
+            # It must be removed here too, or every new leader reports divergence again.
             self.epochs.truncate_from_end(self.log_end_offset)
             return False
         if offset < self.local.segments.first.base_offset:
             self.truncate_fully_and_start_at(offset)
         else:
-            upkeep.truncate(self, offset)
+            self._truncate(offset)
         self.on_truncated(self)
         return True
 
     def truncate_fully_and_start_at(self, offset: int, *, now_ms: int = 0) -> None:
-        """Drop everything; the log is empty and goes on at `offset`."""
+        """Removes all records; the next append gets `offset`."""
         self._check_open()
-        upkeep.start_over(self, offset, now_ms)
+        self.request_flush()
+        try:
+            self.local.truncate_fully(offset, now_ms)
+            self.epochs.clear()
+            self.epochs.store()
+            self.snapshots.clear()
+        except OSError as error:
+            raise self.health.write_failed(error) from error
+        self.producers.clear()
+        self.log_start_offset = offset
+        self.cleaned_offset = -1
+        self.update_high_watermark(offset)
         self.on_truncated(self)
+
+    def _truncate(self, offset: int) -> None:
+        self.request_flush()
+        try:
+            self.local.truncate_to(offset)
+            end = self.log_end_offset
+            self.epochs.truncate_from_end(end)
+            self.epochs.store()
+            self.snapshots.remove_above(end)
+        except OSError as error:
+            raise self.health.write_failed(error) from error
+        self.log_start_offset = min(self.log_start_offset, end)
+        self.cleaned_offset = min(self.cleaned_offset, end)
+        self.producers = restore_producers(self.snapshots, self.local.segments, end)
+        self.update_high_watermark(self.high_watermark)
 
     # Rolling and flushing
 
     def roll(self, now_ms: int = 0) -> None:
-        """Close the active segment, unless it is empty, and begin another."""
+        """Seals the active segment and starts a new one, unless the active one is empty."""
         self._check_open()
         try:
             if self.local.active.size:
                 self.roll_at(self.log_end_offset, now_ms)
         except OSError as error:
-            raise self.health.judge(error) from error
+            raise self.health.write_failed(error) from error
 
     def roll_at(self, base_offset: int, now_ms: int) -> None:
-        """Begin a segment with this base offset; the caller judges an OSError."""
+        """Starts a segment with this base offset; the caller handles an OSError."""
         self.snapshots.take(base_offset, self.producers)
         self.local.roll(base_offset, now_ms)
         self.request_flush()
 
     def request_flush(self) -> None:
-        """Ask for a flush soon: something old enough to be durable is not."""
-        self._touched = True
-        self._flushing.rolled = True
+        """Makes `flush_due` true: data that must become durable soon is not flushed yet."""
+        self._modified = True
+        self._flusher.rolled = True
 
     def begin_flush(self) -> FlushTask | None:
-        """Collect a flush of all that is written; None when nothing waits. `run` it anywhere."""
-        return self._flushing.begin()
+        """Returns a task that flushes all written data on any thread; None without such data."""
+        return self._flusher.begin()
 
     def finish_flush(self, task: FlushTask) -> None:
-        """Move the recovery point; a failed flush takes the directory offline, always."""
-        self._flushing.finish(task)
+        """Moves the recovery point; any failed flush takes the directory offline."""
+        self._flusher.finish(task)
 
     def flush(self, up_to: int | None = None) -> None:
-        """Force everything to disk, now, unless it already is below `up_to`."""
+        """Flushes synchronously, unless all records below `up_to` are durable already."""
         if up_to is None or up_to > self.recovery_point:
-            self._flushing.flush()
+            self._flusher.flush()
 
-    # Retention and life
+    # Retention, compaction, lifecycle
 
     def delete_old_segments(self, now_ms: int) -> int:
-        """Remove segments that retention by time, size or log start no longer holds."""
+        """Removes segments that expired by time, size or log start; returns their number."""
         self._check_open()
-        return upkeep.delete_expired(self, now_ms)
+        expired = expired_segments(self, now_ms)
+        if not expired:
+            return 0
+        try:
+            if expired[-1] is self.local.active:
+                self.roll(now_ms)
+            for segment in expired:
+                self.local.remove_segments([segment])
+            first = self.local.segments.first.base_offset
+            self.log_start_offset = max(self.log_start_offset, first)
+            self.epochs.truncate_from_start(self.log_start_offset)
+            self._remove_unused_snapshots(beyond=first)
+        except OSError as error:
+            raise self.health.write_failed(error) from error
+        return len(expired)
 
     def replace_segments(self, result: CleanResult) -> bool:
-        """Put a finished cleaning pass in place; False when the log has changed meanwhile."""
+        """Installs the segments of a compaction pass.
+
+        Returns False and changes nothing if segments were removed or truncated since the plan.
+        """
         self._check_open()
-        return upkeep.replace_cleaned(self, result)
+        if result.plan.generation != self.local.generation:
+            return False
+        try:
+            for group in result.groups:
+                self.local.replace_segments(group.replaced, group.cleaned)
+            self._remove_unused_snapshots(beyond=self.local.active.base_offset)
+        except OSError as error:
+            # The swap is incomplete; only the recovery at the next start can finish it.
+            self.health.fail(error)
+            raise storage_error(error) from error
+        return True
+
+    def _remove_unused_snapshots(self, *, beyond: int) -> None:
+        """Removes snapshots without a segment at their offset; keeps those above `beyond`."""
+        bases = {segment.base_offset for segment in self.local.segments}
+        self.snapshots.keep(o for o in self.snapshots.offsets if o in bases or o > beyond)
 
     def take_expired_files(self, monotonic_ms: int) -> list[Path]:
-        """The files of deleted segments whose delay has passed, for somebody to unlink."""
+        """Returns the files of removed segments whose delete delay has passed."""
         return self.local.take_expired_files(monotonic_ms)
 
     def moved(self, directory: Path) -> None:
-        """Follow a rename of the partition's directory."""
+        """Updates all paths after the partition's directory was renamed."""
         self.local.moved(directory)
         self.snapshots.directory = directory
         self.epochs.moved(directory / file_names.EPOCH_CHECKPOINT)
 
     def close(self) -> None:
-        """Make everything durable, leave a producer snapshot at the end, let the files go."""
-        if not self.health.failed and self._touched:
+        """Flushes everything, writes a producer snapshot at the log end and closes the files."""
+        if not self.health.failed and self._modified:
             self.snapshots.take(self.log_end_offset, self.producers)
             self.request_flush()
-            self._flushing.flush(also=self.local.active.store_indexes())
+            self._flusher.flush(also=self.local.active.store_indexes())
             self.epochs.store()
         self.abandon()
 
     def abandon(self) -> None:
-        """Let the files go as they are: the log is closed, or its directory is leaving."""
-        self._flushing.closed = True
+        """Closes the files without writing anything."""
+        self._flusher.closed = True
         self.local.close()
 
     def _check_open(self) -> None:
         self.health.check()
-        if self._flushing.closed:
+        if self._flusher.closed:
             raise storage_error(f"the log of {self.topic_partition} is closed")
 
     def __repr__(self) -> str:
@@ -325,5 +518,5 @@ class Log:
         )
 
 
-def _nobody(log: Log) -> None:
-    """Nobody keeps checkpoints of this log."""
+def _ignore_truncation(log: Log) -> None:
+    """Default of `Log.on_truncated`."""

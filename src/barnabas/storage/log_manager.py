@@ -12,21 +12,19 @@ from uuid import uuid4
 from barnabas.model.clock import Clock
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition, Uuid
-from barnabas.storage.compaction.cleaning import DEFAULT_DEDUPE_BUFFER_BYTES, Cleaning
+from barnabas.storage import file_names, log_swap
+from barnabas.storage.checkpoints import Checkpoints
 from barnabas.storage.errors import StorageError
-from barnabas.storage.files import file_names
 from barnabas.storage.filesystem import FileSystem
 from barnabas.storage.log import Log
+from barnabas.storage.log_cleaner import DEFAULT_DEDUPE_BUFFER_BYTES, LogCleaner
 from barnabas.storage.log_config import LogConfig
-from barnabas.storage.log_dir import LogDir
-from barnabas.storage.management.checkpoints import Checkpoints
-from barnabas.storage.management.log_dirs import LogDirs
-from barnabas.storage.management.log_table import LogTable
-from barnabas.storage.management.maintenance import Maintenance
-from barnabas.storage.management.opening import ConfigSource, LogOpener
-from barnabas.storage.management.purging import Purging
-from barnabas.storage.moves import swapping
-from barnabas.storage.moves.moves import Moves
+from barnabas.storage.log_dirs import LogDir, LogDirs
+from barnabas.storage.log_moves import LogMoves
+from barnabas.storage.log_opener import ConfigSource, LogOpener
+from barnabas.storage.log_table import LogTable
+from barnabas.storage.maintenance import Maintenance
+from barnabas.storage.purging import Purging
 
 DEFAULT_PRODUCER_EXPIRATION_MS = 24 * 60 * 60 * 1000
 
@@ -49,13 +47,13 @@ class LogManager:
         self._purging = purging = Purging(fs, clock)
         self.dirs = LogDirs(fs, dirs)
         self.checkpoints = Checkpoints(self.dirs, table)
-        self.moves = Moves(self.dirs, table, self._opener, self.checkpoints, purging, clock)
+        self.moves = LogMoves(self.dirs, table, self._opener, self.checkpoints, purging, clock)
         self.maintenance = Maintenance(
             table,
             clock,
             self.checkpoints,
             purging,
-            Cleaning(dedupe_buffer_bytes),
+            LogCleaner(dedupe_buffer_bytes),
             producer_expiration_ms,
         )
 
@@ -64,7 +62,7 @@ class LogManager:
     def start(self) -> None:
         """Load every log; after an unclean stop recover those that were written to."""
         self.dirs.acquire()
-        swapping.settle(self.dirs, uuid4().hex)
+        log_swap.settle(self.dirs, uuid4().hex)
         for directory in self.dirs.online:
             try:
                 self._load(directory)
@@ -75,7 +73,7 @@ class LogManager:
 
     def _load(self, directory: LogDir) -> None:
         directory.load_checkpoints()
-        self._purging.doom(directory.doomed())
+        self._purging.doom(directory.deleted_partitions())
         for partition, path in directory.partitions():
             known = self._table.get(partition)
             if known is not None:

@@ -22,26 +22,22 @@ from pathlib import Path
 
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.ids import TopicPartition, Uuid
-from barnabas.records.batch import BatchHeader
+from barnabas.storage import file_names
+from barnabas.storage.batch_verification import verified_batches
+from barnabas.storage.crash_cleanup import clear_leftovers
 from barnabas.storage.dir_health import DirHealth
 from barnabas.storage.errors import CorruptFileError
-from barnabas.storage.files import file_names
-from barnabas.storage.files.leftovers import clear_leftovers
 from barnabas.storage.filesystem import FileSystem
-from barnabas.storage.indexes.offset_index import MAX_RELATIVE_OFFSET
-from barnabas.storage.indexes.transaction_index import AbortedTxn
+from barnabas.storage.indexes import MAX_RELATIVE_OFFSET
 from barnabas.storage.leader_epochs import LeaderEpochs
 from barnabas.storage.local_log import LocalLog
-from barnabas.storage.log import Log
+from barnabas.storage.log import Log, LogParts
 from barnabas.storage.log_config import LogConfig
-from barnabas.storage.log_parts import LogParts
-from barnabas.storage.producers.producer_snapshot import SnapshotFiles
-from barnabas.storage.producers.producer_state import ProducerStates
-from barnabas.storage.producers.replay import remember_recent, replay_batch, replay_producers
-from barnabas.storage.segments import lookup
-from barnabas.storage.segments.segment import Segment
-from barnabas.storage.segments.segment_list import SegmentList
-from barnabas.storage.segments.verify import verified_batches
+from barnabas.storage.producer_replay import remember_recent, replay_batch, restore_producers
+from barnabas.storage.producer_snapshot import SnapshotFiles
+from barnabas.storage.producer_state import ProducerStates
+from barnabas.storage.segment import Segment
+from barnabas.storage.segment_list import SegmentList
 
 _log = logging.getLogger(__name__)
 
@@ -126,7 +122,7 @@ class _Opening:
         try:
             for segment in self._segments:
                 self._check_indexes(segment)
-            self._end_offset = lookup.next_offset(self._segments.active)
+            self._end_offset = self._segments.active.next_offset()
         except (CorruptRecordError, CorruptFileError) as error:
             _log.warning("%s was stopped cleanly but is damaged: %s", self._dir, error)
             return False
@@ -139,9 +135,7 @@ class _Opening:
                 self._end_offset,
                 self._params.recovery_point - 1,
             )
-        self._producers, start = self._snapshots.restore(self._end_offset)
-        start = max(start, self._segments.first.base_offset)
-        replay_producers(self._producers, self._segments, start, self._end_offset)
+        self._producers = restore_producers(self._snapshots, self._segments, self._end_offset)
         remember_recent(self._producers, self._segments.active)
         return True
 
@@ -158,9 +152,7 @@ class _Opening:
         suspects = self._suspects()
         first = suspects[0]
         self._report_gaps([s for s in self._segments if s.base_offset <= first.base_offset])
-        self._producers, start = self._snapshots.restore(first.base_offset)
-        start = max(start, self._segments.first.base_offset)
-        replay_producers(self._producers, self._segments, start, first.base_offset)
+        self._producers = restore_producers(self._snapshots, self._segments, first.base_offset)
         self._epochs.truncate_from_end(first.base_offset)
         self._end_offset = first.base_offset
         for segment in suspects:
@@ -219,7 +211,7 @@ class _Opening:
         """Log what is missing between segments that are not read batch by batch."""
         for segment, following in itertools.pairwise(segments):
             try:
-                end_offset = lookup.next_offset(segment)
+                end_offset = segment.next_offset()
             except (CorruptRecordError, CorruptFileError) as error:
                 _log.warning("%s: cannot read the end of %r: %s", self._dir, segment, error)
                 continue
@@ -268,7 +260,10 @@ class _Opening:
             segment.note_batch(position, header.size, header.last_offset, header.max_timestamp)
             self._epochs.assign(header.partition_leader_epoch, header.base_offset)
             if header.producer_id >= 0:
-                self._replay(segment, header, bytes(batch) if header.is_control else b"")
+                control_batch = bytes(batch) if header.is_control else b""
+                aborted = replay_batch(self._producers, header, control_batch)
+                if aborted is not None:
+                    segment.aborted.append(aborted)
             self._end_offset = header.next_offset
             end = position + header.size
         if end < segment.size:
@@ -280,14 +275,6 @@ class _Opening:
                 self._end_offset,
             )
         return end
-
-    def _replay(self, segment: Segment, header: BatchHeader, batch: bytes) -> None:
-        ended = replay_batch(self._producers, header, batch)
-        if ended is not None and ended.aborted:
-            stable = self._producers.stable_offset_after(ended)
-            segment.aborted.append(
-                AbortedTxn(ended.producer_id, ended.first_offset, ended.last_offset, stable)
-            )
 
     # Putting it together
 

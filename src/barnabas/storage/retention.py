@@ -10,7 +10,7 @@ from typing import Protocol
 
 from barnabas.storage.local_log import LocalLog
 from barnabas.storage.log_config import LogConfig
-from barnabas.storage.segments.segment import Segment
+from barnabas.storage.segment import Segment
 
 
 class RetainedLog(Protocol):
@@ -50,7 +50,7 @@ def _by_time(log: RetainedLog, now_ms: int) -> list[Segment]:
     if log.config.retention_ms < 0:
         return []
     return _oldest_while(
-        log, lambda segment: now_ms - youngest_ms(segment) > log.config.retention_ms
+        log, lambda segment: now_ms - newest_timestamp_ms(segment) > log.config.retention_ms
     )
 
 
@@ -78,7 +78,7 @@ def _oldest_while(log: RetainedLog, expired: Callable[[Segment], bool]) -> list[
     return found
 
 
-def youngest_ms(segment: Segment) -> int:
+def newest_timestamp_ms(segment: Segment) -> int:
     """The greatest timestamp of a segment; its file's time where records carry none."""
     largest = segment.largest_timestamp().timestamp
     return largest if largest >= 0 else segment.modified_ms()

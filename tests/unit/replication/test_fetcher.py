@@ -244,7 +244,7 @@ def test_a_failed_disk_ends_following(pair):
 
 def test_a_follower_on_a_full_disk_tries_again(pair, caplog):
     health = DirHealth(Path("/data"))
-    break_appends(pair, health.judge(OSError(errno.ENOSPC, "No space left on device")))
+    break_appends(pair, health.write_failed(OSError(errno.ENOSPC, "No space left on device")))
     assert pair.fetcher.state_of(TP) is FollowState.FETCHING
     assert pair.fetcher.poll(49) is None
     assert isinstance(pair.fetcher.poll(50), FetchPlan)

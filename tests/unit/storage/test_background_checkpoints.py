@@ -7,11 +7,11 @@ import pytest
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.records.batch import parse_header
 from barnabas.records.builder import build_batch
-from barnabas.storage.files import file_names
-from barnabas.storage.files.checkpoints import read_offsets
+from barnabas.storage import file_names
+from barnabas.storage.checkpoint_files import read_offsets
+from barnabas.storage.checkpoints import BackgroundCheckpoints
 from barnabas.storage.log_config import LogConfig
 from barnabas.storage.log_manager import LogManager
-from barnabas.storage.management.background_checkpoints import BackgroundCheckpoints
 from barnabas.testing.memory_fs import MemoryFileSystem
 from barnabas.testing.virtual_clock import VirtualClock
 
@@ -35,7 +35,7 @@ def logs(fs):
 
 @pytest.fixture
 def background(logs):
-    return BackgroundCheckpoints(logs)
+    return BackgroundCheckpoints(logs.dirs, logs.checkpoints)
 
 
 def append(logs, count):

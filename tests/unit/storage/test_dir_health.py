@@ -107,15 +107,15 @@ def test_a_stop_on_a_full_disk_is_not_taken_for_clean(world):
 
 def test_other_errors_that_pass_are_logged_but_are_no_full_disk(caplog):
     health = DirHealth(Path("/data"))
-    error = health.judge(OSError(errno.EMFILE, os.strerror(errno.EMFILE)), 100)
+    error = health.write_failed(OSError(errno.EMFILE, os.strerror(errno.EMFILE)), 100)
     assert error.code is ErrorCode.KAFKA_STORAGE_ERROR
     assert len(lines(caplog, BEGINS)) == 1
     assert (health.failing, health.disk_full, health.failed_writes) == (1, 0, 1)
-    health.written(100)
+    health.write_succeeded(100)
     assert (health.failing, len(lines(caplog, ENDS))) == (0, 1)
 
 
 def test_reads_do_not_count(caplog):
     health = DirHealth(Path("/data"))
-    health.judge_read(OSError(errno.EMFILE, os.strerror(errno.EMFILE)))
+    health.read_failed(OSError(errno.EMFILE, os.strerror(errno.EMFILE)))
     assert (health.failing, caplog.records) == (0, [])

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from barnabas.storage.errors import CorruptFileError
-from barnabas.storage.indexes.offset_index import OffsetIndex, OffsetPosition
-from barnabas.storage.indexes.time_index import TimeIndex, TimestampOffset
-from barnabas.storage.indexes.transaction_index import AbortedTxn, TransactionIndex
+from barnabas.storage.indexes import OffsetIndex, OffsetPosition, TimeIndex, TimestampOffset
+from barnabas.storage.transaction_index import AbortedTxn, TransactionIndex
 from barnabas.testing.memory_fs import MemoryFileSystem
 
 DIR = Path("/d")

@@ -21,7 +21,7 @@ from support.move_world import FIRST, SECOND, MoveWorld
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
 from barnabas.model.ids import TopicPartition, Uuid
-from barnabas.storage.files import file_names
+from barnabas.storage import file_names
 from barnabas.storage.log_config import LogConfig
 
 SMALL = {"segment.bytes": "700", "index.interval.bytes": "80", "file.delete.delay.ms": "0"}

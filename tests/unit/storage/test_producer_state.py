@@ -9,12 +9,12 @@ from barnabas.model.errors import BrokerError
 from barnabas.records.batch import BatchHeader
 from barnabas.records.control import ControlType, EndMarker
 from barnabas.storage.errors import CorruptFileError
-from barnabas.storage.producers.producer_snapshot import (
+from barnabas.storage.producer_snapshot import (
     SnapshotFiles,
     decode_snapshot,
     encode_snapshot,
 )
-from barnabas.storage.producers.producer_state import ProducerEntry, ProducerStates
+from barnabas.storage.producer_state import ProducerEntry, ProducerStates
 from barnabas.testing.memory_fs import MemoryFileSystem
 
 PID = 77

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from support.log_world import LOG_DIR, World, committed, contents, end_txn, put, records_in
 
-from barnabas.storage.files import file_names
+from barnabas.storage import file_names
 
 SMALL = {"segment.bytes": "900", "index.interval.bytes": "200"}
 RECORDS = 40

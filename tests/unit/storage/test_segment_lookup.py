@@ -6,8 +6,7 @@ import pytest
 from support.log_world import NOW, batch_of
 
 from barnabas.records.batch import assign_offsets
-from barnabas.storage.segments import lookup
-from barnabas.storage.segments.segment import Segment
+from barnabas.storage.segment import Segment
 from barnabas.testing.memory_fs import MemoryFileSystem
 
 BASE, COUNT = 100, 12
@@ -39,19 +38,19 @@ def test_every_offset_is_found(segment, damage):
     damage(segment)
     each = segment.size // COUNT
     for number in range(COUNT):
-        assert lookup.find(segment, BASE + number).position == number * each
-    assert lookup.find(segment, BASE + COUNT) is None
+        assert segment.find(BASE + number).position == number * each
+    assert segment.find(BASE + COUNT) is None
     damage(segment)
-    assert lookup.next_offset(segment) == BASE + COUNT
+    assert segment.next_offset() == BASE + COUNT
 
 
 @pytest.mark.parametrize("damage", [lambda segment: None, lie])
 def test_cut_takes_whole_batches_up_to_the_limit(segment, damage):
-    first = lookup.find(segment, BASE)
+    first = segment.find(BASE)
     each = first.size
     for limit in range(each, segment.size + 1, 7):
         damage(segment)
-        last = lookup.cut(segment, first, limit)
+        last = segment.last_batch_within(first, limit)
         assert last.end == limit // each * each
         assert last.last_offset == BASE + limit // each - 1
 
@@ -59,14 +58,14 @@ def test_cut_takes_whole_batches_up_to_the_limit(segment, damage):
 def test_a_time_entry_of_another_time_is_not_believed(segment):
     segment.times.replace(bytearray())
     segment.times.maybe_append(NOW - 5, BASE + 3)
-    assert lookup.time_position(segment, NOW) == 0
+    assert segment.time_position(NOW) == 0
     assert segment.times.last() == (NOW, BASE)
 
 
 def test_the_largest_timestamp_is_that_of_a_batch(segment):
     segment.times.maybe_append(NOW + 10**6, BASE + COUNT - 1)
-    assert lookup.largest_timestamp(segment) == (NOW, BASE)
-    assert lookup.first_timestamp(segment) == NOW
+    assert segment.largest_timestamp() == (NOW, BASE)
+    assert segment.first_batch_timestamp() == NOW
 
 
 def test_an_empty_segment_has_no_times():
@@ -74,6 +73,6 @@ def test_an_empty_segment_has_no_times():
     fs.make_dirs(Path("/d"))
     empty = Segment(fs, Path("/d"), BASE, 200)
     empty.create(NOW)
-    assert lookup.largest_timestamp(empty) == (-1, BASE)
-    assert lookup.first_timestamp(empty) == -1
-    assert lookup.next_offset(empty) == BASE
+    assert empty.largest_timestamp() == (-1, BASE)
+    assert empty.first_batch_timestamp() == -1
+    assert empty.next_offset() == BASE

@@ -10,13 +10,13 @@ from support.log_world import LOG_DIR, NOW, World, batch_of, open_at, put
 
 from barnabas.model.errors import CorruptRecordError
 from barnabas.records.batch import assign_offsets, parse_header
-from barnabas.storage.compaction.cleaner import CleanPlan, Source, group_sources
-from barnabas.storage.compaction.offset_map import OffsetMap
-from barnabas.storage.indexes.offset_index import MAX_RELATIVE_OFFSET
+from barnabas.storage import batch_scan
+from barnabas.storage.cleaning_filter import OffsetMap
+from barnabas.storage.cleaning_pass import CleanPlan, SourceSegment, group_sources
+from barnabas.storage.indexes import MAX_RELATIVE_OFFSET
 from barnabas.storage.log_config import LogConfig
-from barnabas.storage.segments import batch_scan, lookup
-from barnabas.storage.segments.segment import Segment
-from barnabas.storage.segments.segment_list import SegmentList
+from barnabas.storage.segment import Segment
+from barnabas.storage.segment_list import SegmentList
 from barnabas.testing.memory_fs import MemoryFileSystem
 
 DIR = Path("/d")
@@ -110,7 +110,7 @@ def test_truncating_a_segment(fs):
     size = segment.size
     segment.truncate_at(size // 3, 101)
     assert segment.size == segment.open_file().size() == size // 3
-    assert lookup.next_offset(segment) == 101
+    assert segment.next_offset() == 101
     assert segment.largest_timestamp().offset == 100
 
 
@@ -133,8 +133,8 @@ def test_segments_in_their_order(fs):
 
 
 def test_groups_fit_one_segment_by_size_and_by_offset(fs):
-    def source(base: int, end: int, size: int) -> Source:
-        return Source(Segment(fs, DIR, base, 100), None, size, end)
+    def source(base: int, end: int, size: int) -> SourceSegment:
+        return SourceSegment(Segment(fs, DIR, base, 100), None, size, end)
 
     wide = 3 * 2**30
     plan = CleanPlan.__new__(CleanPlan)

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.storage import file_names
+from barnabas.storage.checkpoint_files import read_offsets, write_offsets
 from barnabas.storage.errors import CorruptFileError
-from barnabas.storage.files import file_names
-from barnabas.storage.files.checkpoints import read_offsets, write_offsets
-from barnabas.storage.files.metadata_files import (
+from barnabas.storage.leader_epochs import EpochEntry, LeaderEpochs
+from barnabas.storage.metadata_files import (
     MetaProperties,
     read_meta_properties,
     read_topic_id,
@@ -17,7 +18,6 @@ from barnabas.storage.files.metadata_files import (
     write_meta_properties,
     write_topic_id,
 )
-from barnabas.storage.leader_epochs import EpochEntry, LeaderEpochs
 from barnabas.testing.memory_fs import MemoryFileSystem, SimulatedCrash
 
 DIR = Path("/d")

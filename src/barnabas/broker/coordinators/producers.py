@@ -2,7 +2,7 @@
 
 from barnabas.model.ids import TopicPartition
 from barnabas.storage.log_manager import LogManager
-from barnabas.storage.producers.producer_state import NO_OFFSET, ProducerEntry
+from barnabas.storage.producer_state import NO_OFFSET, ProducerEntry
 from barnabas.transactions.marker_rules import ProducerView
 
 

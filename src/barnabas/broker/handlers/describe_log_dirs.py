@@ -10,7 +10,7 @@ from barnabas.broker.handler import Handler, RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
 from barnabas.storage.log import Log
-from barnabas.storage.log_dir import LogDir
+from barnabas.storage.log_dirs import LogDir
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.describe_log_dirs import (
     DescribeLogDirsPartition,

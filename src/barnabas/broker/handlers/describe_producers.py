@@ -8,7 +8,7 @@ from barnabas.broker.handler import Handler, RequestContext
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
 from barnabas.model.topic_names import topic_name_problem
-from barnabas.storage.producers.producer_state import ProducerEntry
+from barnabas.storage.producer_state import ProducerEntry
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.describe_producers import (
     DescribeProducersRequest,

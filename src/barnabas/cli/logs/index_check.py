@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from barnabas.cli.logs.log_files import base_offset, entries_of, kind_of
-from barnabas.storage.files import file_names
-from barnabas.storage.indexes import offset_index, time_index
+from barnabas.storage import file_names
+from barnabas.storage.indexes import OFFSET_ENTRY, TIME_ENTRY
 
-ENTRY_SIZES = {"index": offset_index.ENTRY.size, "timeindex": time_index.ENTRY.size}
+ENTRY_SIZES = {"index": OFFSET_ENTRY.size, "timeindex": TIME_ENTRY.size}
 
 
 class Mismatch(NamedTuple):

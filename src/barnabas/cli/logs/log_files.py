@@ -17,12 +17,12 @@ from barnabas.records.control import decode_control_type
 from barnabas.records.legacy import decode_message
 from barnabas.records.raw_record import RawRecord
 from barnabas.records.reader import iter_raw
-from barnabas.storage.files import file_names
-from barnabas.storage.files.checkpoints import read_lines
+from barnabas.storage import file_names, transaction_index
+from barnabas.storage.batch_scan import checksum_ok, walk
+from barnabas.storage.checkpoint_files import read_lines
 from barnabas.storage.filesystem import OsFileSystem
-from barnabas.storage.indexes import offset_index, time_index, transaction_index
-from barnabas.storage.producers.producer_snapshot import read_snapshot
-from barnabas.storage.segments.batch_scan import checksum_ok, walk
+from barnabas.storage.indexes import OFFSET_ENTRY, TIME_ENTRY
+from barnabas.storage.producer_snapshot import read_snapshot
 
 OFFSET_CHECKPOINTS = (
     file_names.RECOVERY_POINTS,
@@ -149,7 +149,7 @@ def control_of(record: RawRecord) -> tuple[str, int]:
 
 def _index(path: Path) -> Iterator[dict[str, Any]]:
     base = base_offset(path)
-    for number, (relative, position) in enumerate(_unpacked(path, offset_index.ENTRY)):
+    for number, (relative, position) in enumerate(_unpacked(path, OFFSET_ENTRY)):
         if number and not relative and not position:
             return  # the zeros that Kafka maps ahead for an active segment
         yield {"type": "index", "offset": base + relative, "position": position}
@@ -157,7 +157,7 @@ def _index(path: Path) -> Iterator[dict[str, Any]]:
 
 def _time_index(path: Path) -> Iterator[dict[str, Any]]:
     base = base_offset(path)
-    for number, (timestamp, relative) in enumerate(_unpacked(path, time_index.ENTRY)):
+    for number, (timestamp, relative) in enumerate(_unpacked(path, TIME_ENTRY)):
         if number and not timestamp and not relative:
             return
         yield {"type": "timeindex", "timestamp": timestamp, "offset": base + relative}

@@ -1,0 +1,152 @@
+"""Checkpoints of recovery points, log start offsets, high watermarks and cleaner offsets.
+
+A checkpoint must never claim more than the log contains: a truncation lowers it at once, and the
+first log of a re-created partition must not find entries of the deleted one. `Checkpoints` writes
+such changes synchronously.
+
+Increases are written periodically by `BackgroundCheckpoints` in three steps: collect on the event
+loop, write and sync a temporary file on a thread, rename it on the loop. The rename is skipped if
+the file was written meanwhile or if a log no longer reaches a collected offset; the next round
+writes the current values.
+"""
+
+from collections.abc import Callable, Mapping
+
+from barnabas.model.ids import TopicPartition
+from barnabas.storage import file_names
+from barnabas.storage.checkpoint_files import write_temporary_offsets
+from barnabas.storage.log import Log
+from barnabas.storage.log_dirs import LogDir, LogDirs, Offsets
+from barnabas.storage.log_table import LogTable
+
+VALUES: Mapping[str, Callable[[Log], int]] = {
+    file_names.RECOVERY_POINTS: lambda log: log.recovery_point,
+    file_names.LOG_START_OFFSETS: lambda log: log.log_start_offset,
+    file_names.HIGH_WATERMARKS: lambda log: log.high_watermark,
+    file_names.CLEANER_OFFSETS: lambda log: log.cleaned_offset,
+}
+"""The value that each file stores of a log; negative values are omitted."""
+
+
+class Checkpoints:
+    """Writes checkpoint files synchronously; owned by the event loop."""
+
+    def __init__(self, dirs: LogDirs, table: LogTable) -> None:
+        self._dirs = dirs
+        self._table = table
+
+    def recovery_points(self) -> None:
+        self._write(file_names.RECOVERY_POINTS)
+
+    def log_start_offsets(self) -> None:
+        self._write(file_names.LOG_START_OFFSETS)
+
+    def high_watermarks(self) -> None:
+        self._write(file_names.HIGH_WATERMARKS)
+
+    def cleaned_offsets(self) -> None:
+        self._write(file_names.CLEANER_OFFSETS)
+
+    def due(self, directory: LogDir, name: str) -> Offsets:
+        """Returns the current contents for a checkpoint file."""
+        value, path = VALUES[name], directory.path
+        return {
+            log.topic_partition: offset
+            for log in (*self._table.logs_in(path), *self._table.futures_in(path))
+            if (offset := value(log)) >= 0
+        }
+
+    def lower(self, log: Log) -> None:
+        """Lowers the checkpoints of a truncated log at once.
+
+        After a crash before the next periodic checkpoint, a recovery point above the log end would
+        make new records count as flushed, and a log start offset above it would delete them.
+        """
+        directory = self._table.home(log)
+        for name, value in VALUES.items():
+            if directory.offsets(name).get(log.topic_partition, 0) > value(log):
+                self._write_in(directory, name, must=True)
+
+    def drop_stale(self, directory: LogDir, partition: TopicPartition) -> None:
+        """Removes the entries of a deleted partition with the same name."""
+        for name in VALUES:
+            if partition in directory.offsets(name):
+                self._write_in(directory, name, must=True)
+
+    def catch_up(self, future: Log, source: LogDir, target: LogDir) -> None:
+        """Rewrites checkpoints of the target that are behind the source's; raises OSError."""
+        partition = future.topic_partition
+        for name in VALUES:
+            written = target.offsets(name).get(partition, -1)
+            if written < source.offsets(name).get(partition, -1):
+                target.write_checkpoint(name, self.due(target, name))
+
+    def _write(self, name: str) -> None:
+        for directory in self._dirs.online:
+            self._write_in(directory, name)
+
+    def _write_in(self, directory: LogDir, name: str, *, must: bool = False) -> None:
+        """Writes one checkpoint file; removes it if it `must` be written and the write fails."""
+        try:
+            directory.write_checkpoint(name, self.due(directory, name))
+        except OSError as error:
+            directory.health.write_failed(error)
+            if must and not directory.health.failed:
+                directory.drop_checkpoint(name)
+
+
+class CheckpointTask:
+    """Writes one checkpoint file of one directory; `run` works on any thread and never raises."""
+
+    __slots__ = ("directory", "error", "known", "name", "offsets")
+
+    def __init__(self, directory: LogDir, name: str, offsets: Offsets) -> None:
+        self.directory = directory
+        self.name = name
+        self.offsets = offsets
+        self.known = directory.offsets(name)
+        self.error: OSError | None = None
+
+    def run(self) -> None:
+        path = self.directory.path / self.name
+        try:
+            write_temporary_offsets(self.directory.fs, path, self.offsets)
+        except OSError as error:
+            self.error = error
+
+
+class BackgroundCheckpoints:
+    """Owned by the event loop, except `CheckpointTask.run`; one round per file at a time."""
+
+    def __init__(self, dirs: LogDirs, checkpoints: Checkpoints) -> None:
+        self._dirs = dirs
+        self._checkpoints = checkpoints
+
+    def begin(self, name: str) -> list[CheckpointTask]:
+        """Returns one task for each directory whose checkpoint has changed."""
+        tasks = []
+        for directory in self._dirs.online:
+            offsets = self._checkpoints.due(directory, name)
+            if offsets != directory.offsets(name):
+                tasks.append(CheckpointTask(directory, name, offsets))
+        return tasks
+
+    def finish(self, task: CheckpointTask) -> bool:
+        """Installs a written checkpoint; returns False if it is outdated or the write failed."""
+        health = task.directory.health
+        if task.error is not None:
+            health.write_failed(task.error)
+            return False
+        outdated = task.directory.offsets(task.name) is not task.known
+        if outdated or health.failed or not self._is_still_valid(task):
+            return False
+        try:
+            task.directory.place_checkpoint(task.name, task.offsets)
+        except OSError as error:
+            health.fail(error)
+            return False
+        return True
+
+    def _is_still_valid(self, task: CheckpointTask) -> bool:
+        due = self._checkpoints.due(task.directory, task.name)
+        return all(due.get(partition, -1) >= offset for partition, offset in task.offsets.items())

@@ -1,1 +1,0 @@
-"""Compaction: keep the newest record of every key, at its offset, and drop the rest."""

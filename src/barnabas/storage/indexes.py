@@ -1,0 +1,253 @@
+"""The offset index and the time index of a segment, and the file of sorted entries below both.
+
+While a segment takes appends, all entries are in memory and reach the file when `store` is called
+(on a flush, a roll or a close): recovery rebuilds indexes after a crash, so writing each entry
+through would gain nothing. The indexes of a sealed segment keep nothing in memory and hold no
+descriptor: a search opens the file, reads about twenty keys and closes it again, so ten thousand
+closed segments cost neither memory nor descriptors.
+
+Kafka maps 10 MB of zeros for an active index and trims them when it closes the file. The files
+written here always have the trimmed form, which Kafka's tools read as well.
+"""
+
+import struct
+from bisect import bisect_right
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from barnabas.storage.filesystem import File, FileSystem
+
+_Read = Callable[[int, int], bytes]
+
+MAX_RELATIVE_OFFSET = 2**31 - 1
+"""Of offsets and of positions: other readers of these files take the fields as signed."""
+
+OFFSET_ENTRY = struct.Struct(">II")
+_POSITION_FIELD = 4
+TIME_ENTRY = struct.Struct(">qI")
+_OFFSET_FIELD = 8
+_I64 = struct.Struct(">q")
+_U32 = struct.Struct(">I")
+
+
+class _Keys:
+    """The entries seen as a sequence of one field, for `bisect`."""
+
+    __slots__ = ("_count", "_field", "_key", "_read", "_stride")
+
+    def __init__(
+        self, read: _Read, count: int, stride: int, key: struct.Struct, field: int
+    ) -> None:
+        self._read = read
+        self._count = count
+        self._stride = stride
+        self._key = key
+        self._field = field
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: int) -> int:
+        raw = self._read(self._key.size, index * self._stride + self._field)
+        value: int = self._key.unpack(raw)[0]
+        return value
+
+
+class EntryFile:
+    """Loop-owned. `sealed` entries are immutable until `replace` installs a rebuilt set."""
+
+    __slots__ = ("_count", "_fs", "_memory", "_stored", "path", "stride")
+
+    def __init__(self, fs: FileSystem, path: Path, stride: int) -> None:
+        self._fs = fs
+        self.path = path
+        self.stride = stride
+        self._memory: bytearray | None = None
+        self._stored = 0
+        self._count = -1
+
+    @property
+    def count(self) -> int:
+        if self._memory is not None:
+            return len(self._memory) // self.stride
+        if self._count < 0:
+            size = self._fs.size(self.path) if self._fs.exists(self.path) else 0
+            self._count = size // self.stride
+        return self._count
+
+    def well_sized(self) -> bool:
+        """Whether the file exists and holds whole entries."""
+        return self._fs.exists(self.path) and self._fs.size(self.path) % self.stride == 0
+
+    def activate(self) -> None:
+        """Bring the entries into memory, to be appended to."""
+        if self._memory is None:
+            self._memory = bytearray(self._read_all())
+            self._stored = len(self._memory)
+
+    def replace(self, entries: bytearray) -> None:
+        """Install a rebuilt set; the file follows with the next `store`."""
+        self._memory = entries
+        self._stored = 0
+
+    def append(self, entry: bytes) -> None:
+        assert self._memory is not None, "an index that takes appends is active"
+        self._memory += entry
+
+    def keep(self, count: int) -> None:
+        """Drop every entry from number `count` on."""
+        self.activate()
+        assert self._memory is not None
+        del self._memory[count * self.stride :]
+        self._stored = min(self._stored, len(self._memory))
+
+    def store(self) -> File | None:
+        """Make the file equal the memory, creating it even when empty; returns it to be forced."""
+        if self._memory is None:
+            return None
+        file = self._fs.open(self.path, create=True)
+        if file.size() > self._stored:
+            file.truncate(self._stored)
+        if len(self._memory) > self._stored:
+            file.pwrite(memoryview(self._memory)[self._stored :], self._stored)
+            self._stored = len(self._memory)
+        return file
+
+    def seal(self) -> None:
+        """Store, and forget the memory."""
+        self.store()
+        self._count = self.count
+        self._memory = None
+
+    def renamed(self, path: Path) -> None:
+        self.path = path
+
+    def entry(self, index: int) -> bytes:
+        if self._memory is not None:
+            start = index * self.stride
+            return bytes(self._memory[start : start + self.stride])
+        return self._fs.open(self.path).pread(self.stride, index * self.stride)
+
+    def floor(self, target: int, key: struct.Struct, field: int) -> bytes | None:
+        """The last entry whose key at byte `field` is at most `target`."""
+        read, count = self._reader(), self.count
+        found = bisect_right(_Keys(read, count, self.stride, key, field), target) - 1
+        return None if found < 0 else read(self.stride, found * self.stride)
+
+    def floor_index(self, target: int, key: struct.Struct, field: int) -> int:
+        """The number of entries whose key is at most `target`."""
+        return bisect_right(_Keys(self._reader(), self.count, self.stride, key, field), target)
+
+    def _reader(self) -> _Read:
+        memory = self._memory
+        if memory is not None:
+            return lambda size, position: bytes(memory[position : position + size])
+        if self.count == 0:
+            return lambda size, position: b""
+        return self._fs.open(self.path).pread
+
+    def _read_all(self) -> bytes:
+        if not self._fs.exists(self.path):
+            return b""
+        file = self._fs.open(self.path)
+        return file.pread(file.size() // self.stride * self.stride, 0)
+
+
+class OffsetPosition(NamedTuple):
+    """An offset and where, at the latest, its batch begins."""
+
+    offset: int
+    position: int
+
+
+class OffsetIndex:
+    """Index of one segment; loop-owned. Offsets in and out are absolute."""
+
+    __slots__ = ("_base", "entries")
+
+    def __init__(self, fs: FileSystem, path: Path, base_offset: int) -> None:
+        self.entries = EntryFile(fs, path, OFFSET_ENTRY.size)
+        self._base = base_offset
+
+    def append(self, last_offset: int, position: int) -> None:
+        self.entries.append(OFFSET_ENTRY.pack(last_offset - self._base, position))
+
+    def lookup(self, offset: int) -> OffsetPosition:
+        """The greatest entry at or below `offset`, or the beginning of the segment."""
+        return self._decode(self.entries.floor(offset - self._base, _U32, 0))
+
+    def floor_position(self, position: int) -> OffsetPosition:
+        """The last entry whose position is at most `position`."""
+        return self._decode(self.entries.floor(position, _U32, _POSITION_FIELD))
+
+    def last(self) -> OffsetPosition:
+        count = self.entries.count
+        return self._decode(self.entries.entry(count - 1) if count else None)
+
+    def truncate_to(self, position: int) -> None:
+        """Drop entries of batches at or after a file position."""
+        self.entries.keep(self.entries.floor_index(position - 1, _U32, _POSITION_FIELD))
+
+    def is_full(self, max_bytes: int) -> bool:
+        return self.entries.count >= max_bytes // OFFSET_ENTRY.size
+
+    def _decode(self, raw: bytes | None) -> OffsetPosition:
+        if raw is None or len(raw) < OFFSET_ENTRY.size:
+            return OffsetPosition(self._base, 0)
+        relative, position = OFFSET_ENTRY.unpack(raw)
+        return OffsetPosition(self._base + relative, position)
+
+
+class TimestampOffset(NamedTuple):
+    """A timestamp and the last offset of the batch that carries it; -1 for "none"."""
+
+    timestamp: int
+    offset: int
+
+
+class TimeIndex:
+    """Index of one segment; loop-owned. Offsets in and out are absolute."""
+
+    __slots__ = ("_base", "_last", "entries")
+
+    def __init__(self, fs: FileSystem, path: Path, base_offset: int) -> None:
+        self.entries = EntryFile(fs, path, TIME_ENTRY.size)
+        self._base = base_offset
+        self._last: TimestampOffset | None = None
+
+    def last(self) -> TimestampOffset:
+        if self._last is None:
+            count = self.entries.count
+            self._last = self._decode(self.entries.entry(count - 1) if count else None)
+        return self._last
+
+    def maybe_append(self, timestamp: int, offset: int) -> None:
+        """Add an entry if it moves time forward; equal or older times carry no news."""
+        if timestamp > self.last().timestamp:
+            self.entries.append(TIME_ENTRY.pack(timestamp, offset - self._base))
+            self._last = TimestampOffset(timestamp, offset)
+
+    def lookup(self, timestamp: int) -> TimestampOffset:
+        """The last entry strictly before `timestamp`; nothing up to its offset can be later."""
+        return self._decode(self.entries.floor(timestamp - 1, _I64, 0))
+
+    def truncate_to(self, next_offset: int) -> None:
+        """Drop entries at or after an offset."""
+        relative = next_offset - self._base - 1
+        self.entries.keep(self.entries.floor_index(relative, _U32, _OFFSET_FIELD))
+        self._last = None
+
+    def replace(self, entries: bytearray) -> None:
+        self.entries.replace(entries)
+        self._last = None
+
+    def is_full(self, max_bytes: int) -> bool:
+        # One slot stays free for the entry that closing the segment may add.
+        return self.entries.count >= max_bytes // TIME_ENTRY.size - 1
+
+    def _decode(self, raw: bytes | None) -> TimestampOffset:
+        if raw is None or len(raw) < TIME_ENTRY.size:
+            return TimestampOffset(-1, self._base)
+        timestamp, relative = TIME_ENTRY.unpack(raw)
+        return TimestampOffset(timestamp, self._base + relative)

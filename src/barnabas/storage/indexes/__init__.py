@@ -1,1 +1,0 @@
-"""The three indexes beside a segment: by offset, by time, and of aborted transactions."""

@@ -1,0 +1,210 @@
+"""The moves of a broker's logs between its directories: asked for, copied, swapped in (KIP-113).
+
+`request` is what AlterReplicaLogDirs asks for; somebody then calls `begin`, runs the task on a
+thread, and `finish`, until `begin` has nothing left and `swap` puts the copy in place. A move goes
+on after a restart. It ends without a swap when the current directory is asked for, when another
+one is, or when the partition is deleted.
+"""
+
+import logging
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from barnabas.model.clock import Clock
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.ids import TopicPartition
+from barnabas.storage import file_names, log_swap
+from barnabas.storage.checkpoints import Checkpoints
+from barnabas.storage.errors import storage_error
+from barnabas.storage.log import Log
+from barnabas.storage.log_dirs import LogDir, LogDirs
+from barnabas.storage.log_move import CopyTask, LogMove
+from barnabas.storage.log_opener import LogOpener
+from barnabas.storage.log_table import LogTable
+from barnabas.storage.purging import Purging
+
+_log = logging.getLogger(__name__)
+
+
+class LogMoves:
+    """Loop-owned, except for the `run` of its tasks."""
+
+    def __init__(
+        self,
+        dirs: LogDirs,
+        table: LogTable,
+        opener: LogOpener,
+        checkpoints: Checkpoints,
+        purging: Purging,
+        clock: Clock,
+    ) -> None:
+        self._dirs = dirs
+        self._table = table
+        self._opener = opener
+        self._checkpoints = checkpoints
+        self._purging = purging
+        self._clock = clock
+        self._moves: dict[TopicPartition, LogMove] = {}
+        self._wanted: dict[TopicPartition, LogDir] = {}
+        self.on_swapped: Callable[[Log], None] = lambda _log: None
+        """Told when a partition has another log: whoever holds the old one lets it go."""
+
+    def __iter__(self) -> Iterator[LogMove]:
+        """Those that can go on: both of their directories are online."""
+        return iter([move for move in self._moves.values() if move.works])
+
+    def get(self, partition: TopicPartition) -> LogMove | None:
+        return self._moves.get(partition)
+
+    # Asking for
+
+    def request(self, partition: TopicPartition, path: str) -> None:
+        """Have a log in this directory; BrokerError when it cannot be, or is not there yet."""
+        name = file_names.future_dir(partition, uuid.uuid4().hex)
+        if name is None:
+            raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{partition} has too long a name")
+        directory = self._directory(path)
+        current = self._table.get(partition)
+        if current is None:
+            # Remembered for whoever creates it; the asker is told to come again (KIP-113).
+            self._wanted[partition] = directory
+            raise BrokerError(ErrorCode.REPLICA_NOT_AVAILABLE, f"{partition} is not here")
+        current.health.check()
+        move = self._moves.get(partition)
+        if move is not None:
+            if self._table.home(move.future) is directory:
+                return
+            self.cancel(partition)
+        if self._table.home(current) is not directory:
+            self._start(current, directory, directory.path / name)
+
+    def _directory(self, path: str) -> LogDir:
+        for directory in self._dirs:
+            if str(directory.path.absolute()) == path:  # to the letter, as in Kafka
+                directory.health.check()
+                return directory
+        raise BrokerError(ErrorCode.LOG_DIR_NOT_FOUND, f"{path} is not a log directory")
+
+    def take_wanted(self, partition: TopicPartition) -> LogDir | None:
+        """The directory that was asked for before there was a log."""
+        directory = self._wanted.pop(partition, None)
+        return None if directory is None or directory.health.failed else directory
+
+    def _start(self, current: Log, directory: LogDir, path: Path) -> None:
+        partition = current.topic_partition
+        self._checkpoints.drop_stale(directory, partition)
+        future = self._opener.create(directory, path, partition, current.topic_id, current.config)
+        self._table.add_future(future, directory)
+        self._join(current, future)
+
+    def _join(self, current: Log, future: Log) -> None:
+        move = self._moves[current.topic_partition] = LogMove(current, future)
+        try:
+            move.reconcile()
+        except BrokerError as error:
+            _log.warning("%r cannot go on: %s", move, error)
+
+    def resume(self, current: Log) -> None:
+        """Go on with the copy that a start has found, if there is one."""
+        future = self._table.future(current.topic_partition)
+        if future is None:
+            return
+        same_topic = None in (current.topic_id, future.topic_id) or (
+            current.topic_id == future.topic_id
+        )
+        if same_topic and self._table.home(current) is not self._table.home(future):
+            self._join(current, future)
+        else:
+            self._discard(future)
+
+    # Keeping in step
+
+    def truncated(self, log: Log) -> None:
+        """The current log of a move was cut: its copy must not have what it lost."""
+        move = self._moves.get(log.topic_partition)
+        if move is not None and move.current is log and move.works:
+            try:
+                move.keep_up()
+            except BrokerError as error:
+                _log.warning("%r cannot be cut: %s", move, error)
+
+    def cancel(self, partition: TopicPartition) -> None:
+        """Give a move up; what was copied is removed after the delete delay."""
+        self._moves.pop(partition, None)
+        future = self._table.future(partition)
+        if future is not None:
+            self._discard(future)
+
+    def _discard(self, future: Log) -> None:
+        directory = self._table.remove(future)
+        if directory.health.failed:
+            future.abandon()  # a later start finds out that nobody wants it
+        else:
+            self._purging.bury(future, directory)
+
+    # Copying
+
+    def begin(self, move: LogMove) -> CopyTask | None:
+        """The next piece of a move; `run` it on a thread and give it to `finish`."""
+        return move.begin() if self._holds(move) else None
+
+    def finish(self, move: LogMove, task: CopyTask) -> int:
+        """Put a piece in place; returns its size, 0 when it is of no use any more."""
+        return move.finish(task, self._clock.now_ms()) if self._holds(move) else 0
+
+    def _holds(self, move: LogMove) -> bool:
+        return self._moves.get(move.current.topic_partition) is move and move.works
+
+    # Swapping in
+
+    def swap(self, move: LogMove) -> bool:
+        """Copy the rest here and now and put the copy in place; False when the move is off."""
+        if not self._holds(move):
+            return False
+        current, future = move.current, move.future
+        target = self._table.home(future)
+        move.copy_now(self._clock.now_ms())
+        try:
+            self._prepare(move, target)
+        except OSError as error:
+            raise target.health.write_failed(error) from error
+        self._rename(move, target)
+        del self._moves[current.topic_partition]
+        self._table.promote(future)
+        current.abandon()
+        self._purging.doom_later(current)
+        self.on_swapped(future)
+        try:
+            log_swap.remove_note(self._opener.fs, future.directory)
+        except OSError as error:
+            target.health.fail(error)
+        return True
+
+    def _prepare(self, move: LogMove, target: LogDir) -> None:
+        """Let the copy be as durable as the log it replaces, and say that it is complete."""
+        current, future = move.current, move.future
+        source = self._table.home(current)
+        move.adopt()
+        if future.topic_id is None and current.topic_id is not None:
+            self._opener.sign(future, current.topic_id)
+        if future.recovery_point < current.recovery_point:
+            future.flush()
+        future.epochs.store()
+        self._checkpoints.catch_up(future, source, target)
+        log_swap.write_note(self._opener.fs, future.directory, source.path)
+
+    def _rename(self, move: LogMove, target: LogDir) -> None:
+        current, future = move.current, move.future
+        partition, source = current.topic_partition, self._table.home(current)
+        grave = source.path / file_names.deleted_dir(partition, uuid.uuid4().hex)
+        place = target.path / file_names.partition_dir(partition)
+        try:
+            log_swap.rename_both(
+                self._opener.fs,
+                log_swap.Side(current, source, grave),
+                log_swap.Side(future, target, place),
+            )
+        except OSError as error:
+            raise storage_error(error) from error

@@ -1,0 +1,100 @@
+"""Opening logs by what the checkpoints of their directory and the settings of their topic say."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+from barnabas.model.clock import Clock
+from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.storage import file_names
+from barnabas.storage.filesystem import FileSystem
+from barnabas.storage.log import Log
+from barnabas.storage.log_config import LogConfig
+from barnabas.storage.log_dirs import LogDir
+from barnabas.storage.metadata_files import read_topic_id, write_topic_id
+from barnabas.storage.recovery import OpenParams, open_log
+
+ConfigSource = Callable[[str], LogConfig]
+
+
+class LogOpener:
+    """Loop-owned. `config_for` answers a topic's settings while logs are loaded at start;
+    `on_truncated` is told of every truncation of a log that was opened here.
+    """
+
+    def __init__(
+        self,
+        fs: FileSystem,
+        clock: Clock,
+        config_for: ConfigSource | None,
+        on_truncated: Callable[[Log], None],
+    ) -> None:
+        self.fs = fs
+        self._on_truncated = on_truncated
+        self._clock = clock
+        default = LogConfig.from_values()
+        self._config_for = config_for or (lambda topic: default)
+        self._dice = random.Random()
+
+    def load(self, directory: LogDir, partition: TopicPartition, path: Path) -> Log:
+        """The log that is in `path`; OSErrors are the caller's."""
+        topic_id = read_topic_id(self.fs, path)
+        config = self._config_for(partition.topic)
+        return self._open(directory, self._params(directory, path, partition, topic_id, config))
+
+    def create(
+        self,
+        directory: LogDir,
+        path: Path,
+        partition: TopicPartition,
+        topic_id: Uuid | None,
+        config: LogConfig,
+    ) -> Log:
+        """A new log; BrokerError when the disk will not have it."""
+        params = self._params(directory, path, partition, topic_id, config)
+        try:
+            self.fs.make_dirs(path)
+            if topic_id is not None:
+                write_topic_id(self.fs, path, topic_id)
+            return self._open(directory, params)
+        except OSError as error:
+            raise directory.health.write_failed(error) from error
+
+    def sign(self, log: Log, topic_id: Uuid) -> None:
+        """Note the id of a log's topic, which was not known when the log was made."""
+        write_topic_id(self.fs, log.directory, topic_id)
+        log.topic_id = topic_id
+
+    def jitter(self, config: LogConfig) -> int:
+        limit = min(config.segment_jitter_ms, config.segment_ms)
+        return self._dice.randrange(limit) if limit > 0 else 0
+
+    def _open(self, directory: LogDir, params: OpenParams) -> Log:
+        log = open_log(self.fs, params, directory.health)
+        log.on_truncated = self._on_truncated
+        log.last_flush_ms = self._clock.monotonic_ms()
+        cleaned = directory.offsets(file_names.CLEANER_OFFSETS)
+        log.cleaned_offset = cleaned.get(log.topic_partition, -1)
+        return log
+
+    def _params(
+        self,
+        directory: LogDir,
+        path: Path,
+        partition: TopicPartition,
+        topic_id: Uuid | None,
+        config: LogConfig,
+    ) -> OpenParams:
+        return OpenParams(
+            directory=path,
+            topic_partition=partition,
+            topic_id=topic_id,
+            config=config,
+            clean=directory.clean,
+            page_cache_lost=directory.page_cache_lost,
+            recovery_point=directory.offsets(file_names.RECOVERY_POINTS).get(partition, 0),
+            log_start_offset=directory.offsets(file_names.LOG_START_OFFSETS).get(partition, 0),
+            high_watermark=directory.offsets(file_names.HIGH_WATERMARKS).get(partition, 0),
+            now_ms=self._clock.now_ms(),
+            jitter_ms=self.jitter(config),
+        )

@@ -1,0 +1,135 @@
+"""The copy takes the place of the log it was made from, whatever a crash leaves of it.
+
+The two directories may be on two disks, so no single rename does it. The steps, each durable before
+the next one:
+
+1. a note `moved-from` in the copy's directory: it is complete, and where it was made from
+2. the current directory is renamed to `*-delete`: from here on the copy is the log
+3. the copy's directory gets the partition's name
+4. the note goes
+
+Nothing is appended to either in between. What a start finds then means:
+
+    the partition's directory, and a copy with or without a note: step 2 was not reached, the copy
+        goes on being one
+    no such directory, a copy with a note: step 3 is due
+    the directory itself with a note: step 4 is due
+    the same, and another one without: the disk of the copy had failed in step 3 and the current log
+        was put back: what has the note is a copy again
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from barnabas.model.ids import TopicPartition
+from barnabas.storage import file_names
+from barnabas.storage.checkpoint_files import read_text, replace_file
+from barnabas.storage.errors import CorruptFileError
+from barnabas.storage.filesystem import FileSystem
+from barnabas.storage.log import Log
+from barnabas.storage.log_dirs import LogDir, LogDirs
+
+
+def write_note(fs: FileSystem, copy: Path, source: Path) -> None:
+    """Step 1."""
+    replace_file(fs, copy / file_names.MOVED_FROM, str(source).encode())
+
+
+def rename_durably(fs: FileSystem, source: Path, target: Path) -> None:
+    """Steps 2 and 3."""
+    fs.rename(source, target)
+    fs.sync_dir(target.parent)
+
+
+def remove_note(fs: FileSystem, directory: Path) -> None:
+    """Step 4, and the end of every way back."""
+    if fs.exists(directory / file_names.MOVED_FROM):
+        fs.remove(directory / file_names.MOVED_FROM)
+        fs.sync_dir(directory)
+
+
+class Side(NamedTuple):
+    """One of the two logs, where it is and what its directory shall be called."""
+
+    log: Log
+    directory: LogDir
+    new_path: Path
+
+
+def rename_both(fs: FileSystem, current: Side, future: Side) -> None:
+    """Steps 2 and 3. OSError when they were not done.
+
+    A failure takes the directory offline in which it happened. If that is the copy's, the current
+    log has its name back.
+    """
+    original = current.log.directory
+    try:
+        rename_durably(fs, original, current.new_path)
+    except OSError as error:
+        current.directory.health.fail(error)
+        raise
+    try:
+        rename_durably(fs, future.log.directory, future.new_path)
+    except OSError as error:
+        future.directory.health.fail(error)
+        _put_back(fs, current, original)
+        raise
+    current.log.moved(current.new_path)
+    future.log.moved(future.new_path)
+
+
+def _put_back(fs: FileSystem, current: Side, original: Path) -> None:
+    try:
+        rename_durably(fs, current.new_path, original)
+    except OSError as error:
+        current.directory.health.fail(error)
+
+
+def settle(dirs: LogDirs, unique: str) -> None:
+    """Bring what a crash left of swaps to one of the states that a start can load."""
+    for directory in dirs.online:
+        try:
+            for partition, path in directory.partitions():
+                if _note(directory.fs, path) is not None:
+                    _settle_named(dirs, directory, partition, path, unique)
+            for partition, path in directory.futures():
+                source = _note(directory.fs, path)
+                if source is not None:
+                    _settle_copy(dirs, directory, partition, path, source)
+        except OSError as error:
+            directory.health.fail(error)
+
+
+def _settle_named(
+    dirs: LogDirs, directory: LogDir, partition: TopicPartition, path: Path, unique: str
+) -> None:
+    if len(_holders(dirs, partition)) == 1:
+        remove_note(directory.fs, path)
+        return
+    name = file_names.future_dir(partition, unique)
+    if name is None:
+        raise AssertionError(f"{partition} was moved although its name is too long")
+    rename_durably(directory.fs, path, directory.path / name)
+
+
+def _settle_copy(
+    dirs: LogDirs, directory: LogDir, partition: TopicPartition, path: Path, source: str
+) -> None:
+    if _holders(dirs, partition):
+        remove_note(directory.fs, path)
+    elif source not in {str(failed) for failed in dirs.offline}:
+        place = directory.path / file_names.partition_dir(partition)
+        rename_durably(directory.fs, path, place)
+        remove_note(directory.fs, place)
+
+
+def _holders(dirs: LogDirs, partition: TopicPartition) -> list[LogDir]:
+    name = file_names.partition_dir(partition)
+    return [found for found in dirs.online if found.fs.is_dir(found.path / name)]
+
+
+def _note(fs: FileSystem, directory: Path) -> str | None:
+    try:
+        return read_text(fs, directory / file_names.MOVED_FROM)
+    except CorruptFileError:
+        return ""

@@ -1,0 +1,84 @@
+"""Which logs there are, and in which directory each of them lies.
+
+A partition has a current log, and while that is moved to another directory a future one, its copy.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from barnabas.model.ids import TopicPartition
+from barnabas.storage.log import Log
+from barnabas.storage.log_dirs import LogDir
+
+
+class LogTable:
+    """Loop-owned. Invariant: a log of the table is counted in its directory."""
+
+    def __init__(self) -> None:
+        self._logs: dict[TopicPartition, Log] = {}
+        self._futures: dict[TopicPartition, Log] = {}
+        self._homes: dict[Log, LogDir] = {}
+
+    def __iter__(self) -> Iterator[Log]:
+        """The current ones."""
+        return iter(list(self._logs.values()))
+
+    def __len__(self) -> int:
+        return len(self._logs)
+
+    def get(self, partition: TopicPartition) -> Log | None:
+        return self._logs.get(partition)
+
+    def future(self, partition: TopicPartition) -> Log | None:
+        return self._futures.get(partition)
+
+    def is_moving(self, log: Log) -> bool:
+        return log.topic_partition in self._futures
+
+    def add(self, log: Log, directory: LogDir) -> None:
+        self._logs[log.topic_partition] = log
+        self._settle(log, directory)
+
+    def add_future(self, log: Log, directory: LogDir) -> None:
+        self._futures[log.topic_partition] = log
+        self._settle(log, directory)
+
+    def _settle(self, log: Log, directory: LogDir) -> None:
+        self._homes[log] = directory
+        directory.log_count += 1
+
+    def remove(self, log: Log) -> LogDir:
+        """Take a log out, a future one too; returns the directory it was in."""
+        where = self._futures if self._futures.get(log.topic_partition) is log else self._logs
+        del where[log.topic_partition]
+        directory = self._homes.pop(log)
+        directory.log_count -= 1
+        return directory
+
+    def promote(self, future: Log) -> None:
+        """Let a copy be the current log; the one before is no longer in the table."""
+        del self._futures[future.topic_partition]
+        self.remove(self._logs[future.topic_partition])
+        self._logs[future.topic_partition] = future
+
+    def home(self, log: Log) -> LogDir:
+        return self._homes[log]
+
+    def logs_in(self, directory: Path) -> list[Log]:
+        """The current ones of a directory."""
+        return [log for log in self if self._homes[log].path == directory]
+
+    def futures_in(self, directory: Path) -> list[Log]:
+        return [log for log in self._futures.values() if self._homes[log].path == directory]
+
+    def working(self) -> list[Log]:
+        """The current ones whose directory is online."""
+        return [log for log in self if not log.health.failed]
+
+    def every(self) -> list[Log]:
+        """All of them, current and future."""
+        return [*self._logs.values(), *self._futures.values()]
+
+    def all_working(self) -> list[Log]:
+        """Those of all whose directory is online."""
+        return [log for log in self.every() if not log.health.failed]

@@ -1,0 +1,117 @@
+"""The small files that say what a directory is.
+
+`meta.properties` (one per log directory, Java properties): version, broker.id, cluster.id.
+`partition.metadata` (one per partition): `version: 0` and `topic_id: <22 characters>`.
+`.kafka_cleanshutdown` (one per log directory, JSON): there only between a clean stop and the next
+start.
+`.boot_id` (one per log directory): the run of the operating system in which the logs were loaded.
+"""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from barnabas.model.ids import Uuid
+from barnabas.storage import file_names
+from barnabas.storage.checkpoint_files import read_text, replace_file
+from barnabas.storage.errors import CorruptFileError, is_transient
+from barnabas.storage.filesystem import FileSystem
+
+
+class MetaProperties(NamedTuple):
+    """Whose directory it is; None where the file does not say."""
+
+    broker_id: int | None
+    cluster_id: str | None
+
+
+def read_meta_properties(fs: FileSystem, directory: Path) -> MetaProperties | None:
+    path = directory / file_names.META_PROPERTIES
+    text = read_text(fs, path)
+    if text is None:
+        return None
+    values = _properties(text)
+    broker_id = values.get("broker.id", values.get("node.id"))
+    if values.get("version") not in {"0", "1"} or not (broker_id or "0").isdigit():
+        raise CorruptFileError(f"{path} is not a meta.properties of version 0 or 1")
+    return MetaProperties(None if broker_id is None else int(broker_id), values.get("cluster.id"))
+
+
+def write_meta_properties(fs: FileSystem, directory: Path, meta: MetaProperties) -> None:
+    lines = ["#", "version=0"]
+    if meta.broker_id is not None:
+        lines.append(f"broker.id={meta.broker_id}")
+    if meta.cluster_id is not None:
+        lines.append(f"cluster.id={meta.cluster_id}")
+    data = "\n".join([*lines, ""]).encode()
+    replace_file(fs, directory / file_names.META_PROPERTIES, data)
+
+
+def read_topic_id(fs: FileSystem, directory: Path) -> Uuid | None:
+    """The topic id of a partition's directory; None where the file is absent or unreadable.
+
+    It is written without being forced to disk, so a power failure may leave it empty; the
+    controller tells the id again.
+    """
+    try:
+        text = read_text(fs, directory / file_names.PARTITION_METADATA)
+        values = dict(line.split(": ", 1) for line in (text or "").splitlines() if ": " in line)
+        return Uuid.parse(values["topic_id"])
+    except (CorruptFileError, KeyError, ValueError):
+        return None
+
+
+def write_topic_id(fs: FileSystem, directory: Path, topic_id: Uuid) -> None:
+    text = f"version: 0\ntopic_id: {topic_id}"
+    path = directory / file_names.PARTITION_METADATA
+    replace_file(fs, path, text.encode(), durable=False)
+
+
+def write_clean_marker(fs: FileSystem, directory: Path, broker_epoch: int = -1) -> None:
+    text = json.dumps({"version": 0, "brokerEpoch": broker_epoch}, separators=(",", ":"))
+    replace_file(fs, directory / file_names.CLEAN_SHUTDOWN, text.encode())
+
+
+def take_clean_marker(fs: FileSystem, directory: Path) -> bool:
+    """Whether the last stop was clean. The marker is gone, durably, before anything is loaded.
+
+    A crash while logs are being loaded must not be taken for a clean stop (KAFKA-10471).
+    """
+    path = directory / file_names.CLEAN_SHUTDOWN
+    if not fs.exists(path):
+        return False
+    fs.remove(path)
+    fs.sync_dir(directory)
+    return True
+
+
+def same_boot(fs: FileSystem, directory: Path) -> bool:
+    """Whether the operating system has run without a break since `note_boot`.
+
+    If so, the page cache still has every write of a broker that was killed.
+    """
+    path, current = directory / file_names.BOOT_ID, fs.boot_id()
+    if not current or not fs.exists(path):
+        return False
+    return fs.open(path).pread(len(current) + 1, 0) == current.encode()
+
+
+def note_boot(fs: FileSystem, directory: Path) -> None:
+    """Remember this run of the operating system, once all logs are loaded and recovered.
+
+    The id is not forced to disk: if it is lost, the page cache is lost too.
+    """
+    current = fs.boot_id()
+    if not current or same_boot(fs, directory):
+        return
+    try:
+        replace_file(fs, directory / file_names.BOOT_ID, current.encode(), durable=False)
+    except OSError as error:
+        if not is_transient(error):  # a full disk does not keep the broker from starting
+            raise
+
+
+def _properties(text: str) -> dict[str, str]:
+    lines = (line.strip() for line in text.splitlines())
+    pairs = (line.partition("=") for line in lines if line and line[0] not in "#!")
+    return {key.strip(): value.strip() for key, _, value in pairs}

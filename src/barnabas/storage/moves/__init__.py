@@ -1,1 +1,0 @@
-"""Moves of logs between the log directories of a broker (KIP-113)."""

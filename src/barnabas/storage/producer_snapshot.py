@@ -1,0 +1,152 @@
+"""Producer state on disk: `<offset>.snapshot`, the state before that offset.
+
+    i16 version 1 | u32 CRC-32C of everything behind it | i32 count | entries of 46 bytes:
+    i64 producer id | i16 epoch | i32 last sequence | i64 last offset | i32 offset delta
+    i64 timestamp | i32 coordinator epoch | i64 first offset of the open transaction, or -1
+
+Only a producer's last batch is kept: that is Kafka's format. Written when a segment begins and at
+shutdown; the two newest are enough, older ones go. A snapshot that fails its checksum is as good
+as absent, for the state can be replayed from an earlier one and the log.
+"""
+
+import logging
+import struct
+from collections.abc import Iterable
+from pathlib import Path
+
+from crc32c import crc32c
+
+from barnabas.model.records import NO_SEQUENCE
+from barnabas.storage.errors import CorruptFileError
+from barnabas.storage.file_names import SNAPSHOT, segment_file
+from barnabas.storage.filesystem import File, FileSystem
+from barnabas.storage.producer_state import BatchMetadata, ProducerEntry, ProducerStates
+
+_log = logging.getLogger(__name__)
+
+_HEAD = struct.Struct(">hI")
+_COUNT = struct.Struct(">i")
+_ENTRY = struct.Struct(">qhiqiqiq")
+_VERSION = 1
+_NO_BATCH = BatchMetadata(NO_SEQUENCE, -1, 0, -1)
+
+
+def encode_snapshot(entries: Iterable[ProducerEntry]) -> bytes:
+    encoded = [_encode_entry(entry) for entry in entries]
+    body = _COUNT.pack(len(encoded)) + b"".join(encoded)
+    return _HEAD.pack(_VERSION, crc32c(body)) + body
+
+
+def decode_snapshot(data: bytes) -> list[ProducerEntry]:
+    """The entries; CorruptFileError when version, checksum or length is wrong."""
+    if len(data) < _HEAD.size + _COUNT.size:
+        raise CorruptFileError(f"a snapshot has more than {len(data)} bytes")
+    version, crc = _HEAD.unpack_from(data)
+    body = data[_HEAD.size :]
+    if version != _VERSION:
+        raise CorruptFileError(f"snapshot version {version} where {_VERSION} was expected")
+    if crc32c(body) != crc:
+        raise CorruptFileError("the checksum of the snapshot is wrong")
+    (count,) = _COUNT.unpack_from(body)
+    if len(body) != _COUNT.size + count * _ENTRY.size:
+        raise CorruptFileError(f"{len(body)} bytes do not hold {count} entries")
+    return [_decode_entry(fields) for fields in _ENTRY.iter_unpack(body[_COUNT.size :])]
+
+
+def write_snapshot(fs: FileSystem, path: Path, entries: Iterable[ProducerEntry]) -> File:
+    """Write the file and return it: forcing it to disk is the next flush's business."""
+    data = encode_snapshot(entries)
+    file = fs.open(path, create=True)
+    file.truncate(0)
+    file.pwrite(data, 0)
+    return file
+
+
+def read_snapshot(fs: FileSystem, path: Path) -> list[ProducerEntry]:
+    file = fs.open(path)
+    return decode_snapshot(file.pread(file.size(), 0))
+
+
+def _encode_entry(entry: ProducerEntry) -> bytes:
+    last = entry.batches[-1] if entry.batches else _NO_BATCH
+    return _ENTRY.pack(
+        entry.producer_id,
+        entry.epoch,
+        last.last_sequence,
+        last.last_offset,
+        last.offset_delta,
+        entry.last_timestamp,
+        entry.coordinator_epoch,
+        entry.txn_first_offset,
+    )
+
+
+def _decode_entry(fields: tuple[int, ...]) -> ProducerEntry:
+    producer_id, epoch, sequence, offset, delta, timestamp, coordinator_epoch, first = fields
+    entry = ProducerEntry(producer_id)
+    entry.epoch = epoch
+    entry.coordinator_epoch = coordinator_epoch
+    entry.last_timestamp = timestamp
+    entry.txn_first_offset = first
+    if offset >= 0:
+        entry.batches.append(BatchMetadata(sequence, offset, delta, timestamp))
+    return entry
+
+
+class SnapshotFiles:
+    """The snapshots in one partition's directory, known by their offsets; loop-owned."""
+
+    __slots__ = ("_fs", "_offsets", "directory", "unsynced")
+
+    def __init__(self, fs: FileSystem, directory: Path, offsets: Iterable[int] = ()) -> None:
+        self._fs = fs
+        self.directory = directory
+        self._offsets = set(offsets)
+        self.unsynced: list[File] = []
+
+    @property
+    def offsets(self) -> list[int]:
+        return sorted(self._offsets)
+
+    def take(self, offset: int, producers: ProducerStates) -> None:
+        """Write the state before `offset`. Nothing is written where nobody is known."""
+        if not producers.entries and not self._offsets:
+            return
+        self.unsynced.append(write_snapshot(self._fs, self._path(offset), producers))
+        self._offsets.add(offset)
+
+    def restore(self, up_to: int) -> tuple[ProducerStates, int]:
+        """The newest readable state at or below an offset, and its offset; damaged files go."""
+        for offset in sorted((o for o in self._offsets if o <= up_to), reverse=True):
+            try:
+                entries = read_snapshot(self._fs, self._path(offset))
+            except CorruptFileError as error:
+                _log.warning("removing %s: %s", self._path(offset), error)
+                self._remove(offset)
+                continue
+            producers = ProducerStates()
+            for entry in entries:
+                producers.restore(entry)
+            producers.settle()
+            return producers, offset
+        return ProducerStates(), 0
+
+    def keep(self, wanted: Iterable[int]) -> None:
+        """Remove every snapshot at another offset."""
+        for offset in self._offsets - set(wanted):
+            self._remove(offset)
+
+    def remove_above(self, offset: int) -> None:
+        for found in [o for o in self._offsets if o > offset]:
+            self._remove(found)
+
+    def clear(self) -> None:
+        self.keep(())
+
+    def _path(self, offset: int) -> Path:
+        return segment_file(self.directory, offset, SNAPSHOT)
+
+    def _remove(self, offset: int) -> None:
+        self._offsets.discard(offset)
+        if self._fs.exists(self._path(offset)):
+            self._fs.remove(self._path(offset))

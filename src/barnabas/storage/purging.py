@@ -1,0 +1,89 @@
+"""Unlinking what was deleted: collected on the loop, run on a thread, finished on the loop.
+
+Segments wait as `*.deleted` and directories of deleted partitions as `*-delete` until
+`file.delete.delay.ms` has passed. A file system may take a third of a second to unlink a gigabyte,
+so no loop should wait for it. What cannot be removed stays: the next start removes it.
+"""
+
+import logging
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from barnabas.model.clock import Clock
+from barnabas.storage import file_names
+from barnabas.storage.errors import storage_error
+from barnabas.storage.filesystem import FileSystem
+from barnabas.storage.log import Log
+from barnabas.storage.log_dirs import LogDir, remove_tree
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class PurgeTask:
+    """Work for a thread: files and directories to remove. `run` never raises."""
+
+    fs: FileSystem
+    files: list[Path]
+    directories: list[Path]
+    failures: list[tuple[Path, OSError]] = field(default_factory=list)
+
+    def run(self) -> None:
+        for path in self.files:
+            self._attempt(path, self.fs.remove)
+        for path in self.directories:
+            self._attempt(path, partial(remove_tree, self.fs))
+
+    def _attempt(self, path: Path, remove: Callable[[Path], None]) -> None:
+        try:
+            remove(path)
+        except FileNotFoundError:
+            pass  # never made, or its directory was renamed meanwhile and goes as a whole
+        except OSError as error:
+            self.failures.append((path, error))
+
+
+class Purging:
+    """What waits to be unlinked; loop-owned, except for the `run` of its tasks."""
+
+    def __init__(self, fs: FileSystem, clock: Clock) -> None:
+        self._fs = fs
+        self._clock = clock
+        self._directories: list[tuple[Path, int]] = []
+
+    def doom(self, directories: Iterable[Path]) -> None:
+        """Have these directories removed soon."""
+        now_ms = self._clock.monotonic_ms()
+        self._directories += [(path, now_ms) for path in directories]
+
+    def doom_later(self, log: Log) -> None:
+        """Have a closed log's directory, which has its last name, removed after the delay."""
+        due_ms = self._clock.monotonic_ms() + log.config.file_delete_delay_ms
+        self._directories.append((log.directory, due_ms))
+
+    def bury(self, log: Log, directory: LogDir) -> None:
+        """Close a log of this directory and rename it; it is removed after the delay."""
+        log.abandon()
+        name = file_names.deleted_dir(log.topic_partition, uuid.uuid4().hex)
+        try:
+            self._fs.rename(log.directory, directory.path / name)
+        except OSError as error:
+            directory.health.fail(error)
+            raise storage_error(error) from error
+        log.moved(directory.path / name)
+        self.doom_later(log)
+
+    def begin(self, logs: Iterable[Log]) -> PurgeTask | None:
+        """Everything of `logs` that has waited long enough, and every such directory."""
+        now_ms = self._clock.monotonic_ms()
+        files = [path for log in logs for path in log.take_expired_files(now_ms)]
+        directories = [path for path, due_ms in self._directories if due_ms <= now_ms]
+        self._directories = [item for item in self._directories if item[1] > now_ms]
+        return PurgeTask(self._fs, files, directories) if files or directories else None
+
+    def finish(self, task: PurgeTask) -> None:
+        for path, error in task.failures:
+            _log.warning("could not remove %s: %s", path, error)

@@ -1,1 +1,0 @@
-"""One segment on disk: its file walked, verified and indexed, and segments in their order."""
