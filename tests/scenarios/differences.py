@@ -1,0 +1,210 @@
+"""Differences from the expected observations that are known, each with its reason.
+
+The key is a scenario and a client, with a broker where only that one differs. `observed` holds
+what this client shows instead; the run fails when it shows something else. None stands for an
+outcome that varies from run to run.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Difference:
+    reason: str
+    observed: dict[str, Any] | None
+
+
+_LIBRDKAFKA = {
+    "acks_that_do_not_exist": (
+        "librdkafka takes any number from -1 to 1000 for acks",
+        {"accepted": True},
+    ),
+    "the_error_of_a_removed_member": (
+        "librdkafka raises UNKNOWN_MEMBER_ID or, once it noticed, that the assignment is lost",
+        None,
+    ),
+    "a_pattern_drops_a_deleted_topic": (
+        "librdkafka may keep a deleted topic assigned until the group rebalances",
+        None,
+    ),
+    "records_without_keys_are_spread_evenly": (
+        "librdkafka keeps one partition for 10 ms, however many records that are",
+        None,
+    ),
+    "a_failed_record_in_a_transaction": (
+        "librdkafka still waits for its new epoch and drops the first record",
+        None,
+    ),
+    "subscribe_and_assign_do_not_mix": (
+        "librdkafka lets assign() override a subscription",
+        {"error": "none"},
+    ),
+    "a_blank_topic_name": ("the name is not checked before it is used", {"error": "none"}),
+    "no_topic_name": ("the name is not checked before it is used", {"error": "none"}),
+    "polling_without_a_subscription": (
+        "poll() without a subscription returns nothing",
+        {"error": "none"},
+    ),
+    "subscribing_to_nothing_leaves": ("an empty list is refused", {"members": 1}),
+    "unsubscribe_leaves_the_group": (
+        "librdkafka leaves the group with the next poll()",
+        {"after": 1},
+    ),
+    "deleted_records_without_a_reset_policy": (
+        "librdkafka has one error for a missing offset and one out of range",
+        {"error": "NO_OFFSET"},
+    ),
+    "seek_to_a_negative_offset": (
+        "librdkafka reads small negative offsets as positions from the end",
+        {"error": "none"},
+    ),
+}
+
+_UNSTEADY = "kafka-python needs more polls than the scenario makes, depending on timing"
+
+_KAFKA_PYTHON = {
+    "a_pattern_drops_a_deleted_topic": (
+        "kafka-python may keep a deleted topic assigned until the group rebalances",
+        None,
+    ),
+    "a_topic_is_recreated_under_a_group": (
+        "kafka-python does not notice that the topic was created again",
+        None,
+    ),
+    "a_topic_is_recreated_with_fewer_partitions": (
+        "kafka-python keeps the former number of partitions",
+        None,
+    ),
+    "a_pattern_finds_a_new_topic": (_UNSTEADY, None),
+    "a_group_reads_new_partitions": (_UNSTEADY, None),
+    "subscribing_again_replaces_the_topics": (_UNSTEADY, None),
+    "a_handover_loses_and_repeats_nothing": (_UNSTEADY, None),
+    "a_static_member_keeps_its_partitions": (_UNSTEADY, None),
+    "more_members_than_partitions": (_UNSTEADY, None),
+    "commit_covers_only_what_poll_returned": (_UNSTEADY, None),
+    "auto_commit_on_close": ("kafka-python's commit at close() may come too late", None),
+    "unsubscribe_commits_nothing": ("kafka-python commits, depending on timing", None),
+    "a_record_over_the_topics_limit": (
+        "kafka-python's idempotent producer fails after a refused record",
+        {"next": "MESSAGE_TOO_LARGE"},
+    ),
+    "a_failed_record_does_not_block_the_rest": (
+        "kafka-python's idempotent producer fails after a refused record",
+        {"leftover": 5, "next": "MESSAGE_TOO_LARGE"},
+    ),
+    "a_failed_record_in_a_transaction": (
+        "kafka-python goes on with the sequence number of the refused record",
+        {"after": "OUT_OF_ORDER_SEQUENCE_NUMBER"},
+    ),
+    "reading_creates_no_topic": (
+        "kafka-python asks for metadata with automatic creation",
+        {"created": True},
+    ),
+    "a_topic_name_that_is_not_allowed": (
+        "kafka-python checks the name itself and raises ValueError",
+        {"error": "MISUSE"},
+    ),
+    "without_acknowledgement_no_offset": (
+        "kafka-python reports the place in the batch as offset",
+        {"offset_known": True},
+    ),
+    "acks_that_do_not_exist": ("kafka-python checks acks at the first record", {"accepted": True}),
+    "a_removed_member_unsubscribes": (
+        "unsubscribe() of kafka-python may commit without a generation",
+        None,
+    ),
+    "polling_without_a_subscription": (
+        "poll() without a subscription returns nothing",
+        {"error": "none"},
+    ),
+    "subscribing_to_nothing_leaves": ("an empty list is refused", {"members": 1}),
+    "close_aborts_an_open_transaction": (
+        "kafka-python leaves the transaction open until its time-out",
+        {"values": []},
+    ),
+}
+
+_NO_GENERATION = "aiokafka may commit without a generation when it leaves"
+
+_AIOKAFKA = {
+    "a_pattern_drops_a_deleted_topic": (
+        "aiokafka may keep a deleted topic assigned until the group rebalances",
+        None,
+    ),
+    "a_failed_record_does_not_block_the_rest": (
+        "aiokafka goes on with the sequence number of the refused record",
+        {"leftover": 5, "next": "OUT_OF_ORDER_SEQUENCE_NUMBER"},
+    ),
+    "a_failed_record_in_a_transaction": (
+        "aiokafka goes on with the sequence number of the refused record",
+        {"after": "OUT_OF_ORDER_SEQUENCE_NUMBER"},
+    ),
+    "a_topic_name_that_is_not_allowed": (
+        "aiokafka reports every topic without metadata as unknown",
+        {"error": "UNKNOWN_TOPIC_OR_PARTITION"},
+    ),
+    "a_listener_hears_of_rebalances": (
+        "aiokafka does not call the listener at stop()",
+        {"events": ["assigned"]},
+    ),
+    "an_empty_topic_name": ("the name is not checked before it is used", {"error": "none"}),
+    "a_blank_topic_name": ("the name is not checked before it is used", {"error": "none"}),
+    "no_topic_name": ("the name is not checked before it is used", {"error": "none"}),
+    "assigning_nothing_unsubscribes": (
+        "aiokafka keeps the kind of the subscription until unsubscribe()",
+        {"subscribe": "MISUSE"},
+    ),
+    "polling_without_a_subscription": (
+        "getmany() waits for a subscription, without regard to its time-out",
+        {"error": "TIMEOUT"},
+    ),
+    "subscribing_to_nothing_leaves": ("an empty list is refused", {"members": 1}),
+    "a_removed_member_closes": (_NO_GENERATION, None),
+    "a_removed_member_unsubscribes": (_NO_GENERATION, None),
+    "a_slow_member_closes": (_NO_GENERATION, None),
+    "close_aborts_an_open_transaction": (
+        "aiokafka leaves the transaction open until its time-out",
+        {"values": []},
+    ),
+    "beginning_before_init": (
+        "start() of aiokafka does what init_transactions() does",
+        {"refused": False},
+    ),
+    "describe_an_unknown_topic": (
+        "aiokafka asks for metadata with automatic creation, and may see the created topic",
+        None,
+    ),
+    "a_change_keeps_other_settings": (
+        "aiokafka uses AlterConfigs, which replaces all settings of a topic",
+        {"kept": "delete"},
+    ),
+}
+
+_OUR_TOOLS = {
+    "an_unknown_option_of_a_tool": (
+        "all our commands, also those with Apache's flags, report wrong usage with exit code 2",
+        {"code": 2},
+    ),
+}
+
+_BARNABAS = {
+    "unsubscribe_commits_nothing": (
+        "unsubscribe() commits as close() does, so that the records are not read twice",
+        {"committed": {0: 10}},
+    ),
+}
+
+_TABLES = {
+    "barnabas": {**_BARNABAS, **_OUR_TOOLS},
+    "barnabas.aio": _BARNABAS,
+    "confluent-kafka": _LIBRDKAFKA,
+    "kafka-python": _KAFKA_PYTHON,
+    "aiokafka": _AIOKAFKA,
+}
+
+DIFFERENCES: dict[tuple[str, ...], Difference] = {
+    (name, client): Difference(*entry)
+    for client, entries in _TABLES.items()
+    for name, entry in entries.items()
+}
