@@ -4,36 +4,33 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from barnabas.admin.calls import AdminCalls, by_topic
+from barnabas.admin.calls import AdminCalls
 from barnabas.admin.errors import error_of, is_transient
 from barnabas.admin.fan_out import Outcome, per_coordinator, per_item
 from barnabas.admin.results import Results
+from barnabas.clients.core.apis.common import by_topic
+from barnabas.clients.core.apis.offset_commit import (
+    LAST_OFFSET_COMMIT_BY_NAME,
+    offset_commit_request,
+)
+from barnabas.clients.core.apis.offset_fetch import (
+    LAST_OFFSET_FETCH_BY_NAME,
+    committed_only,
+    offset_fetch_request,
+    read_offset_fetch,
+)
 from barnabas.clients.core.client import COORDINATOR, GROUP
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError
-from barnabas.model.group_metadata import OffsetAndMetadata
+from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.wire.message import Message
-from barnabas.wire.messages.offset_commit import (
-    OffsetCommitRequest,
-    OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
-)
 from barnabas.wire.messages.offset_delete import (
     OffsetDeleteRequest,
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
 )
-from barnabas.wire.messages.offset_fetch import (
-    OffsetFetchRequest,
-    OffsetFetchRequestGroup,
-    OffsetFetchRequestTopic,
-    OffsetFetchRequestTopics,
-    OffsetFetchResponse,
-)
-
-LAST_BY_NAME = 9
-"""Later versions of OffsetCommit and OffsetFetch use topic ids, which deleted topics lack."""
+from barnabas.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
 
 Offsets = dict[TopicPartition, OffsetAndMetadata]
 
@@ -57,15 +54,13 @@ class GroupOffsetCalls(AdminCalls):
         Partitions without a committed offset are not in the result.
         """
         deadline = self._deadline("list group offsets", timeout)
-        wanted = dict(groups) if isinstance(groups, Mapping) else dict.fromkeys(groups)
-        partitions = {
-            group: None if topic_partitions is None else by_topic(topic_partitions)
-            for group, topic_partitions in wanted.items()
-        }
+        given = groups if isinstance(groups, Mapping) else dict.fromkeys(groups)
+        wanted = {group: None if tps is None else list(tps) for group, tps in given.items()}
 
         async def ask(node: int, pending: list[str]) -> Outcome[str, Offsets]:
-            requests = [_fetch(group, partitions[group], require_stable) for group in pending]
-            responses = await asyncio.gather(*(self._send_by_name(node, one) for one in requests))
+            responses = await asyncio.gather(
+                *(self._fetch(node, group, wanted[group], require_stable) for group in pending)
+            )
             return {
                 group: _committed(response)
                 for group, response in zip(pending, responses, strict=True)
@@ -84,16 +79,12 @@ class GroupOffsetCalls(AdminCalls):
         deadline = self._deadline(f"alter offsets of group {group!r}", timeout)
 
         async def attempt(pending: list[TopicPartition]) -> Outcome[TopicPartition, None]:
-            request = _commit(
-                group,
-                {
-                    topic_partition: _position(offsets[topic_partition])
-                    for topic_partition in pending
-                },
-            )
+            positions = {tp: _position(offsets[tp]) for tp in pending}
+            request = offset_commit_request(GroupMetadata(group), positions)
             node = await self._session.client.coordinator(GROUP, group)
             try:
-                outcomes = _per_partition(await self._send_by_name(node, request))
+                response = await self._send(node, request, LAST_OFFSET_COMMIT_BY_NAME)
+                outcomes = _per_partition(response)
             except UnavailableError:
                 self._session.client.forget_coordinator(GROUP, group)
                 raise
@@ -127,84 +118,40 @@ class GroupOffsetCalls(AdminCalls):
 
     # -- inside --------------------------------------------------------------------------------
 
-    async def _send_by_name(self, node: int, request: Message) -> Any:
+    async def _fetch(
+        self,
+        node: int,
+        group: str,
+        topic_partitions: list[TopicPartition] | None,
+        require_stable: bool,
+    ) -> OffsetFetchResponse:
+        request = offset_fetch_request(
+            GroupMetadata(group), topic_partitions, require_stable=require_stable
+        )
         connection = await self._session.client.connection(node, COORDINATOR)
-        version = min(connection.version_of(type(request)), LAST_BY_NAME)
-        if isinstance(request, OffsetFetchRequest) and request.topics is None and version < 2:
+        version = min(connection.version_of(OffsetFetchRequest), LAST_OFFSET_FETCH_BY_NAME)
+        if topic_partitions is None and version < 2:
             raise BrokerError(
                 ErrorCode.UNSUPPORTED_VERSION, "the broker cannot list all offsets of a group"
             )
-        if isinstance(request, OffsetFetchRequest) and request.require_stable and version < 7:
+        if require_stable and version < 7:
             raise BrokerError(
                 ErrorCode.UNSUPPORTED_VERSION, "the broker cannot wait for open transactions"
             )
+        response: OffsetFetchResponse = await connection.send(request, version=version)
+        return response
+
+    async def _send(self, node: int, request: Message, last_version: int) -> Any:
+        connection = await self._session.client.connection(node, COORDINATOR)
+        version = min(connection.version_of(type(request)), last_version)
         return await connection.send(request, version=version)
 
 
-def _fetch(
-    group: str, partitions: Mapping[str, list[int]] | None, require_stable: bool
-) -> OffsetFetchRequest:
-    """Builds a request with the fields of both forms: one group (old) and many groups (new)."""
-    old = new = None
-    if partitions is not None:
-        old = [
-            OffsetFetchRequestTopic(name=topic, partition_indexes=numbers)
-            for topic, numbers in partitions.items()
-        ]
-        new = [
-            OffsetFetchRequestTopics(name=topic, partition_indexes=numbers)
-            for topic, numbers in partitions.items()
-        ]
-    return OffsetFetchRequest(
-        group_id=group,
-        topics=old,
-        groups=[OffsetFetchRequestGroup(group_id=group, topics=new)],
-        require_stable=require_stable,
-    )
-
-
 def _committed(response: OffsetFetchResponse) -> Offsets | BarnabasError:
-    answer: Any = response.groups[0] if response.groups else response
-    error = error_of(answer)
-    if error is not None:
+    try:
+        return committed_only(read_offset_fetch(response))
+    except BrokerError as error:
         return error
-    offsets: Offsets = {}
-    for topic in answer.topics:
-        for item in topic.partitions:
-            error = error_of(item)
-            if error is not None:
-                topic_partition = TopicPartition(topic.name, item.partition_index)
-                return BrokerError(error.code, f"{topic_partition}: {error.code.explanation}")
-            if item.committed_offset >= 0:
-                offsets[TopicPartition(topic.name, item.partition_index)] = OffsetAndMetadata(
-                    item.committed_offset, item.metadata or "", item.committed_leader_epoch
-                )
-    return offsets
-
-
-def _commit(group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> OffsetCommitRequest:
-    return OffsetCommitRequest(
-        group_id=group,
-        topics=[
-            OffsetCommitRequestTopic(
-                name=topic,
-                partitions=[
-                    _commit_partition(number, offsets[TopicPartition(topic, number)])
-                    for number in numbers
-                ],
-            )
-            for topic, numbers in by_topic(offsets).items()
-        ],
-    )
-
-
-def _commit_partition(number: int, position: OffsetAndMetadata) -> OffsetCommitRequestPartition:
-    return OffsetCommitRequestPartition(
-        partition_index=number,
-        committed_offset=position.offset,
-        committed_leader_epoch=position.leader_epoch,
-        committed_metadata=position.metadata,
-    )
 
 
 def _position(value: OffsetAndMetadata | int) -> OffsetAndMetadata:

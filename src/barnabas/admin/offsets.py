@@ -3,21 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from barnabas.admin.calls import AdminCalls, by_topic
-from barnabas.admin.errors import error_of
+from barnabas.admin.calls import AdminCalls
 from barnabas.admin.fan_out import Outcome, per_leader
 from barnabas.admin.results import Results
+from barnabas.clients.core.apis import list_offsets as api
+from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import IsolationLevel
-from barnabas.wire.messages.list_offsets import (
-    ListOffsetsPartition,
-    ListOffsetsRequest,
-    ListOffsetsTopic,
-)
-
-CONSUMER_REPLICA = -1
+from barnabas.wire.messages.list_offsets import ListOffsetsRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +28,11 @@ class OffsetSpec:
         return cls(when)
 
 
-LATEST = OffsetSpec(-1)
-EARLIEST = OffsetSpec(-2)
-MAX_TIMESTAMP = OffsetSpec(-3)
-EARLIEST_LOCAL = OffsetSpec(-4)
-LATEST_TIERED = OffsetSpec(-5)
+LATEST = OffsetSpec(api.LATEST_TIMESTAMP)
+EARLIEST = OffsetSpec(api.EARLIEST_TIMESTAMP)
+MAX_TIMESTAMP = OffsetSpec(api.MAX_TIMESTAMP)
+EARLIEST_LOCAL = OffsetSpec(api.EARLIEST_LOCAL_TIMESTAMP)
+LATEST_TIERED = OffsetSpec(api.LATEST_TIERED_TIMESTAMP)
 
 _NEEDED = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9}
 """First version of ListOffsets that supports each constant; older ones read it as a time."""
@@ -74,44 +68,23 @@ class OffsetCalls(AdminCalls):
         async def ask(
             leader: int, partitions: list[TopicPartition]
         ) -> Outcome[TopicPartition, ListedOffset]:
-            request = ListOffsetsRequest(
-                replica_id=CONSUMER_REPLICA,
-                isolation_level=int(isolation),
-                topics=_wanted(
-                    {topic_partition: specs[topic_partition] for topic_partition in partitions}
-                ),
-                timeout_ms=deadline.left_ms,
-            )
+            queries = {tp: api.OffsetQuery(specs[tp].timestamp) for tp in partitions}
+            request = api.list_offsets_request(queries, isolation, deadline.left_ms)
             needed = max(_NEEDED.get(specs[topic_partition], 0) for topic_partition in partitions)
             what = "for one of these offsets"
             await self._session.require(ListOffsetsRequest, needed, what, leader)
             response = await self._session.client.send(leader, request)
-            return {
-                TopicPartition(topic.name, item.partition_index): error_of(item) or _listed(item)
-                for topic in response.topics
-                for item in topic.partitions
-            }
+            return {tp: _listed(found) for tp, found in api.read_list_offsets(response).items()}
 
         return await per_leader(self._session, specs, ask, deadline)
 
 
-def _wanted(specs: Mapping[TopicPartition, OffsetSpec]) -> list[ListOffsetsTopic]:
-    return [
-        ListOffsetsTopic(
-            name=topic,
-            partitions=[
-                ListOffsetsPartition(
-                    partition_index=number, timestamp=specs[TopicPartition(topic, number)].timestamp
-                )
-                for number in numbers
-            ],
-        )
-        for topic, numbers in by_topic(specs).items()
-    ]
-
-
-def _listed(item: Any) -> ListedOffset:
-    return ListedOffset(_known(item.offset), _known(item.timestamp), _known(item.leader_epoch))
+def _listed(
+    found: api.OffsetAndTimestamp | BarnabasError,
+) -> ListedOffset | BarnabasError:
+    if isinstance(found, BarnabasError):
+        return found
+    return ListedOffset(_known(found.offset), _known(found.timestamp), _known(found.leader_epoch))
 
 
 def _known(number: int) -> int | None:

@@ -4,9 +4,10 @@ import enum
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from barnabas.admin.calls import AdminCalls, by_topic
+from barnabas.admin.calls import AdminCalls
 from barnabas.admin.errors import error_of
 from barnabas.admin.results import Results
+from barnabas.clients.core.apis.common import by_topic
 from barnabas.model.ids import TopicPartition
 from barnabas.wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,

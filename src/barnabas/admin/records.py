@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 
-from barnabas.admin.calls import AdminCalls, by_topic
+from barnabas.admin.calls import AdminCalls
 from barnabas.admin.errors import error_of
 from barnabas.admin.fan_out import Outcome, per_leader
 from barnabas.admin.results import Results
+from barnabas.clients.core.apis.common import by_topic
 from barnabas.model.ids import TopicPartition
 from barnabas.wire.messages.delete_records import (
     DeleteRecordsPartition,

@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from barnabas.admin.calls import AdminCalls, by_topic
+from barnabas.admin.calls import AdminCalls
 from barnabas.admin.errors import error_of, raise_error
 from barnabas.admin.fan_out import Outcome, per_broker, per_coordinator, per_item, per_leader
 from barnabas.admin.results import Results
+from barnabas.clients.core.apis.common import by_topic
 from barnabas.clients.core.client import TRANSACTION
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition

@@ -9,26 +9,35 @@ import logging
 from collections.abc import Callable, Iterable
 
 from barnabas.clients.connector.chunks import INVALID_OFFSET, FetchedDataChunk, PartitionTopicInfo
-from barnabas.clients.connector.fetch_messages import (
-    LAST_FETCH_BY_NAME,
-    PartitionAnswer,
-    fetch_request,
-    next_fetch_offset,
-    offset_request,
-    read_answers,
-    read_offsets,
-)
 from barnabas.clients.connector.settings import FetchSettings
+from barnabas.clients.core.apis.common import raise_for
+from barnabas.clients.core.apis.fetch import (
+    FetchOptions,
+    FetchSelection,
+    FetchTarget,
+    aborted_transactions,
+    fetch_request,
+    fetched_partitions,
+    next_fetch_offset,
+)
+from barnabas.clients.core.apis.list_offsets import (
+    OffsetAndTimestamp,
+    OffsetQuery,
+    list_offsets_request,
+    read_list_offsets,
+)
 from barnabas.clients.core.client import KafkaClient
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BarnabasError, BrokerError
-from barnabas.model.ids import TopicPartition
-from barnabas.wire.messages.fetch import FetchRequest
+from barnabas.model.errors import BarnabasError, BrokerError, ProtocolError
+from barnabas.model.ids import ZERO_UUID, TopicPartition
+from barnabas.wire.messages.fetch import FetchRequest, FetchResponse, PartitionData
 
 _log = logging.getLogger(__name__)
 
 BUSY_WAIT_MS = 5
 """How long a fetch may wait while another queue may get room at any moment."""
+
+MAX_RESPONSE_BYTES = 2**31 - 1
 
 GiveBack = Callable[[Iterable[TopicPartition]], None]
 
@@ -100,39 +109,52 @@ class Fetcher:
         if unknown:
             await self._reset(unknown)
             return
-        positions = {info.place: info.fetch_offset for info in ready}
-        busy = len(ready) < len(self._partitions)
-        wait_ms = min(BUSY_WAIT_MS, self._settings.max_wait_ms) if busy else None
-        request = fetch_request(
-            positions, self._settings, self._settings.max_wait_ms if wait_ms is None else wait_ms
-        )
-        connection = await self._client.connection(self._broker_id, self._purpose)
-        version = min(connection.version_of(FetchRequest), LAST_FETCH_BY_NAME)
-        response = await connection.send(request, version=version)
+        response = await self._fetch(ready)
         out_of_range = []
-        for answer in read_answers(response, self._settings.isolation):
-            info = self._partitions.get(answer.place)
+        for topic_partition, data in fetched_partitions(response, {}):
+            info = self._partitions.get(topic_partition)
             if info is None:
                 continue
-            if answer.code is ErrorCode.OFFSET_OUT_OF_RANGE:
+            if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
                 out_of_range.append(info)
+            elif data.error_code:
+                code = ErrorCode.of(data.error_code)
+                _log.info("%s: %s; looking for its leader again", topic_partition, code.name)
+                self._return([topic_partition])
             else:
-                self._take_in(info, answer)
+                self._enqueue(info, data)
         if out_of_range:
             await self._reset(out_of_range)
 
-    def _take_in(self, info: PartitionTopicInfo, answer: PartitionAnswer) -> None:
-        if answer.code is not ErrorCode.NONE:
-            _log.info("%s: %s; looking for its leader again", info.place, answer.code.name)
-            self._return([info.place])
-        elif answer.records:
-            following = next_fetch_offset(answer.records, info.fetch_offset)
-            if following > info.fetch_offset:
-                chunk = FetchedDataChunk(info, info.fetch_offset, answer.records, answer.aborted)
-                info.queue.put(chunk)
-                info.fetch_offset = following
-                # Who was served goes to the end, for a broker serves the first best.
-                self._partitions[info.place] = self._partitions.pop(info.place)
+    async def _fetch(self, ready: list[PartitionTopicInfo]) -> FetchResponse:
+        """Sends a full fetch request, outside a fetch session and with topic names."""
+        settings = self._settings
+        busy = len(ready) < len(self._partitions)
+        wait_ms = min(BUSY_WAIT_MS, settings.max_wait_ms) if busy else settings.max_wait_ms
+        targets = {
+            info.place: FetchTarget(ZERO_UUID, info.fetch_offset, -1, settings.partition_max_bytes)
+            for info in ready
+        }
+        selection = FetchSelection(targets, by_id=False)
+        options = FetchOptions(wait_ms, settings.min_bytes, MAX_RESPONSE_BYTES, settings.isolation)
+        connection = await self._client.connection(self._broker_id, self._purpose)
+        response: FetchResponse = await connection.send(
+            fetch_request(selection, options),
+            version=selection.version(connection.version_of(FetchRequest)),
+        )
+        raise_for(response.error_code, f"fetching from broker {self._broker_id}")
+        return response
+
+    def _enqueue(self, info: PartitionTopicInfo, data: PartitionData) -> None:
+        records = data.records
+        if not records:
+            return
+        following = offset_after(records, info)
+        aborted = aborted_transactions(data, self._settings.isolation)
+        info.queue.put(FetchedDataChunk(info, info.fetch_offset, records, aborted))
+        info.fetch_offset = following
+        # A broker fills its response from the first partition on: let the others be first next.
+        self._partitions[info.place] = self._partitions.pop(info.place)
 
     async def _reset(self, infos: list[PartitionTopicInfo]) -> None:
         """Begin anew where auto.offset.reset says, or tell the application."""
@@ -141,25 +163,37 @@ class Fetcher:
                 self._partitions.pop(info.place, None)
                 info.queue.fail(_out_of_range(info))
             return
-        request = offset_request(
-            (info.place for info in infos), self._settings.reset, self._settings.isolation
+        query = OffsetQuery(self._settings.reset)
+        request = list_offsets_request(
+            {info.place: query for info in sorted(infos, key=lambda info: info.place)},
+            self._settings.isolation,
         )
         response = await self._client.send(self._broker_id, request, purpose=self._purpose)
-        found, errors = read_offsets(response)
+        listed = read_list_offsets(response)
         for info in infos:
-            if info.place in found:
-                _log.info("%s: no valid offset, reading from %d", info.place, found[info.place])
-                info.fetch_offset = found[info.place]
+            found = listed.get(info.place)
+            if isinstance(found, OffsetAndTimestamp) and found.offset >= 0:
+                _log.info("%s: no valid offset, reading from %d", info.place, found.offset)
+                info.fetch_offset = found.offset
                 info.queue.put(FetchedDataChunk(info, info.fetch_offset, memoryview(b"")))
             else:
+                _log.info(
+                    "%s: broker %d returned no offset: %s", info.place, self._broker_id, found
+                )
                 self._return([info.place])
-        if errors:
-            _log.info("offsets of broker %d: %s", self._broker_id, errors)
 
     def _return(self, places: list[TopicPartition]) -> None:
         for place in places:
             self._partitions.pop(place, None)
         self._give_back(places)
+
+
+def offset_after(records: memoryview, info: PartitionTopicInfo) -> int:
+    """Returns the next offset to fetch; raises ProtocolError if there is no whole batch."""
+    following = next_fetch_offset(records, info.fetch_offset)
+    if following == info.fetch_offset:
+        raise ProtocolError(f"{info.place}: no whole batch at offset {info.fetch_offset}")
+    return following
 
 
 def _out_of_range(info: PartitionTopicInfo) -> BrokerError:

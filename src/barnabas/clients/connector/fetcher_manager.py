@@ -9,17 +9,24 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 
 from barnabas.clients.connector.chunks import PartitionTopicInfo
-from barnabas.clients.connector.fetch_messages import fetcher_id
 from barnabas.clients.connector.fetcher import Fetcher
 from barnabas.clients.connector.settings import FetchSettings
 from barnabas.clients.core.client import KafkaClient
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
+from barnabas.model.java_hash import java_abs, java_string_hash
 
 _log = logging.getLogger(__name__)
 
 ClientSource = Callable[[], Awaitable[KafkaClient]]
 """A client of the cluster as ZooKeeper knows it now; a new one when the brokers have moved."""
+
+
+def fetcher_id(topic_partition: TopicPartition, fetchers: int) -> int:
+    """Returns which fetcher of a broker reads a partition: Kafka's formula, in 32 bits."""
+    topic, partition = topic_partition
+    value = (31 * java_string_hash(topic) + partition) & 0xFFFFFFFF
+    return java_abs(value - 0x1_0000_0000 if value >= 0x8000_0000 else value) % fetchers
 
 
 class FetcherManager:

@@ -11,12 +11,18 @@ from dataclasses import dataclass
 
 from barnabas.clients.connector.cluster_client import ClusterClient
 from barnabas.clients.connector.errors import LivingMembersError
-from barnabas.clients.connector.fetch_messages import offset_request, read_offsets
 from barnabas.clients.connector.offset_storage import ZooKeeperOffsets
 from barnabas.clients.connector.registry import GroupRegistry
 from barnabas.clients.connector.registry_tool import RegistryTool
-from barnabas.clients.connector.settings import LATEST_TIMESTAMP, ConnectorSettings
+from barnabas.clients.connector.settings import ConnectorSettings
 from barnabas.clients.connector.tree_source import TreeSource, connect_zookeeper
+from barnabas.clients.core.apis.list_offsets import (
+    LATEST_TIMESTAMP,
+    OffsetAndTimestamp,
+    OffsetQuery,
+    list_offsets_request,
+    read_list_offsets,
+)
 from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.model.errors import BarnabasError
@@ -185,9 +191,14 @@ async def remove_tree(tree: MetadataTree, path: str) -> None:
 async def _ends_at(
     client: KafkaClient, broker_id: int, places: list[TopicPartition]
 ) -> dict[TopicPartition, int]:
-    request = offset_request(places, LATEST_TIMESTAMP, IsolationLevel.READ_UNCOMMITTED)
+    queries = dict.fromkeys(places, OffsetQuery(LATEST_TIMESTAMP))
+    request = list_offsets_request(queries, IsolationLevel.READ_UNCOMMITTED)
     try:
         response = await client.send(broker_id, request, timeout_s=_LEADER_SECONDS)
     except BarnabasError:
         return {}
-    return read_offsets(response)[0]
+    return {
+        tp: found.offset
+        for tp, found in read_list_offsets(response).items()
+        if isinstance(found, OffsetAndTimestamp) and found.offset >= 0
+    }

@@ -9,17 +9,21 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from barnabas.clients.connector.fetcher_manager import ClientSource
-from barnabas.clients.connector.offset_messages import (
-    LAST_OFFSETS_BY_NAME,
-    commit_request,
-    committed_request,
-    read_commit,
-    read_committed,
-)
 from barnabas.clients.connector.registry import OPS_PER_MULTI, GroupRegistry
-from barnabas.clients.core.client import COORDINATOR, GROUP, KafkaClient
+from barnabas.clients.core.apis.offset_commit import (
+    LAST_OFFSET_COMMIT_BY_NAME,
+    check_offset_commit,
+    offset_commit_request,
+)
+from barnabas.clients.core.apis.offset_fetch import (
+    LAST_OFFSET_FETCH_BY_NAME,
+    committed_only,
+    offset_fetch_request,
+    read_offset_fetch,
+)
+from barnabas.clients.core.client import GROUP
 from barnabas.model.errors import BarnabasError
-from barnabas.model.group_metadata import OffsetAndMetadata
+from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.wire.message import Message
 from barnabas.zk import paths
@@ -133,28 +137,36 @@ class KafkaOffsets:
         self._timeout_s = timeout_s
 
     async def fetch(self, places: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        return await self._ask(committed_request(self._group, places), read_committed)
+        return await self._fetch(sorted(places))
 
     async def fetch_all(self) -> dict[TopicPartition, int]:
-        return await self._ask(committed_request(self._group, None), read_committed)
+        """Returns every committed offset of the group."""
+        return await self._fetch(None)
 
     async def commit(self, offsets: Offsets) -> None:
-        await self._ask(commit_request(self._group, offsets), read_commit)
+        request = offset_commit_request(GroupMetadata(self._group), dict(sorted(offsets.items())))
+        await self._send(
+            request,
+            LAST_OFFSET_COMMIT_BY_NAME,
+            lambda response: check_offset_commit(response, offsets),
+        )
 
-    async def _ask(self, request: Message, read: Callable[[Any], T]) -> T:
+    async def _fetch(self, places: list[TopicPartition] | None) -> dict[TopicPartition, int]:
+        request = offset_fetch_request(GroupMetadata(self._group), places)
+        found = await self._send(request, LAST_OFFSET_FETCH_BY_NAME, read_offset_fetch)
+        return {tp: position.offset for tp, position in committed_only(found).items()}
+
+    async def _send(self, request: Message, last_version: int, read: Callable[[Any], T]) -> T:
+        """Sends one request to the coordinator; looks the coordinator up again after an error."""
         client = await self._client_source()
         try:
-            return read(await self._ask_coordinator(client, request))
+            response = await client.send_to_coordinator(
+                GROUP, self._group, request, timeout_s=self._timeout_s, max_version=last_version
+            )
+            return read(response)
         except BarnabasError:
-            # The coordinator may have moved; asking again costs one round trip.
             client.forget_coordinator(GROUP, self._group)
             raise
-
-    async def _ask_coordinator(self, client: KafkaClient, request: Message) -> Any:
-        node_id = await client.coordinator(GROUP, self._group)
-        connection = await client.connection(node_id, COORDINATOR)
-        version = min(connection.version_of(type(request)), LAST_OFFSETS_BY_NAME)
-        return await connection.send(request, version=version, timeout_s=self._timeout_s)
 
 
 class DualOffsets:

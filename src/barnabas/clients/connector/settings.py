@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from barnabas.clients.connector.assignors import ASSIGNORS, Assignor
+from barnabas.clients.core.apis.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.clients.core.options import ClientOptions
 from barnabas.model.config_keys.connector import CONNECTOR_KEYS
 from barnabas.model.errors import ConfigError
 from barnabas.model.records import IsolationLevel
 
-EARLIEST_TIMESTAMP = -2
-LATEST_TIMESTAMP = -1
 _RESETS = {
     "smallest": EARLIEST_TIMESTAMP,
     "earliest": EARLIEST_TIMESTAMP,

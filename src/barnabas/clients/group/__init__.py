@@ -1,5 +1,6 @@
 """The consumer: assigned partitions or a group's share of topics, in records or Arrow batches."""
 
+from barnabas.clients.core.apis.list_offsets import OffsetAndTimestamp
 from barnabas.clients.group.consumer import Consumer
 from barnabas.clients.group.decoding import DeserializationError
 from barnabas.clients.group.errors import (
@@ -12,7 +13,6 @@ from barnabas.clients.group.errors import (
 )
 from barnabas.clients.group.patterns.database import DatabaseSink, FencedError
 from barnabas.clients.group.patterns.failures import ProcessingError
-from barnabas.clients.group.positions.offset_requests import OffsetAndTimestamp
 
 __all__ = [
     "CommitFailedError",

@@ -12,6 +12,11 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from barnabas.clients.core.apis.list_offsets import (
+    EARLIEST_TIMESTAMP,
+    LATEST_TIMESTAMP,
+    OffsetAndTimestamp,
+)
 from barnabas.clients.core.exit_hooks import close_at_exit, closed, park_daemon_thread
 from barnabas.clients.core.graceful import interruptible, not_interruptible
 from barnabas.clients.core.loop_thread import LoopThread
@@ -20,8 +25,6 @@ from barnabas.clients.group.core import ConsumerCore
 from barnabas.clients.group.errors import ConcurrentUseError, WakeupError
 from barnabas.clients.group.membership.actions import Step, StepKind
 from barnabas.clients.group.one_thread import OneThread
-from barnabas.clients.group.positions.offset_requests import OffsetAndTimestamp
-from barnabas.clients.group.positions.offset_reset import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.model.errors import BarnabasError, DeadlineError
 from barnabas.model.group_metadata import OffsetAndMetadata

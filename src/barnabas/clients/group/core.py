@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from barnabas.clients.core.apis.list_offsets import OffsetAndTimestamp
 from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.group.decoding import Deserialization
 from barnabas.clients.group.errors import CommitFailedError
@@ -22,7 +23,6 @@ from barnabas.clients.group.membership.driver import MembershipDriver
 from barnabas.clients.group.membership.kip848 import Kip848Member
 from barnabas.clients.group.parting import commit_when_joined
 from barnabas.clients.group.positions.keeper import PositionKeeper
-from barnabas.clients.group.positions.offset_requests import OffsetAndTimestamp
 from barnabas.clients.group.positions.subscription import SubscriptionState
 from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.model.error_codes import ErrorCode

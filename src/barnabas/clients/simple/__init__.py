@@ -1,4 +1,4 @@
-"""The low-level consumer: a topic, a partition, an offset, a fetch size; no group."""
+"""The low-level consumer: reads a partition from a given offset, without a group."""
 
 from barnabas.clients.simple.consumer import SimpleConsumer
 from barnabas.clients.simple.fetched import FetchedBatches, PartitionMetadata, PartitionOffset

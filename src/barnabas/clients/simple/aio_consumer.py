@@ -1,7 +1,6 @@
-"""The simple consumer for asyncio: the calls of the blocking one, awaitable, on the running loop.
+"""The simple consumer for asyncio: the calls of the blocking one as coroutines.
 
-Requests and what their responses mean are shared with it (`requests`); leaders, connections and
-retries come from `KafkaClient`.
+`requests` has the requests that both share; `KafkaClient` has leaders, connections and retries.
 """
 
 import asyncio
@@ -9,40 +8,54 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from barnabas.clients.core.apis.fetch import FetchTarget
+from barnabas.clients.core.apis.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
+from barnabas.clients.core.apis.offset_commit import (
+    LAST_OFFSET_COMMIT_BY_NAME,
+    check_offset_commit,
+    offset_commit_request,
+)
+from barnabas.clients.core.apis.offset_fetch import (
+    LAST_OFFSET_FETCH_BY_NAME,
+    offset_fetch_request,
+    read_requested_committed,
+)
 from barnabas.clients.core.client import GROUP, KafkaClient
 from barnabas.clients.core.cluster_metadata import Node
 from barnabas.clients.core.options import ClientOptions
 from barnabas.clients.simple.fetched import FetchedBatches, PartitionMetadata, PartitionOffset
 from barnabas.clients.simple.requests import (
     DEFAULT_FETCH_SIZE,
-    EARLIEST,
-    LAST_OFFSETS_BY_NAME,
-    LATEST,
-    MOVED,
-    FetchPlan,
-    FetchTarget,
+    LEADER_MOVED,
+    Fetched,
+    PartitionOffsetQuery,
+    SimpleFetchPlan,
+    SimpleFetchSettings,
     check_max_offsets,
-    commit_request,
-    committed_request,
-    descending,
-    offsets_request,
-    read_commit,
-    read_committed_offset,
-    read_limits,
-    read_offset,
+    largest_offsets,
 )
 from barnabas.model.config_keys.simple import SIMPLE_KEYS
 from barnabas.model.errors import BrokerError, DeadlineError, UnavailableError
+from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, as_topic_partition
 from barnabas.records.record import Record
 from barnabas.wire.message import Message
+from barnabas.wire.messages.fetch import FetchRequest
 
 T = TypeVar("T")
-Fetched = dict[TopicPartition, FetchedBatches | BrokerError]
 
 
 class SimpleConsumer:
     """Reads partitions by offset, inside a running event loop. Any number of tasks may use it.
+
+    Args:
+        config: configuration keys in Kafka's spelling (`{"bootstrap.servers": "kafka1:9092"}`).
+        **options: the same keys with underscores (`bootstrap_servers="kafka1:9092"`).
+
+    Raises:
+        ConfigError: a key is unknown or a value is invalid.
+
+    Every call raises DeadlineError if the brokers do not respond within `default.api.timeout.ms`.
 
     >>> async def main():
     ...     async with SimpleConsumer(bootstrap_servers="localhost:9092") as consumer:
@@ -57,7 +70,7 @@ class SimpleConsumer:
         self._client = KafkaClient(ClientOptions.from_values(values))
         self._client.allow_auto_create(False)
         self._timeout_s: float = values["default.api.timeout.ms"] / 1000
-        self._limits = read_limits(values)
+        self._settings = SimpleFetchSettings.from_values(values)
 
     async def __aenter__(self) -> Self:
         return self
@@ -71,73 +84,87 @@ class SimpleConsumer:
         await self.close()
 
     async def close(self) -> None:
-        """Close all connections; the consumer cannot be used after."""
+        """Closes all connections. The consumer cannot be used afterwards."""
         await self._client.close()
 
     # -- partitions ----------------------------------------------------------------------------
 
     async def partitions(self, topic: str) -> list[int]:
-        """The partition numbers of a topic."""
+        """Returns the partition numbers of a topic, in ascending order."""
         return await self._client.partitions(topic, self._deadline())
 
     async def leader(self, topic: str, partition: int) -> Node:
-        """The broker that leads a partition, found by asking any seed broker."""
+        """Returns the broker that leads a partition."""
         return (await self.partition_metadata(topic, partition)).leader
 
     async def partition_metadata(self, topic: str, partition: int) -> PartitionMetadata:
-        """The leader of a partition with all its replicas."""
-        place = as_topic_partition((topic, partition))
-        await self._client.leader(place, self._deadline())
-        return PartitionMetadata.of(self._client.metadata, place)
+        """Returns the leader, the replicas and the in-sync replicas of a partition."""
+        topic_partition = as_topic_partition((topic, partition))
+        await self._client.leader(topic_partition, self._deadline())
+        return PartitionMetadata.of(self._client.metadata, topic_partition)
 
     # -- offsets -------------------------------------------------------------------------------
 
     async def earliest_offset(self, topic: str, partition: int) -> int:
-        """The first offset still there."""
-        return (await self._offset_at(topic, partition, EARLIEST)).offset
+        """Returns the log start offset of a partition."""
+        return (await self._offset_at(topic, partition, EARLIEST_TIMESTAMP)).offset
 
     async def latest_offset(self, topic: str, partition: int) -> int:
-        """The offset the next record will get, as this isolation level sees it."""
-        return (await self._offset_at(topic, partition, LATEST)).offset
+        """Returns the high watermark, or the last stable offset with `read_committed`."""
+        return (await self._offset_at(topic, partition, LATEST_TIMESTAMP)).offset
 
     async def offset_for_time(
         self, topic: str, partition: int, timestamp_ms: int
     ) -> PartitionOffset | None:
-        """The first record at or after a time; None when there is none."""
+        """Returns the first record at or after a time, None if there is none."""
         found = await self._offset_at(topic, partition, timestamp_ms)
         return None if found.offset < 0 else found
 
     async def offsets_before(
         self, topic: str, partition: int, timestamp_ms: int, max_offsets: int = 1
     ) -> list[int]:
-        """Offsets from which to read what is older than a time, the greatest first.
+        """Returns offsets to start from in order to read records before a time, largest first.
 
-        As the blocking consumer's: the offset after the last record older than the time (-1: the
-        end, -2: the beginning), then the beginning where `max_offsets` allows for two.
+        The first offset is the one after the last record older than `timestamp_ms`; with -1
+        (latest) it is the end of the partition, with -2 (earliest) its start. The second one is
+        the start of the partition.
+
+        Args:
+            max_offsets: maximum length of the result, at least 1.
         """
         check_max_offsets(max_offsets)
         found = (await self._offset_at(topic, partition, timestamp_ms)).offset
         if found < 0:
             found = await self.latest_offset(topic, partition)
-        return descending((found, await self.earliest_offset(topic, partition)), max_offsets)
+        return largest_offsets((found, await self.earliest_offset(topic, partition)), max_offsets)
 
     async def committed(self, group: str, topic: str, partition: int) -> int | None:
-        """The offset a group has committed, or None."""
-        place = TopicPartition(topic, partition)
+        """Returns the committed offset of a group, None if it has none for this partition."""
+        topic_partition = TopicPartition(topic, partition)
+        request = offset_fetch_request(GroupMetadata(group), [topic_partition])
 
-        async def ask() -> int | None:
-            response = await self._to_coordinator(group, committed_request(group, place))
-            return read_committed_offset(response, place)
+        async def attempt() -> int | None:
+            response = await self._to_coordinator(group, request, LAST_OFFSET_FETCH_BY_NAME)
+            found = read_requested_committed(response, [topic_partition])[topic_partition]
+            return None if found is None else found.offset
 
-        return await self._client.retry(ask, self._deadline(), f"the offsets of group {group!r}")
+        what = f"the offsets of group {group!r}"
+        return await self._client.retry(attempt, self._deadline(), what)
 
     async def commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """Store offsets for a group that has no members."""
+        """Stores committed offsets for a group that has no members.
 
-        async def ask() -> None:
-            read_commit(await self._to_coordinator(group, commit_request(group, offsets)))
+        Raises:
+            BrokerError: UNKNOWN_MEMBER_ID while the group has members.
+        """
+        positions = {tp: OffsetAndMetadata(offset) for tp, offset in offsets.items()}
+        request = offset_commit_request(GroupMetadata(group), positions)
 
-        await self._client.retry(ask, self._deadline(), f"committing for group {group!r}")
+        async def attempt() -> None:
+            response = await self._to_coordinator(group, request, LAST_OFFSET_COMMIT_BY_NAME)
+            check_offset_commit(response, offsets)
+
+        await self._client.retry(attempt, self._deadline(), f"committing for group {group!r}")
 
     # -- records -------------------------------------------------------------------------------
 
@@ -150,126 +177,141 @@ class SimpleConsumer:
         *,
         timeout: float | None = None,  # noqa: ASYNC109
     ) -> FetchedBatches:
-        """Up to `fetch_size` bytes from `offset` on: at least one whole batch if there is one.
+        """Fetches up to `fetch_size` bytes from `offset` on, at least one whole batch.
 
-        Waits up to fetch.max.wait.ms at the end of the partition, then returns no batches.
-        Raises BrokerError OFFSET_OUT_OF_RANGE when the offset is not there.
+        At the end of the partition the broker waits up to `fetch.max.wait.ms` for new records;
+        the result has no batches if none arrive.
+
+        Args:
+            timeout: seconds for the call instead of `default.api.timeout.ms`.
+
+        Raises:
+            BrokerError: OFFSET_OUT_OF_RANGE if the partition does not have the offset.
         """
-        place = TopicPartition(topic, partition)
-        answer = (await self.fetch_many({place: offset}, fetch_size, timeout))[place]
-        if isinstance(answer, BrokerError):
-            raise answer
-        return answer
+        topic_partition = TopicPartition(topic, partition)
+        found = await self.fetch_many({topic_partition: offset}, fetch_size, timeout)
+        batches = found[topic_partition]
+        if isinstance(batches, BrokerError):
+            raise batches
+        return batches
 
     async def fetch_many(
         self,
         offsets: Mapping[TopicPartition, int],
         fetch_size: int = DEFAULT_FETCH_SIZE,
         timeout: float | None = None,  # noqa: ASYNC109
-    ) -> Fetched:
-        """Up to `fetch_size` bytes of each partition, by one request per leader, all at once.
+    ) -> dict[TopicPartition, FetchedBatches | BrokerError]:
+        """Fetches up to `fetch_size` bytes of each partition from all leaders concurrently.
 
-        A partition that cannot be read has the broker's error in its place.
+        A partition that cannot be read (for example, because its offset is out of range) has the
+        broker's error as its value.
         """
         found: Fetched = {}
-        wanted = {as_topic_partition(place): offset for place, offset in offsets.items()}
+        wanted = {as_topic_partition(given): offset for given, offset in offsets.items()}
         deadline_s = self._deadline(timeout)
 
-        async def ask() -> None:
-            missing = {place: at for place, at in wanted.items() if place not in found}
-            plans = await self._plans(missing, fetch_size, deadline_s)
-            answers = await asyncio.gather(*(self._ask(node, plan) for node, plan in plans.items()))
+        async def attempt() -> None:
+            pending = {tp: offset for tp, offset in wanted.items() if tp not in found}
+            plans = await self._plans(pending, fetch_size, deadline_s)
+            results = await asyncio.gather(
+                *(self._fetch_from(node_id, plan) for node_id, plan in plans.items())
+            )
             moved: list[BrokerError] = []
-            for place, answer in (item for part in answers for item in part.items()):
-                if isinstance(answer, BrokerError) and answer.code in MOVED:
-                    moved.append(answer)
+            for topic_partition, result in (item for part in results for item in part.items()):
+                if isinstance(result, BrokerError) and result.code in LEADER_MOVED:
+                    moved.append(result)
                 else:
-                    found[place] = answer
+                    found[topic_partition] = result
             if moved:
                 await self._client.refresh()
                 raise moved[0]
 
-        await self._client.retry(ask, deadline_s, ", ".join(map(str, wanted)))
-        return {place: found[place] for place in wanted}
+        await self._client.retry(attempt, deadline_s, ", ".join(map(str, wanted)))
+        return {topic_partition: found[topic_partition] for topic_partition in wanted}
 
     async def records(
         self, topic: str, partition: int, start: int | None = None, end: int | None = None
     ) -> AsyncIterator[Record]:
-        """The records from `start` on, before `end`: unless told, all that are there now.
+        """Yields the records from offset `start` up to, but without, offset `end`.
 
-        Fetched as they are asked for, and as this isolation level sees them. DeadlineError when
-        the end is not reached and nothing more comes.
+        Args:
+            start: the default is the log start offset.
+            end: the default is the latest offset at the time of the call.
+
+        Raises:
+            DeadlineError: no further records arrive although `end` is not reached.
         """
         loop = asyncio.get_running_loop()
         position = await self.earliest_offset(topic, partition) if start is None else start
         bound = await self.latest_offset(topic, partition) if end is None else end
-        moved_s = loop.time()
+        progress_s = loop.time()
         while position < bound:
             found, following = (await self.fetch(topic, partition, position)).decode()
             for record in found:
                 if record.offset < bound:
                     yield record
             if following > position:
-                position, moved_s = following, loop.time()
-            elif loop.time() - moved_s > self._timeout_s:
-                place = TopicPartition(topic, partition)
-                raise DeadlineError(f"{place} gives nothing from {position} on; its end is {bound}")
+                position, progress_s = following, loop.time()
+            elif loop.time() - progress_s > self._timeout_s:
+                raise DeadlineError(
+                    f"{TopicPartition(topic, partition)}: no records from offset {position} on, "
+                    f"although its end is {bound}"
+                )
 
     # -- inside --------------------------------------------------------------------------------
 
     async def _offset_at(self, topic: str, partition: int, timestamp: int) -> PartitionOffset:
-        place = as_topic_partition((topic, partition))
+        topic_partition = as_topic_partition((topic, partition))
         deadline_s = self._deadline()
 
-        async def ask() -> PartitionOffset:
-            node, epoch = await self._client.leader(place, deadline_s)
-            request = offsets_request(place, timestamp, epoch, self._limits.isolation)
-            return read_offset(await self._client.send(node.id, request), place)
+        async def attempt() -> PartitionOffset:
+            node, epoch = await self._client.leader(topic_partition, deadline_s)
+            query = PartitionOffsetQuery(topic_partition, timestamp, epoch)
+            request = query.request(self._settings.isolation)
+            return query.read(await self._client.send(node.id, request))
 
         return await self._client.retry(
-            lambda: self._refreshing(ask), deadline_s, f"offsets of {place}"
+            lambda: self._refreshing(attempt), deadline_s, f"offsets of {topic_partition}"
         )
 
     async def _plans(
         self, offsets: Mapping[TopicPartition, int], fetch_size: int, deadline_s: float
-    ) -> dict[int, FetchPlan]:
-        targets: dict[int, list[FetchTarget]] = {}
-        for place, offset in offsets.items():
-            node, epoch = await self._client.leader(place, deadline_s)
-            topic_id = self._client.metadata.topics[place.topic].topic_id
-            targets.setdefault(node.id, []).append(FetchTarget(place, topic_id, offset, epoch))
-        return {
-            node_id: FetchPlan(tuple(part), fetch_size, self._limits)
-            for node_id, part in targets.items()
-        }
+    ) -> dict[int, SimpleFetchPlan]:
+        targets: dict[int, dict[TopicPartition, FetchTarget]] = {}
+        for topic_partition, offset in offsets.items():
+            node, epoch = await self._client.leader(topic_partition, deadline_s)
+            topic_id = self._client.metadata.topics[topic_partition.topic].topic_id
+            target = FetchTarget(topic_id, offset, epoch, fetch_size)
+            targets.setdefault(node.id, {})[topic_partition] = target
+        return {node_id: SimpleFetchPlan(part, self._settings) for node_id, part in targets.items()}
 
-    async def _ask(self, node_id: int, plan: FetchPlan) -> Fetched:
-        async def ask() -> Fetched:
-            request = plan.request()
-            response = await self._client.send(node_id, request, max_version=plan.max_version)
+    async def _fetch_from(self, node_id: int, plan: SimpleFetchPlan) -> Fetched:
+        async def attempt() -> Fetched:
+            last_version = plan.version(FetchRequest.MAX_VERSION)
+            response = await self._client.send(node_id, plan.request(), max_version=last_version)
             return plan.read(response)
 
-        return await self._refreshing(ask)
+        return await self._refreshing(attempt)
 
-    async def _refreshing(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """After an answer that says the leader moved: look it up before the next try."""
+    async def _refreshing(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        """Runs one attempt; refreshes the metadata after an error that a new leader can cure."""
         try:
-            return await ask()
+            return await attempt()
         except BrokerError as error:
-            if error.code in MOVED:
+            if error.code in LEADER_MOVED:
                 await self._client.refresh()
             raise
         except UnavailableError:
             await self._client.refresh()
             raise
 
-    async def _to_coordinator(self, group: str, request: Message) -> Any:
+    async def _to_coordinator(self, group: str, request: Message, last_version: int) -> Any:
         try:
             return await self._client.send_to_coordinator(
-                GROUP, group, request, max_version=LAST_OFFSETS_BY_NAME
+                GROUP, group, request, max_version=last_version
             )
         finally:
-            # Looked up for each call, as the blocking consumer does: these calls are rare.
+            # These calls are rare, so each one looks up the coordinator, as in the blocking class.
             self._client.forget_coordinator(GROUP, group)
 
     def _deadline(self, timeout_s: float | None = None) -> float:

@@ -1,40 +1,45 @@
-"""The simple consumer: find the leader, choose an offset, fetch bytes, decode them.
+"""The simple consumer: finds the leader, fetches batches from an offset and decodes them.
 
-Small, synchronous, and the shortest way from a broker to records: no thread, no group, no position
-kept. The caller holds the offset. A leader that moved is found again and the call goes on; an
-offset out of range is the caller's decision and comes back as an error.
+Synchronous and small: no background thread, no group, no stored position. The caller keeps the
+offset. The consumer looks up a leader that moved and repeats the call; an offset out of range is
+an error for the caller, who decides where to continue.
 """
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self, TypeVar, cast
 
+from barnabas.clients.core.apis.fetch import FetchTarget
+from barnabas.clients.core.apis.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
+from barnabas.clients.core.apis.offset_commit import (
+    LAST_OFFSET_COMMIT_BY_NAME,
+    check_offset_commit,
+    offset_commit_request,
+)
+from barnabas.clients.core.apis.offset_fetch import (
+    LAST_OFFSET_FETCH_BY_NAME,
+    offset_fetch_request,
+    read_requested_committed,
+)
 from barnabas.clients.core.blocking_router import BlockingRouter
 from barnabas.clients.core.cluster_metadata import Node
 from barnabas.clients.core.options import ClientOptions
 from barnabas.clients.simple.fetched import FetchedBatches, PartitionMetadata, PartitionOffset
 from barnabas.clients.simple.requests import (
     DEFAULT_FETCH_SIZE,
-    EARLIEST,
-    LAST_OFFSETS_BY_NAME,
-    LATEST,
-    MOVED,
-    FetchPlan,
-    FetchTarget,
+    LEADER_MOVED,
+    Fetched,
+    PartitionOffsetQuery,
+    SimpleFetchPlan,
+    SimpleFetchSettings,
     check_max_offsets,
-    commit_request,
-    committed_request,
-    descending,
-    offsets_request,
-    read_commit,
-    read_committed_offset,
-    read_limits,
-    read_offset,
+    largest_offsets,
 )
 from barnabas.model.config_keys.simple import SIMPLE_KEYS
 from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError
+from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, as_topic_partition
 from barnabas.net.blocking_client import BlockingConnection
 from barnabas.records.record import Record
@@ -46,9 +51,17 @@ T = TypeVar("T")
 
 
 class SimpleConsumer:
-    """Reads partitions by offset. For one thread at a time; close it, or use `with`.
+    """Reads partitions by offset. One thread at a time may use it; close it, or use `with`.
 
-    >>> from barnabas.testing import Broker                                   # doctest: +SKIP
+    Args:
+        config: configuration keys in Kafka's spelling (`{"bootstrap.servers": "kafka1:9092"}`).
+        **options: the same keys with underscores (`bootstrap_servers="kafka1:9092"`).
+
+    Raises:
+        ConfigError: a key is unknown or a value is invalid.
+
+    Every call raises DeadlineError if the brokers do not respond within `default.api.timeout.ms`.
+
     >>> with SimpleConsumer(bootstrap_servers="localhost:9092") as consumer:  # doctest: +SKIP
     ...     offset = consumer.earliest_offset("orders", 0)
     ...     fetched = consumer.fetch("orders", 0, offset)
@@ -60,7 +73,7 @@ class SimpleConsumer:
         values = SIMPLE_KEYS.parse({**(config or {}), **options})
         self._router = BlockingRouter(ClientOptions.from_values(values))
         self._timeout_s: float = values["default.api.timeout.ms"] / 1000
-        self._limits = read_limits(values)
+        self._settings = SimpleFetchSettings.from_values(values)
 
     def __enter__(self) -> Self:
         return self
@@ -74,70 +87,68 @@ class SimpleConsumer:
         self.close()
 
     def close(self) -> None:
-        """Close all connections; the consumer cannot be used after."""
+        """Closes all connections. The consumer cannot be used afterwards."""
         self._router.close()
 
+    # -- partitions ----------------------------------------------------------------------------
+
     def partitions(self, topic: str) -> list[int]:
-        """The partition numbers of a topic."""
+        """Returns the partition numbers of a topic, in ascending order."""
+        topic_partition = TopicPartition(topic, 0)
 
-        place = TopicPartition(topic, 0)
-
-        def ask(_: float) -> list[int]:
-            self._router.leader(place)
+        def attempt(_: float) -> list[int]:
+            self._router.leader(topic_partition)
             return sorted(self._router.metadata.topics[topic].partitions)
 
-        return self._router.retry(
-            lambda left: self._at_leader(place, ask, left),
-            self._timeout_s,
-            f"the partitions of {topic!r}",
-        )
+        return self._at_leader(topic_partition, attempt, f"the partitions of {topic!r}")
 
     def leader(self, topic: str, partition: int) -> Node:
-        """The broker that leads a partition, found by asking any seed broker."""
+        """Returns the broker that leads a partition."""
         return self.partition_metadata(topic, partition).leader
 
     def partition_metadata(self, topic: str, partition: int) -> PartitionMetadata:
-        """The leader of a partition with all its replicas, found by asking any seed broker.
+        """Returns the leader, the replicas and the in-sync replicas of a partition.
 
         >>> consumer.partition_metadata("orders", 0).replicas  # doctest: +SKIP
         (Node(id=1, host='kafka1', port=9092, rack=None), ...)
         """
-        place = TopicPartition(topic, partition)
+        topic_partition = TopicPartition(topic, partition)
 
-        def ask(_: float) -> PartitionMetadata:
-            self._router.leader(place)
-            return PartitionMetadata.of(self._router.metadata, place)
+        def attempt(_: float) -> PartitionMetadata:
+            self._router.leader(topic_partition)
+            return PartitionMetadata.of(self._router.metadata, topic_partition)
 
-        return self._router.retry(
-            lambda left: self._at_leader(place, ask, left),
-            self._timeout_s,
-            f"the leader of {place}",
-        )
+        return self._at_leader(topic_partition, attempt, f"the leader of {topic_partition}")
+
+    # -- offsets -------------------------------------------------------------------------------
 
     def earliest_offset(self, topic: str, partition: int) -> int:
-        """The first offset still there."""
-        return self._offset_at(topic, partition, EARLIEST).offset
+        """Returns the log start offset of a partition."""
+        return self._offset_at(topic, partition, EARLIEST_TIMESTAMP).offset
 
     def latest_offset(self, topic: str, partition: int) -> int:
-        """The offset the next record will get, as this isolation level sees it."""
-        return self._offset_at(topic, partition, LATEST).offset
+        """Returns the high watermark, or the last stable offset with `read_committed`."""
+        return self._offset_at(topic, partition, LATEST_TIMESTAMP).offset
 
     def offset_for_time(
         self, topic: str, partition: int, timestamp_ms: int
     ) -> PartitionOffset | None:
-        """The first record at or after a time; None when there is none."""
+        """Returns the first record at or after a time, None if there is none."""
         found = self._offset_at(topic, partition, timestamp_ms)
         return None if found.offset < 0 else found
 
     def offsets_before(
         self, topic: str, partition: int, timestamp_ms: int, max_offsets: int = 1
     ) -> list[int]:
-        """Offsets from which to read what is older than a time, the greatest first.
+        """Returns offsets to start from in order to read records before a time, largest first.
 
-        The first one is the offset after the last record older than `timestamp_ms`: of -1 (latest)
-        the end of the partition, of -2 (earliest) its beginning. The beginning follows, where
-        `max_offsets` allows for two. Kafka's old protocol listed the first offsets of segment
-        files between the two; brokers do not tell these any more.
+        The first offset is the one after the last record older than `timestamp_ms`; with -1
+        (latest) it is the end of the partition, with -2 (earliest) its start. The second one is
+        the start of the partition. Kafka's old protocol also listed the first offsets of the
+        segments between the two; brokers no longer return them.
+
+        Args:
+            max_offsets: maximum length of the result, at least 1.
 
         >>> consumer.offsets_before("orders", 0, -1, max_offsets=2)  # doctest: +SKIP
         [1200, 0]
@@ -146,7 +157,39 @@ class SimpleConsumer:
         found = self._offset_at(topic, partition, timestamp_ms).offset
         if found < 0:
             found = self.latest_offset(topic, partition)
-        return descending((found, self.earliest_offset(topic, partition)), max_offsets)
+        return largest_offsets((found, self.earliest_offset(topic, partition)), max_offsets)
+
+    def committed(self, group: str, topic: str, partition: int) -> int | None:
+        """Returns the committed offset of a group, None if it has none for this partition."""
+        topic_partition = TopicPartition(topic, partition)
+        request = offset_fetch_request(GroupMetadata(group), [topic_partition])
+
+        def attempt(_: float) -> int | None:
+            connection = self._router.coordinator(group)
+            version = min(connection.version_of(OffsetFetchRequest), LAST_OFFSET_FETCH_BY_NAME)
+            response = connection.send(request, version=version)
+            found = read_requested_committed(response, [topic_partition])[topic_partition]
+            return None if found is None else found.offset
+
+        return self._router.retry(attempt, self._timeout_s, f"the offsets of group {group!r}")
+
+    def commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
+        """Stores committed offsets for a group that has no members.
+
+        Raises:
+            BrokerError: UNKNOWN_MEMBER_ID while the group has members.
+        """
+        positions = {tp: OffsetAndMetadata(offset) for tp, offset in offsets.items()}
+        request = offset_commit_request(GroupMetadata(group), positions)
+
+        def attempt(_: float) -> None:
+            connection = self._router.coordinator(group)
+            version = min(connection.version_of(OffsetCommitRequest), LAST_OFFSET_COMMIT_BY_NAME)
+            check_offset_commit(connection.send(request, version=version), offsets)
+
+        self._router.retry(attempt, self._timeout_s, f"committing for group {group!r}")
+
+    # -- records -------------------------------------------------------------------------------
 
     def fetch(
         self,
@@ -157,16 +200,22 @@ class SimpleConsumer:
         *,
         timeout: float | None = None,
     ) -> FetchedBatches:
-        """Up to `fetch_size` bytes from `offset` on: at least one whole batch if there is one.
+        """Fetches up to `fetch_size` bytes from `offset` on, at least one whole batch.
 
-        Waits up to fetch.max.wait.ms at the end of the partition, then returns no batches.
-        Raises BrokerError OFFSET_OUT_OF_RANGE when the offset is not there.
+        At the end of the partition the broker waits up to `fetch.max.wait.ms` for new records;
+        the result has no batches if none arrive.
+
+        Args:
+            timeout: seconds for the call instead of `default.api.timeout.ms`.
+
+        Raises:
+            BrokerError: OFFSET_OUT_OF_RANGE if the partition does not have the offset.
         """
         found = self.fetch_many({TopicPartition(topic, partition): offset}, fetch_size, timeout)
-        (answer,) = found.values()
-        if isinstance(answer, BrokerError):
-            raise answer
-        return answer
+        (batches,) = found.values()
+        if isinstance(batches, BrokerError):
+            raise batches
+        return batches
 
     def fetch_many(
         self,
@@ -174,124 +223,124 @@ class SimpleConsumer:
         fetch_size: int = DEFAULT_FETCH_SIZE,
         timeout: float | None = None,
     ) -> dict[TopicPartition, FetchedBatches | BrokerError]:
-        """Up to `fetch_size` bytes of each partition from its offset on, by one request per leader.
+        """Fetches up to `fetch_size` bytes of each partition with one request per leader.
 
-        A partition that cannot be read, for its offset is out of range, say, has the broker's
-        error in its place. The leader of a partition that moved is found again.
+        A partition that cannot be read (for example, because its offset is out of range) has the
+        broker's error as its value.
 
         >>> found = consumer.fetch_many({TopicPartition("orders", n): 0 for n in range(3)})
         ... # doctest: +SKIP
         """
-        found: dict[TopicPartition, FetchedBatches | BrokerError] = {}
-        wanted = {as_topic_partition(place): offset for place, offset in offsets.items()}
+        found: Fetched = {}
+        wanted = {as_topic_partition(given): offset for given, offset in offsets.items()}
 
-        def ask(left_s: float) -> None:
-            open_offsets = {p: offset for p, offset in wanted.items() if p not in found}
-            for connection, plan in self._plans(open_offsets, fetch_size):
-                answers = self._ask_leader(connection, plan, left_s)
-                moved = [error for error in answers.values() if _is_moved(error)]
-                found.update((p, it) for p, it in answers.items() if not _is_moved(it))
-                for place in answers.keys() - found.keys():
-                    self._router.forget_leader(place)
+        def attempt(left_s: float) -> None:
+            pending = {tp: offset for tp, offset in wanted.items() if tp not in found}
+            for connection, plan in self._plans(pending, fetch_size):
+                results = self._fetch_from(connection, plan, left_s)
+                moved = [error for error in results.values() if _has_moved(error)]
+                found.update((tp, one) for tp, one in results.items() if not _has_moved(one))
+                for topic_partition in results.keys() - found.keys():
+                    self._router.forget_leader(topic_partition)
                 if moved:
                     raise cast(BrokerError, moved[0])
 
-        limit = self._timeout_s if timeout is None else timeout
-        self._router.retry(ask, limit, ", ".join(map(str, wanted)))
-        return {place: found[place] for place in wanted}
+        limit_s = self._timeout_s if timeout is None else timeout
+        self._router.retry(attempt, limit_s, ", ".join(map(str, wanted)))
+        return {topic_partition: found[topic_partition] for topic_partition in wanted}
 
     def records(
         self, topic: str, partition: int, start: int | None = None, end: int | None = None
     ) -> Iterator[Record]:
-        """The records from `start` on, before `end`: unless told, all that are there now.
+        """Yields the records from offset `start` up to, but without, offset `end`.
 
-        Fetched as they are asked for, and as this isolation level sees them. DeadlineError when
-        the end is not reached and nothing more comes.
+        Args:
+            start: the default is the log start offset.
+            end: the default is the latest offset at the time of the call.
+
+        Raises:
+            DeadlineError: no further records arrive although `end` is not reached.
         """
         position = self.earliest_offset(topic, partition) if start is None else start
         bound = self.latest_offset(topic, partition) if end is None else end
-        moved = time.monotonic()
+        progress = time.monotonic()
         while position < bound:
             found, following = self.fetch(topic, partition, position).decode()
             yield from (record for record in found if record.offset < bound)
             if following > position:
-                position, moved = following, time.monotonic()
-            elif time.monotonic() - moved > self._timeout_s:
-                place = TopicPartition(topic, partition)
-                raise DeadlineError(f"{place} gives nothing from {position} on; its end is {bound}")
+                position, progress = following, time.monotonic()
+            elif time.monotonic() - progress > self._timeout_s:
+                raise DeadlineError(
+                    f"{TopicPartition(topic, partition)}: no records from offset {position} on, "
+                    f"although its end is {bound}"
+                )
 
-    def committed(self, group: str, topic: str, partition: int) -> int | None:
-        """The offset a group has committed, or None."""
-        place = TopicPartition(topic, partition)
-
-        def ask(_: float) -> int | None:
-            connection = self._router.coordinator(group)
-            version = min(connection.version_of(OffsetFetchRequest), LAST_OFFSETS_BY_NAME)
-            response = connection.send(committed_request(group, place), version=version)
-            return read_committed_offset(response, place)
-
-        return self._router.retry(ask, self._timeout_s, f"the offsets of group {group!r}")
-
-    def commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """Store offsets for a group that has no members."""
-
-        def ask(_: float) -> None:
-            connection = self._router.coordinator(group)
-            version = min(connection.version_of(OffsetCommitRequest), LAST_OFFSETS_BY_NAME)
-            read_commit(connection.send(commit_request(group, offsets), version=version))
-
-        self._router.retry(ask, self._timeout_s, f"committing for group {group!r}")
+    # -- inside --------------------------------------------------------------------------------
 
     def _offset_at(self, topic: str, partition: int, timestamp: int) -> PartitionOffset:
-        place = TopicPartition(topic, partition)
+        topic_partition = TopicPartition(topic, partition)
 
-        def ask(left_s: float) -> PartitionOffset:
-            connection, epoch = self._router.leader(place)
-            request = offsets_request(place, timestamp, epoch, self._limits.isolation)
-            return read_offset(connection.send(request, timeout_s=left_s), place)
+        def attempt(left_s: float) -> PartitionOffset:
+            connection, epoch = self._router.leader(topic_partition)
+            query = PartitionOffsetQuery(topic_partition, timestamp, epoch)
+            request = query.request(self._settings.isolation)
+            return query.read(connection.send(request, timeout_s=left_s))
 
-        return self._router.retry(
-            lambda left: self._at_leader(place, ask, left), self._timeout_s, f"offsets of {place}"
-        )
+        return self._at_leader(topic_partition, attempt, f"offsets of {topic_partition}")
 
     def _plans(
         self, offsets: Mapping[TopicPartition, int], fetch_size: int
-    ) -> list[tuple[BlockingConnection, FetchPlan]]:
-        """A fetch for each leader; they share the time that a broker may wait for records."""
-        targets: dict[BlockingConnection, list[FetchTarget]] = {}
-        for place, offset in offsets.items():
-            connection, epoch = self._at_leader(place, lambda _, p=place: self._router.leader(p), 0)  # type: ignore[misc]
-            topic_id = self._router.metadata.topics[place.topic].topic_id
-            target = FetchTarget(place, topic_id, offset, epoch)
-            targets.setdefault(connection, []).append(target)
-        wait_ms = self._limits.max_wait_ms // max(len(targets), 1)
-        limits = replace(self._limits, max_wait_ms=wait_ms)
-        return [(c, FetchPlan(tuple(part), fetch_size, limits)) for c, part in targets.items()]
+    ) -> list[tuple[BlockingConnection, SimpleFetchPlan]]:
+        """Returns one fetch per leader."""
+        targets: dict[BlockingConnection, dict[TopicPartition, FetchTarget]] = {}
+        for topic_partition, offset in offsets.items():
+            connection, epoch = self._leader_of(topic_partition)
+            topic_id = self._router.metadata.topics[topic_partition.topic].topic_id
+            target = FetchTarget(topic_id, offset, epoch, fetch_size)
+            targets.setdefault(connection, {})[topic_partition] = target
+        settings = self._settings.sharing_wait(len(targets))
+        return [(node, SimpleFetchPlan(part, settings)) for node, part in targets.items()]
 
-    def _ask_leader(
-        self, connection: BlockingConnection, plan: FetchPlan, left_s: float
-    ) -> dict[TopicPartition, FetchedBatches | BrokerError]:
-        version = min(connection.version_of(FetchRequest), plan.max_version)
-        timeout_s = max(left_s, plan.limits.max_wait_ms / 1000 + 1)
+    def _leader_of(self, topic_partition: TopicPartition) -> tuple[BlockingConnection, int]:
+        with self._forgetting_leader(topic_partition):
+            return self._router.leader(topic_partition)
+
+    def _fetch_from(
+        self, connection: BlockingConnection, plan: SimpleFetchPlan, left_s: float
+    ) -> Fetched:
+        version = plan.version(connection.version_of(FetchRequest))
+        timeout_s = max(left_s, plan.settings.max_wait_ms / 1000 + 1)
         try:
             response = connection.send(plan.request(), version=version, timeout_s=timeout_s)
             return plan.read(response)
         except BarnabasError:
-            for target in plan.targets:
-                self._router.forget_leader(target.partition)
+            for topic_partition in plan.targets:
+                self._router.forget_leader(topic_partition)
             raise
 
-    def _at_leader(self, place: TopicPartition, ask: Callable[[float], T], left_s: float) -> T:
+    def _at_leader(
+        self, topic_partition: TopicPartition, attempt: Callable[[float], T], what: str
+    ) -> T:
+        """Retries `attempt(seconds left)`; looks up the leader again after an error."""
+
+        def guarded(left_s: float) -> T:
+            with self._forgetting_leader(topic_partition):
+                return attempt(left_s)
+
+        return self._router.retry(guarded, self._timeout_s, what)
+
+    @contextmanager
+    def _forgetting_leader(self, topic_partition: TopicPartition) -> Iterator[None]:
         try:
-            return ask(left_s)
+            yield
         except BrokerError as error:
-            if error.code in MOVED:
-                self._router.forget_leader(place)
+            if error.code in LEADER_MOVED:
+                self._router.forget_leader(topic_partition)
             raise
         except BarnabasError:
-            self._router.forget_leader(place)
+            self._router.forget_leader(topic_partition)
             raise
 
 
-def _is_moved(answer: object) -> bool:
-    return isinstance(answer, BrokerError) and answer.code in MOVED
+def _has_moved(result: object) -> bool:
+    return isinstance(result, BrokerError) and result.code in LEADER_MOVED

@@ -1,4 +1,4 @@
-"""What the simple consumers return: batches, undecoded until asked for; offsets; partitions."""
+"""Results of the simple consumers: fetched batches, offsets, partition metadata."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PartitionOffset:
-    """An offset with the timestamp and leader epoch of the record there, -1 when unknown."""
+    """An offset with the timestamp and leader epoch of its record, -1 if unknown."""
 
     offset: int
     timestamp: int = -1
@@ -23,9 +23,9 @@ class PartitionOffset:
 
 @dataclass(frozen=True, slots=True)
 class PartitionMetadata:
-    """A partition with the brokers that hold it.
+    """A partition with its leader and replicas.
 
-    A replica on a broker that is not alive has the host "" and the port -1.
+    A replica on a broker that is not running has the host "" and the port -1.
     """
 
     topic: str
@@ -37,7 +37,7 @@ class PartitionMetadata:
 
     @classmethod
     def of(cls, metadata: ClusterMetadata, topic_partition: TopicPartition) -> "PartitionMetadata":
-        """From metadata that names a leader of the partition."""
+        """Reads metadata in which the partition has a leader."""
         found = metadata.leader_of(topic_partition)
         assert found is not None
         info = metadata.topics[topic_partition.topic].partitions[topic_partition.partition]
@@ -50,10 +50,13 @@ class PartitionMetadata:
 
 @dataclass(frozen=True, slots=True)
 class FetchedBatches:
-    """The batches of one partition from an offset on.
+    """The batches of one partition from an offset on; they are decoded on request.
 
-    The first batch may begin before the offset that was asked for: `records()` leaves out what is
-    below it, `data` does not. `aborted` is None unless reading committed records only.
+    The first batch may begin before the requested offset: `data` contains its earlier records,
+    `records()` does not. `aborted` is None unless `isolation.level` is `read_committed`.
+
+    >>> for record in consumer.fetch("orders", 0, 0).records():  # doctest: +SKIP
+    ...     print(record.value)
     """
 
     partition: TopicPartition
@@ -66,22 +69,26 @@ class FetchedBatches:
     max_decompressed: int
 
     def records(self) -> list[Record]:
-        """The records, without control records and aborted transactions."""
+        """Returns the records, without control records and records of aborted transactions.
+
+        Raises:
+            CorruptRecordError: a batch cannot be decoded.
+        """
         return self.decode()[0]
 
     def decode(self) -> tuple[list[Record], int]:
-        """The records, and the offset to fetch next (past gaps, markers and empty batches)."""
+        """Returns the records and the next offset to fetch (after gaps, markers, empty batches)."""
         decoder = self.decoder()
         return decoder.take(), decoder.next_offset
 
     def arrow(self) -> "pyarrow.RecordBatch":
-        """The records as one Arrow batch."""
-        from barnabas.records.arrow import take_arrow
+        """Returns the records as one Arrow batch; needs the extra `arrow`."""
+        from barnabas.records.arrow import take_arrow  # optional extra: pyarrow
 
         return take_arrow(self.decoder())
 
     def decoder(self) -> FetchDecoder:
-        """A decoder at the first record that was asked for."""
+        """Returns a decoder at the first requested record."""
         return FetchDecoder(
             self.data,
             self.partition.topic,

@@ -6,7 +6,8 @@ import pytest
 
 from barnabas.clients.connector.chunks import ChunkQueue, FetchedDataChunk, PartitionTopicInfo
 from barnabas.clients.connector.errors import ConsumerTimeoutError
-from barnabas.clients.connector.fetch_messages import fetcher_id, next_fetch_offset
+from barnabas.clients.connector.fetcher import offset_after
+from barnabas.clients.connector.fetcher_manager import fetcher_id
 from barnabas.clients.connector.settings import StreamSettings
 from barnabas.clients.connector.stream import MessageStream
 from barnabas.model.errors import BarnabasError, ProtocolError
@@ -132,16 +133,11 @@ def test_a_decoders_exception_consumes_its_record(queue, info):
     assert next(stream).value == 1
 
 
-def test_the_next_offset_is_read_from_the_heads_of_whole_batches():
-    data = bytes(batch(3, base=10)) + bytes(batch(2, base=13))
-    assert next_fetch_offset(memoryview(data), 11) == 15
-    assert next_fetch_offset(memoryview(data)[:-1], 11) == 13
-    assert next_fetch_offset(memoryview(b""), 11) == 11
-
-
-def test_a_batch_without_a_size_is_refused():
-    with pytest.raises(ProtocolError):
-        next_fetch_offset(memoryview(bytes(61)), 0)
+def test_a_response_without_a_whole_batch_is_an_error():
+    info = PartitionTopicInfo(PLACE, ChunkQueue(2), 0)
+    assert offset_after(batch(3), info) == 3
+    with pytest.raises(ProtocolError, match="no whole batch at offset 0"):
+        offset_after(memoryview(bytes(61)), info)
 
 
 def test_fetchers_are_chosen_by_javas_hash():

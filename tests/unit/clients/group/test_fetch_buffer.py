@@ -2,7 +2,8 @@
 
 import pytest
 
-from barnabas.clients.group.fetching.buffer import FetchBuffer, Piece, end_offset
+from barnabas.clients.core.apis.fetch import next_fetch_offset
+from barnabas.clients.group.fetching.buffer import FetchBuffer, Piece
 from barnabas.clients.group.positions.subscription import SubscriptionState
 from barnabas.model.errors import BarnabasError, CorruptRecordError
 from barnabas.model.ids import TopicPartition
@@ -40,7 +41,7 @@ class World:
         start = state.fetch_offset
         decoder = FetchDecoder(data, *place, fetch_offset=start, aborted=aborted)
         piece = Piece(state, state.stamp, decoder, len(data))
-        self.buffer.put(piece, end_offset(data, start))
+        self.buffer.put(piece, next_fetch_offset(data, start))
         return piece
 
     def take(self, count=500):
@@ -48,15 +49,6 @@ class World:
             place: [record.offset for record in records]
             for place, records in self.buffer.take(count).items()
         }
-
-
-def test_the_end_is_found_without_decoding():
-    data = batches(3, 4, 2, start=10)
-    assert end_offset(data, 10) == 19
-    assert end_offset(data[:-1], 10) == 17, "a batch cut off at the end does not count"
-    assert end_offset(data[:40], 10) == 10
-    assert end_offset(memoryview(b""), 10) == 10
-    assert end_offset(memoryview(b"\xff" * 200), 10) == 10
 
 
 def test_records_come_in_order_and_move_the_position():

@@ -1,11 +1,10 @@
 """Which partitions are fetched, from whom, and what the request says."""
 
+from barnabas.clients.core.apis.fetch import FetchSelection, fetch_request
 from barnabas.clients.group.fetching.plan import (
     HURRIED_WAIT_MS,
     FetchLimits,
     Place,
-    fetch_request,
-    fetch_version,
     plan_fetches,
 )
 from barnabas.clients.group.fetching.response import Verdict, read_answers
@@ -81,15 +80,12 @@ def test_a_new_leader_epoch_stops_the_fetch_until_the_position_is_checked():
 def test_the_request():
     found = plan(state(0), state(2))
     session = FetchSession().next(found.nodes[0].targets)
-    request = fetch_request(session, LIMITS, hurried=False)
+    request = fetch_request(session, LIMITS.options(hurried=False))
     assert (request.max_wait_ms, request.max_bytes, request.rack_id) == (500, 5000, "rack")
     assert [item.fetch_offset for item in request.topics[0].partitions] == [0, 20]
-    assert fetch_request(session, LIMITS, hurried=True).max_wait_ms == HURRIED_WAIT_MS
-    assert (fetch_version(17, True), fetch_version(17, False), fetch_version(11, False)) == (
-        17,
-        12,
-        11,
-    )
+    assert fetch_request(session, LIMITS.options(hurried=True)).max_wait_ms == HURRIED_WAIT_MS
+    by_name = FetchSelection({}, by_id=False)
+    assert (session.version(17), by_name.version(17), by_name.version(11)) == (17, 12, 11)
 
 
 def judge(code, **more):

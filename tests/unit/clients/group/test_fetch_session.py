@@ -1,6 +1,7 @@
 """Fetch sessions, the client's side (KIP-227)."""
 
-from barnabas.clients.group.fetching.session import MAX_EPOCH, FetchSession, FetchTarget
+from barnabas.clients.core.apis.fetch import FetchTarget
+from barnabas.clients.group.fetching.session import MAX_EPOCH, FetchSession
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
 
@@ -22,14 +23,14 @@ def established(targets):
 
 def test_the_first_request_is_full():
     request = FetchSession().next({A: target(5)})
-    assert (request.session_id, request.epoch, request.by_id) == (0, 0, True)
+    assert (request.session_id, request.session_epoch, request.by_id) == (0, 0, True)
     assert dict(request.targets) == {A: target(5)}
 
 
 def test_then_only_what_changed_is_named():
     session = established({A: target(5), B: target(0)})
     request = session.next({A: target(9), B: target(0)})
-    assert (request.session_id, request.epoch) == (77, 1)
+    assert (request.session_id, request.session_epoch) == (77, 1)
     assert dict(request.targets) == {A: target(9)}
     assert not request.forgotten
 
@@ -39,7 +40,7 @@ def test_what_is_not_wanted_any_more_is_forgotten_and_can_come_back():
     assert dict(session.next({A: target(5)}).forgotten) == {B: ID}
     session.answered(ErrorCode.NONE, 77)
     request = session.next({A: target(5), B: target(0)})
-    assert (request.epoch, dict(request.targets)) == (2, {B: target(0)})
+    assert (request.session_epoch, dict(request.targets)) == (2, {B: target(0)})
 
 
 def test_a_topic_made_anew_is_forgotten_and_named():
@@ -52,7 +53,7 @@ def test_a_topic_made_anew_is_forgotten_and_named():
 def test_a_broker_without_sessions_gets_full_requests():
     session = FetchSession()
     for _ in range(3):
-        assert session.next({A: target(5)}).epoch == 0
+        assert session.next({A: target(5)}).session_epoch == 0
         session.answered(ErrorCode.NONE, 0)
 
 
@@ -62,7 +63,11 @@ def test_errors_begin_a_new_session():
     session.answered(ErrorCode.INVALID_FETCH_SESSION_EPOCH, 0)
     request = session.next({A: target(5)})
     # Epoch 0 with the old id: the broker drops that session for the new one.
-    assert (request.session_id, request.epoch, dict(request.targets)) == (77, 0, {A: target(5)})
+    assert (request.session_id, request.session_epoch, dict(request.targets)) == (
+        77,
+        0,
+        {A: target(5)},
+    )
     session.answered(ErrorCode.FETCH_SESSION_ID_NOT_FOUND, 0)
     assert (session.next({A: target(5)}).session_id, session.id) == (0, 0)
 
@@ -72,17 +77,21 @@ def test_a_lost_answer_begins_a_new_session():
     session.next({A: target(6)})
     session.lost()
     request = session.next({A: target(6)})
-    assert (request.session_id, request.epoch, dict(request.targets)) == (77, 0, {A: target(6)})
+    assert (request.session_id, request.session_epoch, dict(request.targets)) == (
+        77,
+        0,
+        {A: target(6)},
+    )
 
 
 def test_names_and_ids_are_not_mixed():
     session = established({A: target(5)})
     request = session.next({A: target(5), B: target(0, ZERO_UUID)})
-    assert (request.by_id, request.epoch, len(request.targets)) == (False, 0, 2)
+    assert (request.by_id, request.session_epoch, len(request.targets)) == (False, 0, 2)
 
 
 def test_epochs_wrap_to_one():
     session = established({A: target(5)})
     session._epoch = MAX_EPOCH
     session.answered(ErrorCode.NONE, 77)
-    assert session.next({A: target(5)}).epoch == 1
+    assert session.next({A: target(5)}).session_epoch == 1

@@ -8,14 +8,12 @@ stay where they are. Order within a partition is the order of fetching.
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from struct import Struct
 from typing import TYPE_CHECKING
 
 from barnabas.clients.group.positions.partition_state import PartitionState
 from barnabas.clients.group.positions.subscription import SubscriptionState
 from barnabas.model.errors import BarnabasError, CorruptRecordError
 from barnabas.model.ids import TopicPartition
-from barnabas.records.batch import LOG_OVERHEAD, MAGIC, MAGIC_OFFSET
 from barnabas.records.reader import FetchDecoder
 from barnabas.records.record import Record
 
@@ -24,26 +22,6 @@ if TYPE_CHECKING:
 
 ARROW_BATCH_BYTES = 1024 * 1024
 """Small pieces are joined until an Arrow batch has about this size."""
-
-_unpack_head = Struct(">qi").unpack_from
-_unpack_last_delta = Struct(">i").unpack_from
-LAST_DELTA_OFFSET = 23
-
-
-def end_offset(data: memoryview, fetch_offset: int) -> int:
-    """The offset after the last whole batch: where to fetch next. Only headers are looked at."""
-    position, size, end = 0, len(data), fetch_offset
-    while position + LOG_OVERHEAD + MAGIC_OFFSET < size:
-        base, length = _unpack_head(data, position)
-        following = position + LOG_OVERHEAD + length
-        if length <= 0 or following > size:
-            break
-        last = base
-        if data[position + MAGIC_OFFSET] == MAGIC and length > LAST_DELTA_OFFSET:
-            last += _unpack_last_delta(data, position + LAST_DELTA_OFFSET)[0]
-        end = max(end, last + 1)
-        position = following
-    return end
 
 
 class Piece:

@@ -8,16 +8,19 @@ import asyncio
 import logging
 from collections.abc import Callable
 
+from barnabas.clients.core.apis.fetch import (
+    aborted_transactions,
+    close_session_request,
+    fetch_request,
+    next_fetch_offset,
+)
 from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.group.background import BackgroundWork
-from barnabas.clients.group.fetching.buffer import FetchBuffer, Piece, end_offset
+from barnabas.clients.group.fetching.buffer import FetchBuffer, Piece
 from barnabas.clients.group.fetching.plan import (
     FetchLimits,
     NodePlan,
     Place,
-    closing_request,
-    fetch_request,
-    fetch_version,
     plan_fetches,
 )
 from barnabas.clients.group.fetching.response import PartitionAnswer, Verdict, read_answers
@@ -29,7 +32,6 @@ from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ProtocolError
 from barnabas.model.ids import TopicPartition
-from barnabas.model.records import IsolationLevel
 from barnabas.records.reader import FetchDecoder
 from barnabas.wire.messages.fetch import FetchRequest, FetchResponse, PartitionData
 
@@ -84,7 +86,7 @@ class Fetcher:
         for node_id, session in self._sessions.items():
             connection = self._client.connected(node_id, PURPOSE)
             if session.id and connection is not None and not connection.in_flight:
-                connection.submit(closing_request(session.id))
+                connection.submit(close_session_request(session.id))
 
     # -- one round -----------------------------------------------------------------------------
 
@@ -120,9 +122,9 @@ class Fetcher:
         except BarnabasError:
             self._leave_replica(node)
             raise
-        part = session.next(node.targets)
-        request = fetch_request(part, self._limits, node.hurried)
-        version = fetch_version(connection.version_of(FetchRequest), part.by_id)
+        selection = session.next(node.targets)
+        request = fetch_request(selection, self._limits.options(node.hurried))
+        version = selection.version(connection.version_of(FetchRequest))
         timeout_s = self._settings.request_timeout_s + request.max_wait_ms / 1000
         try:
             response: FetchResponse = await connection.send(
@@ -194,7 +196,7 @@ class Fetcher:
         if not records:
             return False
         start = state.fetch_offset
-        following = end_offset(records, start)
+        following = next_fetch_offset(records, start)
         if following == start:
             self._rest(state)
             error = ProtocolError(f"{state.partition}: no whole batch at offset {start}")
@@ -206,17 +208,11 @@ class Fetcher:
             state.partition.partition,
             fetch_offset=start,
             max_decompressed=self._settings.max_decompressed,
-            aborted=self._aborted(data),
+            aborted=aborted_transactions(data, self._limits.isolation),
             check_crcs=self._settings.check_crcs,
         )
         self._buffer.put(Piece(state, stamp, decoder, len(records)), following)
         return True
-
-    def _aborted(self, data: PartitionData) -> list[tuple[int, int]] | None:
-        if self._limits.isolation is not IsolationLevel.READ_COMMITTED:
-            return None
-        entries = data.aborted_transactions or ()
-        return [(entry.producer_id, entry.first_offset) for entry in entries]
 
     def _redirect(self, state: PartitionState, replica: int) -> None:
         state.preferred_replica = replica

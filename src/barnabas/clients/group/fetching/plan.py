@@ -7,19 +7,10 @@ application work at the same time; no more than one request per broker is under 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from barnabas.clients.group.fetching.session import FetchTarget, SessionRequest
+from barnabas.clients.core.apis.fetch import FetchOptions, FetchTarget
 from barnabas.clients.group.positions.partition_state import PartitionState, Phase
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.model.records import IsolationLevel
-from barnabas.wire.messages.fetch import (
-    FetchPartition,
-    FetchRequest,
-    FetchTopic,
-    ForgottenTopic,
-)
-
-LAST_FETCH_BY_NAME = 12
-"""The last version of Fetch that names topics; later ones need topic ids."""
 
 HURRIED_WAIT_MS = 20
 """How long a broker may wait while some of its partitions rest on a full buffer."""
@@ -35,6 +26,11 @@ class FetchLimits:
     partition_max_bytes: int
     isolation: IsolationLevel
     rack: str
+
+    def options(self, hurried: bool) -> FetchOptions:
+        """Returns the fields of a request; `hurried` shortens the time that the broker waits."""
+        wait_ms = min(self.max_wait_ms, HURRIED_WAIT_MS) if hurried else self.max_wait_ms
+        return FetchOptions(wait_ms, self.min_bytes, self.max_bytes, self.isolation, self.rack)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,47 +108,3 @@ def _read_from(state: PartitionState, place: Place, now_ms: int) -> int:
             return state.preferred_replica
         state.preferred_replica = -1
     return place.node_id
-
-
-def fetch_request(session: SessionRequest, limits: FetchLimits, hurried: bool) -> FetchRequest:
-    """The request for one broker."""
-    topics: dict[tuple[str, Uuid], list[FetchPartition]] = {}
-    for place, target in session.targets.items():
-        topics.setdefault((place.topic, target.topic_id), []).append(
-            FetchPartition(
-                partition=place.partition,
-                current_leader_epoch=target.leader_epoch,
-                fetch_offset=target.offset,
-                partition_max_bytes=target.max_bytes,
-            )
-        )
-    forgotten: dict[tuple[str, Uuid], list[int]] = {}
-    for place, topic_id in session.forgotten.items():
-        forgotten.setdefault((place.topic, topic_id), []).append(place.partition)
-    wait_ms = min(limits.max_wait_ms, HURRIED_WAIT_MS) if hurried else limits.max_wait_ms
-    return FetchRequest(
-        max_wait_ms=wait_ms,
-        min_bytes=limits.min_bytes,
-        max_bytes=limits.max_bytes,
-        isolation_level=limits.isolation,
-        session_id=session.session_id,
-        session_epoch=session.epoch,
-        topics=[
-            FetchTopic(topic=topic, topic_id=topic_id, partitions=items)
-            for (topic, topic_id), items in topics.items()
-        ],
-        forgotten_topics_data=[
-            ForgottenTopic(topic=topic, topic_id=topic_id, partitions=numbers)
-            for (topic, topic_id), numbers in forgotten.items()
-        ],
-        rack_id=limits.rack,
-    )
-
-
-def closing_request(session_id: int) -> FetchRequest:
-    """Ends a session, so that the broker need not remember it."""
-    return FetchRequest(max_wait_ms=0, min_bytes=0, session_id=session_id, session_epoch=-1)
-
-
-def fetch_version(newest: int, by_id: bool) -> int:
-    return newest if by_id else min(newest, LAST_FETCH_BY_NAME)

@@ -4,6 +4,7 @@ import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from barnabas.clients.core.apis.fetch import fetched_partitions
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.wire.messages.fetch import FetchResponse, PartitionData
@@ -47,14 +48,9 @@ class PartitionAnswer:
 
 def read_answers(response: FetchResponse, names: Mapping[Uuid, str]) -> Iterator[PartitionAnswer]:
     """Every partition in the answer that can be named."""
-    for topic in response.responses:
-        name = topic.topic or names.get(topic.topic_id)
-        if name is None:
-            continue
-        for data in topic.partitions:
-            code = ErrorCode.of(data.error_code)
-            place = TopicPartition(name, data.partition_index)
-            yield PartitionAnswer(place, _judge(code, data), code, data)
+    for topic_partition, data in fetched_partitions(response, names):
+        code = ErrorCode.of(data.error_code)
+        yield PartitionAnswer(topic_partition, _judge(code, data), code, data)
 
 
 def _judge(code: ErrorCode, data: PartitionData) -> Verdict:

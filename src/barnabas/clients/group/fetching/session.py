@@ -6,38 +6,16 @@ out the next request's part (`next`) and must hear how that request ended (`answ
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from barnabas.clients.core.apis.fetch import FetchSelection, FetchTarget, all_have_ids
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
+from barnabas.model.ids import TopicPartition
 
 INITIAL_EPOCH = 0
-FINAL_EPOCH = -1
 MAX_EPOCH = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class FetchTarget:
-    """One partition as the next request names it."""
-
-    topic_id: Uuid
-    offset: int
-    leader_epoch: int
-    max_bytes: int
-
-
 Targets = Mapping[TopicPartition, FetchTarget]
-
-
-@dataclass(frozen=True, slots=True)
-class SessionRequest:
-    """What goes into a Fetch request: ids, partitions to name, partitions to drop."""
-
-    session_id: int
-    epoch: int
-    targets: Targets
-    forgotten: Mapping[TopicPartition, Uuid]
-    by_id: bool
 
 
 class FetchSession:
@@ -55,23 +33,23 @@ class FetchSession:
     def id(self) -> int:
         return self._id
 
-    def next(self, targets: Targets) -> SessionRequest:
+    def next(self, targets: Targets) -> FetchSelection:
         """The next request for exactly these partitions."""
-        by_id = all(target.topic_id != ZERO_UUID for target in targets.values())
+        by_id = all_have_ids(targets)
         if self._epoch != INITIAL_EPOCH and by_id != self._by_id:
             # A session goes by names or by ids, never by both.
             self._epoch = INITIAL_EPOCH
         self._by_id = by_id
         known, self._known = self._known, dict(targets)
         if self._epoch == INITIAL_EPOCH:
-            return SessionRequest(self._id, INITIAL_EPOCH, targets, {}, by_id)
+            return FetchSelection(targets, by_id, self._id, INITIAL_EPOCH)
         changed = {place: target for place, target in targets.items() if known.get(place) != target}
         forgotten = {
             place: target.topic_id
             for place, target in known.items()
             if place not in targets or targets[place].topic_id != target.topic_id
         }
-        return SessionRequest(self._id, self._epoch, changed, forgotten, by_id)
+        return FetchSelection(changed, by_id, self._id, self._epoch, forgotten)
 
     def answered(self, error: ErrorCode, session_id: int) -> None:
         """The broker answered the last request."""

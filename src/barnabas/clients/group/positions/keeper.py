@@ -11,15 +11,17 @@ import asyncio
 import logging
 from collections.abc import Callable
 
+from barnabas.clients.core.apis.list_offsets import OffsetAndTimestamp, OffsetQuery
+from barnabas.clients.core.apis.offset_for_leader_epoch import (
+    EpochEnd,
+    EpochQuery,
+    offset_for_leader_epoch_request,
+    read_offset_for_leader_epoch,
+)
 from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.group.background import BackgroundWork
 from barnabas.clients.group.errors import LogTruncationError, NoOffsetError, OffsetOutOfRangeError
 from barnabas.clients.group.fetching.buffer import FetchBuffer
-from barnabas.clients.group.positions.offset_requests import (
-    OffsetAndTimestamp,
-    epochs_request,
-    read_epochs,
-)
 from barnabas.clients.group.positions.offset_reset import LATEST, OffsetReset
 from barnabas.clients.group.positions.offsets import Offsets
 from barnabas.clients.group.positions.partition_state import PartitionState, Phase
@@ -179,13 +181,13 @@ class PositionKeeper:
 
     async def _reset(self, node_id: int, stamped: Stamped) -> None:
         now_ms = self._clock.now_ms()
-        timestamps = {}
+        queries = {}
         for place, (state, _) in stamped.items():
             reset = state.reset or self._settings.reset
             found = self._client.metadata.leader_of(place)
-            timestamps[place] = (reset.timestamp_at(now_ms), found[1] if found else -1)
+            queries[place] = OffsetQuery(reset.timestamp_at(now_ms), found[1] if found else -1)
         try:
-            answers = await self.offsets.ask(node_id, timestamps)
+            answers = await self.offsets.ask(node_id, queries)
         except BarnabasError as error:
             answers = dict.fromkeys(stamped, error)
         for place, (state, stamp) in stamped.items():
@@ -211,15 +213,17 @@ class PositionKeeper:
     async def _validate(self, node_id: int, stamped: Stamped) -> None:
         connection = await self._client.connection(node_id)
         if OffsetForLeaderEpochRequest.API_KEY not in connection.versions:
-            answers: dict[TopicPartition, tuple[int, int] | BarnabasError] = {}
             self._accept(stamped)
             return
-        epochs = {}
+        queries = {}
         for place, (state, _) in stamped.items():
             found = self._client.metadata.leader_of(place)
-            epochs[place] = (state.epoch, found[1] if found else -1)
+            queries[place] = EpochQuery(state.epoch, found[1] if found else -1)
         try:
-            answers = dict(read_epochs(await connection.send(epochs_request(epochs))))
+            response = await connection.send(offset_for_leader_epoch_request(queries))
+            answers: dict[TopicPartition, EpochEnd | BarnabasError] = {
+                **read_offset_for_leader_epoch(response)
+            }
         except BarnabasError as error:
             answers = dict.fromkeys(stamped, error)
         missing = BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "no answer")
@@ -236,7 +240,7 @@ class PositionKeeper:
                     state.phase = Phase.FETCHING
         self.on_position()
 
-    def _apply_epoch(self, state: PartitionState, answer: tuple[int, int] | BarnabasError) -> None:
+    def _apply_epoch(self, state: PartitionState, answer: EpochEnd | BarnabasError) -> None:
         if isinstance(answer, BarnabasError):
             self._failed(state, answer)
             return

@@ -3,10 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from barnabas.clients.core.apis.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.model.errors import ConfigError
-
-EARLIEST_TIMESTAMP = -2
-LATEST_TIMESTAMP = -1
 
 _DURATION = re.compile(
     r"P(?:(?P<days>\d+)D)?"

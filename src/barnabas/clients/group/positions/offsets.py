@@ -7,19 +7,26 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any
 
-from barnabas.clients.core.client import COORDINATOR, GROUP, KafkaClient
-from barnabas.clients.group.errors import CommitFailedError
-from barnabas.clients.group.positions.offset_requests import (
-    LAST_OFFSETS_BY_NAME,
-    Found,
+from barnabas.clients.core.apis.list_offsets import (
+    ListedOffsets,
     OffsetAndTimestamp,
-    commit_request,
-    committed_request,
+    OffsetQuery,
     list_offsets_request,
-    read_commit,
-    read_committed,
-    read_list_offsets,
+    read_requested_offsets,
 )
+from barnabas.clients.core.apis.offset_commit import (
+    LAST_OFFSET_COMMIT_BY_NAME,
+    check_offset_commit,
+    offset_commit_request,
+)
+from barnabas.clients.core.apis.offset_fetch import (
+    LAST_OFFSET_FETCH_BY_NAME,
+    CommittedOffsets,
+    offset_fetch_request,
+    read_requested_committed,
+)
+from barnabas.clients.core.client import GROUP, KafkaClient
+from barnabas.clients.group.errors import CommitFailedError
 from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, LocalError, UnavailableError
@@ -83,34 +90,36 @@ class Offsets:
         return found
 
     async def ask(
-        self, node_id: int, timestamps: Mapping[TopicPartition, tuple[int, int]]
-    ) -> Found:
-        """One request to one leader: (timestamp, leader epoch) per partition."""
-        request = list_offsets_request(timestamps, self._settings.fetch_limits.isolation)
-        return read_list_offsets(await self._client.send(node_id, request), timestamps)
+        self, node_id: int, queries: Mapping[TopicPartition, OffsetQuery]
+    ) -> ListedOffsets:
+        """Sends one request to one leader."""
+        ordered = dict(sorted(queries.items()))
+        request = list_offsets_request(ordered, self._settings.fetch_limits.isolation)
+        return read_requested_offsets(await self._client.send(node_id, request), queries)
 
     async def _divide(
         self, timestamps: Mapping[TopicPartition, int], deadline_s: float
-    ) -> dict[int, dict[TopicPartition, tuple[int, int]]]:
-        by_node: dict[int, dict[TopicPartition, tuple[int, int]]] = {}
+    ) -> dict[int, dict[TopicPartition, OffsetQuery]]:
+        by_node: dict[int, dict[TopicPartition, OffsetQuery]] = {}
         for place, timestamp in timestamps.items():
             node, epoch = await self._client.leader(place, deadline_s)
-            by_node.setdefault(node.id, {})[place] = (timestamp, epoch)
+            by_node.setdefault(node.id, {})[place] = OffsetQuery(timestamp, epoch)
         return by_node
 
     # -- from the coordinator ------------------------------------------------------------------
 
     async def committed(
         self, places: Collection[TopicPartition], deadline_s: float
-    ) -> dict[TopicPartition, OffsetAndMetadata | None]:
+    ) -> CommittedOffsets:
         """The group's committed offsets. Waits out open transactions (KIP-447)."""
 
-        async def ask() -> dict[TopicPartition, OffsetAndMetadata | None]:
+        async def ask() -> CommittedOffsets:
             member = self._group_member()
             if not self.member_in_fetch:
                 member = GroupMetadata(member.group_id)
-            request = committed_request(member, places)
-            return read_committed(await self._to_coordinator(request), places)
+            request = offset_fetch_request(member, sorted(places), require_stable=True)
+            response = await self._to_coordinator(request, LAST_OFFSET_FETCH_BY_NAME)
+            return read_requested_committed(response, places)
 
         if not places:
             return {}
@@ -139,7 +148,9 @@ class Offsets:
     async def _commit_once(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
         member = _required(self.committer())
         try:
-            read_commit(await self._to_coordinator(commit_request(member, offsets)), offsets)
+            request = offset_commit_request(member, dict(sorted(offsets.items())))
+            response = await self._to_coordinator(request, LAST_OFFSET_COMMIT_BY_NAME)
+            check_offset_commit(response, offsets)
         except BrokerError as error:
             if error.code in MEMBER_IS_OUT:
                 raise CommitFailedError(
@@ -148,12 +159,11 @@ class Offsets:
                 ) from error
             raise
 
-    async def _to_coordinator(self, request: Message) -> Any:
+    async def _to_coordinator(self, request: Message, last_version: int) -> Any:
         group_id = self._group_member().group_id
-        node_id = await self._client.coordinator(GROUP, group_id)
-        connection = await self._client.connection(node_id, COORDINATOR)
-        version = min(connection.version_of(type(request)), LAST_OFFSETS_BY_NAME)
-        return await connection.send(request, version=version)
+        return await self._client.send_to_coordinator(
+            GROUP, group_id, request, max_version=last_version
+        )
 
     async def _watching(self, ask: Callable[[], Awaitable[Any]]) -> Any:
         """A coordinator that is gone is looked for again at the next try."""

@@ -1,14 +1,14 @@
-"""Odd answers about offsets are errors, never offsets."""
+"""Requests about offsets; an impossible response is an error and never becomes an offset."""
 
 import pytest
 
-from barnabas.clients.group.positions.offset_requests import (
-    committed_request,
+from barnabas.clients.core.apis.list_offsets import (
+    OffsetQuery,
     list_offsets_request,
-    read_commit,
-    read_committed,
-    read_list_offsets,
+    read_requested_offsets,
 )
+from barnabas.clients.core.apis.offset_commit import check_offset_commit
+from barnabas.clients.core.apis.offset_fetch import offset_fetch_request, read_requested_committed
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ProtocolError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
@@ -53,18 +53,20 @@ def listed(*items):
 )
 def test_offsets_found(timestamp, offset, fits):
     response = listed(ListOffsetsPartitionResponse(partition_index=0, offset=offset))
-    found = read_list_offsets(response, {A: (timestamp, 3)})[A]
+    found = read_requested_offsets(response, {A: OffsetQuery(timestamp, 3)})[A]
     assert found.offset == offset if fits else isinstance(found, ProtocolError)
 
 
-def test_a_partition_left_out_is_to_be_asked_for_again():
-    error = read_list_offsets(listed(), {A: (-1, 3)})[A]
+def test_a_missing_partition_is_a_retriable_error():
+    error = read_requested_offsets(listed(), {A: OffsetQuery(-1, 3)})[A]
     assert isinstance(error, BrokerError)
     assert error.retriable
 
 
 def test_a_request_names_epochs():
-    request = list_offsets_request({A: (-1, 3), B: (5, -1)}, IsolationLevel.READ_COMMITTED)
+    request = list_offsets_request(
+        {A: OffsetQuery(-1, 3), B: OffsetQuery(5)}, IsolationLevel.READ_COMMITTED
+    )
     assert [topic.name for topic in request.topics] == ["t", "u"]
     assert request.topics[0].partitions[0].current_leader_epoch == 3
     assert (request.replica_id, request.isolation_level) == (-1, 1)
@@ -80,28 +82,28 @@ def fetched(offset, code=0, group_code=0):
 
 
 def test_committed_offsets():
-    assert read_committed(fetched(5), [A]) == {A: OffsetAndMetadata(5, "", -1)}
-    assert read_committed(fetched(-1), [A]) == {A: None}
+    assert read_requested_committed(fetched(5), [A]) == {A: OffsetAndMetadata(5, "", -1)}
+    assert read_requested_committed(fetched(-1), [A]) == {A: None}
     with pytest.raises(ProtocolError):
-        read_committed(fetched(-7), [A])
+        read_requested_committed(fetched(-7), [A])
     with pytest.raises(ProtocolError, match="leaves out"):
-        read_committed(fetched(5), [A, B])
+        read_requested_committed(fetched(5), [A, B])
     with pytest.raises(BrokerError, match="UNSTABLE_OFFSET_COMMIT"):
-        read_committed(fetched(5, code=ErrorCode.UNSTABLE_OFFSET_COMMIT), [A])
+        read_requested_committed(fetched(5, code=ErrorCode.UNSTABLE_OFFSET_COMMIT), [A])
     with pytest.raises(BrokerError, match="NOT_COORDINATOR"):
-        read_committed(fetched(5, group_code=ErrorCode.NOT_COORDINATOR), [A])
+        read_requested_committed(fetched(5, group_code=ErrorCode.NOT_COORDINATOR), [A])
 
 
 def test_committed_offsets_of_old_brokers():
     item = OffsetFetchResponsePartition(partition_index=0, committed_offset=5, metadata="m")
     response = OffsetFetchResponse(topics=[OffsetFetchResponseTopic(name="t", partitions=[item])])
-    assert read_committed(response, [A]) == {A: OffsetAndMetadata(5, "m", -1)}
+    assert read_requested_committed(response, [A]) == {A: OffsetAndMetadata(5, "m", -1)}
 
 
-def test_the_request_says_who_asks_only_where_that_counts():
-    plain = committed_request(GroupMetadata("g"), [A, B]).groups[0]
+def test_only_a_member_sends_its_id_and_epoch():
+    plain = offset_fetch_request(GroupMetadata("g"), [A, B]).groups[0]
     assert (plain.member_id, plain.member_epoch) == (None, -1)
-    member = committed_request(GroupMetadata("g", 4, "m"), [A]).groups[0]
+    member = offset_fetch_request(GroupMetadata("g", 4, "m"), [A]).groups[0]
     assert (member.member_id, member.member_epoch) == ("m", 4)
 
 
@@ -111,8 +113,8 @@ def test_commits():
         topic = OffsetCommitResponseTopic(name="t", partitions=[item])
         return OffsetCommitResponse(topics=[topic])
 
-    read_commit(response(0), {A: OffsetAndMetadata(1)})
+    check_offset_commit(response(0), {A: OffsetAndMetadata(1)})
     with pytest.raises(BrokerError, match="ILLEGAL_GENERATION"):
-        read_commit(response(ErrorCode.ILLEGAL_GENERATION), {A: OffsetAndMetadata(1)})
+        check_offset_commit(response(ErrorCode.ILLEGAL_GENERATION), {A: OffsetAndMetadata(1)})
     with pytest.raises(ProtocolError, match="leaves out"):
-        read_commit(response(0), {A: OffsetAndMetadata(1), B: OffsetAndMetadata(1)})
+        check_offset_commit(response(0), {A: OffsetAndMetadata(1), B: OffsetAndMetadata(1)})

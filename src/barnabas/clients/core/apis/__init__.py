@@ -1,0 +1,5 @@
+"""One module per API: builds the request and reads the response, without IO.
+
+The counterpart of `barnabas.broker.handlers` on the client side. The group consumer, the simple
+consumer, the ZooKeeper consumer and the admin client use these modules.
+"""

@@ -1,0 +1,121 @@
+"""ListOffsets: the offset at a timestamp, at the start or at the end of a partition."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from barnabas.clients.core.apis.common import CONSUMER_REPLICA_ID, by_topic, error_for
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BarnabasError, BrokerError, ProtocolError
+from barnabas.model.ids import TopicPartition
+from barnabas.model.records import IsolationLevel
+from barnabas.wire.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
+
+LATEST_TIMESTAMP = -1
+EARLIEST_TIMESTAMP = -2
+MAX_TIMESTAMP = -3
+EARLIEST_LOCAL_TIMESTAMP = -4
+LATEST_TIERED_TIMESTAMP = -5
+
+
+class OffsetQuery(NamedTuple):
+    """Selects an offset of a partition.
+
+    Attributes:
+        timestamp: milliseconds since 1970, or one of the negative constants of this module.
+        leader_epoch: the leader epoch that the client has from metadata, -1 if it has none.
+    """
+
+    timestamp: int
+    leader_epoch: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetAndTimestamp:
+    """An offset found by time, with the timestamp and leader epoch of its record."""
+
+    offset: int
+    timestamp: int
+    leader_epoch: int = -1
+
+
+ListedOffsets = dict[TopicPartition, OffsetAndTimestamp | BarnabasError]
+
+
+def list_offsets_request(
+    queries: Mapping[TopicPartition, OffsetQuery],
+    isolation: IsolationLevel,
+    timeout_ms: int = 0,
+) -> ListOffsetsRequest:
+    """Builds the request; topics and partitions have the order of `queries`."""
+    return ListOffsetsRequest(
+        replica_id=CONSUMER_REPLICA_ID,
+        isolation_level=isolation,
+        topics=[
+            ListOffsetsTopic(
+                name=topic,
+                partitions=[
+                    _partition(number, queries[TopicPartition(topic, number)]) for number in numbers
+                ],
+            )
+            for topic, numbers in by_topic(queries).items()
+        ],
+        timeout_ms=timeout_ms,
+    )
+
+
+def _partition(number: int, query: OffsetQuery) -> ListOffsetsPartition:
+    return ListOffsetsPartition(
+        partition_index=number,
+        current_leader_epoch=query.leader_epoch,
+        timestamp=query.timestamp,
+    )
+
+
+def read_list_offsets(response: ListOffsetsResponse) -> ListedOffsets:
+    """Returns the offset or the error of each partition of the response."""
+    found: ListedOffsets = {}
+    for topic in response.topics:
+        for item in topic.partitions:
+            topic_partition = TopicPartition(topic.name, item.partition_index)
+            found[topic_partition] = error_for(
+                item.error_code, f"offsets of {topic_partition}"
+            ) or OffsetAndTimestamp(item.offset, item.timestamp, item.leader_epoch)
+    return found
+
+
+def read_requested_offsets(
+    response: ListOffsetsResponse, queries: Mapping[TopicPartition, OffsetQuery]
+) -> ListedOffsets:
+    """Returns the offset or an error for each requested partition.
+
+    The offset is -1 if no record has the timestamp or a later one. A partition that the response
+    does not contain gets a retriable error, an impossible offset a ProtocolError: a consumer must
+    never take such a value as its position.
+    """
+    found = read_list_offsets(response)
+    return {
+        topic_partition: _checked(topic_partition, query.timestamp, found.get(topic_partition))
+        for topic_partition, query in queries.items()
+    }
+
+
+def _checked(
+    topic_partition: TopicPartition,
+    timestamp: int,
+    found: OffsetAndTimestamp | BarnabasError | None,
+) -> OffsetAndTimestamp | BarnabasError:
+    if found is None:
+        message = f"the response does not contain the offset of {topic_partition}"
+        return BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
+    if isinstance(found, BarnabasError):
+        return found
+    always_exists = timestamp in (EARLIEST_TIMESTAMP, LATEST_TIMESTAMP)
+    if found.offset < (0 if always_exists else -1):
+        return ProtocolError(f"{topic_partition}: the response has the offset {found.offset}")
+    return found
