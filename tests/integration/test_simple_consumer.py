@@ -48,7 +48,7 @@ def test_a_range_of_records_over_many_fetches(consumer, filled):
     assert list(consumer.records(filled, 0, 100)) == []
 
 
-def test_an_end_that_never_comes_is_told():
+def test_records_fails_when_the_end_is_never_reached():
     class Silent(SimpleConsumer):
         """Finds nothing, as at the end of a log."""
 
@@ -58,7 +58,7 @@ def test_an_end_that_never_comes_is_told():
     settings = {"bootstrap.servers": "localhost:1", "default.api.timeout.ms": 20}
     with Silent(settings) as consumer, pytest.raises(DeadlineError) as caught:
         list(consumer.records("t", 0, 100, 105))
-    assert str(caught.value) == "t-0 gives nothing from 100 on; its end is 105"
+    assert str(caught.value) == "t-0: no records from offset 100 on, although its end is 105"
 
 
 def test_a_fetch_begins_at_its_offset_even_inside_a_batch(consumer, filled):
