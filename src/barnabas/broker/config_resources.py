@@ -4,7 +4,8 @@ import enum
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from barnabas.broker.handler import RequestContext
+from barnabas.broker.config_layers import ConfigLayers
+from barnabas.broker.handler import HandlerContext, RequestPorts
 from barnabas.broker.listener_keys import any_broker_key
 from barnabas.broker.topics import check_compaction_lags, check_topic_configs
 from barnabas.model.address_limits import closed_to_all
@@ -39,6 +40,12 @@ _GROUP_BOUNDS = {
 }
 
 
+class ConfigPorts(RequestPorts, Protocol):
+    """Parts of the broker that checks of configuration changes use."""
+
+    layers: ConfigLayers
+
+
 class AlteredConfig(Protocol):
     """One key of a change."""
 
@@ -65,7 +72,7 @@ class ResourceType(enum.IntEnum):
     GROUP = 32
 
 
-def check_resource(ctx: RequestContext, kind: int, name: str) -> ResourceType:
+def check_resource(ctx: HandlerContext[ConfigPorts], kind: int, name: str) -> ResourceType:
     """The kind of an existing resource; BrokerError for what does not exist or is not ours."""
     if kind == ResourceType.TOPIC:
         problem = topic_name_problem(name)
@@ -101,7 +108,7 @@ def check_changed_once(resources: Iterable[AlteredResource], resource: AlteredRe
         raise BrokerError(ErrorCode.INVALID_REQUEST, "a topic's name is missing")
 
 
-def entity_of(ctx: RequestContext, kind: ResourceType, name: str) -> tuple[str, str]:
+def entity_of(ctx: HandlerContext[ConfigPorts], kind: ResourceType, name: str) -> tuple[str, str]:
     """The resource as the metadata tree names it."""
     if kind is ResourceType.TOPIC:
         return "topics", name
@@ -173,7 +180,7 @@ def _check_group_bounds(config: Mapping[str, Any], values: Mapping[str, str]) ->
         raise BrokerError(ErrorCode.INVALID_CONFIG, text)
 
 
-def _check_thread_counts(ctx: RequestContext, values: Mapping[str, str]) -> None:
+def _check_thread_counts(ctx: HandlerContext[ConfigPorts], values: Mapping[str, str]) -> None:
     """A pool is at most doubled or halved at once, as in Kafka."""
     for name in _THREAD_COUNTS & values.keys():
         wanted, current = int(values[name]), int(ctx.services.layers.broker_value(name))
@@ -182,7 +189,9 @@ def _check_thread_counts(ctx: RequestContext, values: Mapping[str, str]) -> None
             raise BrokerError(ErrorCode.INVALID_REQUEST, text)
 
 
-def check_together(ctx: RequestContext, kind: ResourceType, values: Mapping[str, str]) -> None:
+def check_together(
+    ctx: HandlerContext[ConfigPorts], kind: ResourceType, values: Mapping[str, str]
+) -> None:
     """Refuse a topic's values that contradict each other, and those of a broker that nobody could
     connect to any more.
     """

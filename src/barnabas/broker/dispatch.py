@@ -11,17 +11,20 @@ import logging
 import struct
 from collections.abc import Awaitable, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from barnabas.broker.api_versions import ApiVersionsAnswers
 from barnabas.broker.duplicates import merge_duplicates
 from barnabas.broker.error_responses import error_response, tells_error
 from barnabas.broker.handler import (
     Deferred,
     EncodedBody,
     Handler,
+    HandlerContext,
     Interceptor,
     NoResponse,
     RequestContext,
+    RequestPorts,
     Result,
     encode_reply,
 )
@@ -43,13 +46,16 @@ from barnabas.wire.message import Message, WireStruct
 from barnabas.wire.registry import request_class
 from barnabas.zk.tree import ConnectionLossError, SessionLostError
 
-if TYPE_CHECKING:
-    from barnabas.broker.services import Services
-
 _logger = logging.getLogger("barnabas.broker")
 _unpack_start = struct.Struct(">hhi").unpack_from
 _API_VERSIONS = int(ApiKey.API_VERSIONS)
 _HEADER_BYTES = 8
+
+
+class DispatchPorts(RequestPorts, Protocol):
+    """Parts of the broker that the dispatcher and its handlers use."""
+
+    api_versions: ApiVersionsAnswers
 
 
 class Dispatcher:
@@ -58,7 +64,7 @@ class Dispatcher:
     def __init__(
         self,
         handlers: Iterable[Handler],
-        services: "Services",
+        services: DispatchPorts,
         interceptor: Interceptor | None = None,
         *,
         clock: Clock | None = None,
@@ -93,7 +99,7 @@ class Dispatcher:
         if not handler.versions[0] <= version <= handler.versions[1]:
             return self._wrong_version(connection, handler, frame)
         header, offset = decode_request_header(frame)
-        context = RequestContext(header, connection, self._services)
+        context = HandlerContext(header, connection, self._services)
         context.on_encoding_error = self._encoding_failed
         try:
             request = self._decode(header, frame, offset, LOOP_BUDGET)

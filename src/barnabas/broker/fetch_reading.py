@@ -4,11 +4,13 @@ Reading finds file ranges, it copies nothing: a read whose result is not sent is
 """
 
 from collections.abc import Callable
+from typing import Protocol
 
 from barnabas.broker.access.fetch_rights import fetch_rights
-from barnabas.broker.fetch_sessions import FetchPlan, FetchTarget, PartitionNews
-from barnabas.broker.handler import RequestContext
+from barnabas.broker.fetch_sessions import FetchPlan, FetchSessionCache, FetchTarget, PartitionNews
+from barnabas.broker.handler import HandlerContext, RequestPorts
 from barnabas.broker.leader_hints import leader_hint, node_endpoints
+from barnabas.model.clock import Clock
 from barnabas.model.control import NO_BROKER_EPOCH
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -17,6 +19,8 @@ from barnabas.model.records import IsolationLevel
 from barnabas.replication.partition import Partition
 from barnabas.replication.partition_read import FetchSpec, PartitionRead
 from barnabas.replication.partition_reader import owes_watermark
+from barnabas.replication.replica_manager import ReplicaManager
+from barnabas.security.authorizer import Authorizer
 from barnabas.wire.messages.fetch import (
     AbortedTransaction,
     EpochEndOffset,
@@ -30,6 +34,15 @@ from barnabas.wire.messages.fetch import (
 
 _HINTS_FROM = 12
 _ENDPOINTS_FROM = 16
+
+
+class FetchPorts(RequestPorts, Protocol):
+    """Parts of the broker that a fetch uses."""
+
+    authorizer: Authorizer | None
+    clock: Clock
+    fetch_sessions: FetchSessionCache
+    replicas: ReplicaManager
 
 
 class FetchJob:
@@ -49,7 +62,9 @@ class FetchJob:
         "_urgent",
     )
 
-    def __init__(self, ctx: RequestContext, request: FetchRequest, plan: FetchPlan) -> None:
+    def __init__(
+        self, ctx: HandlerContext[FetchPorts], request: FetchRequest, plan: FetchPlan
+    ) -> None:
         self._ctx = ctx
         self._request = request
         self._plan = plan

@@ -1,18 +1,32 @@
-"""What a handler is: a declaration of an API with its versions, and one function.
+"""Base types of the request handlers: `ApiHandler`, `HandlerContext` and the kinds of results.
 
-`handle(ctx, request)` returns the response when it can be given at once, a `Deferred` when it
-must wait for something (the response follows later, its place in the order is kept), an awaitable
-when it has to talk to the metadata tree, or NO_RESPONSE. The returned message is encoded by the
-dispatcher in the version of the request.
+A handler module declares its API with `ApiHandler` and one function `handle(ctx, request)`. The
+function returns one of:
+
+- the response, when it is available immediately;
+- a `Deferred`, when the response depends on a later event (its position in the connection's order
+  of responses is kept);
+- an awaitable of the response, when the handler reads or writes the metadata tree;
+- NO_RESPONSE.
+
+The dispatcher encodes the returned message in the version of the request.
+
+Each handler module also declares a Protocol with the parts of the broker that it uses (its
+*ports*), and takes a `HandlerContext` of that Protocol. `broker.services.Services` implements all
+of them; mypy verifies that where `broker.handlers` lists the handlers. This module imports none of
+those parts, so they can import it.
 """
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
+from barnabas.broker.config import BrokerConfig
+from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.model.control import Endpoint, LiveBroker
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
+from barnabas.model.ids import BrokerId
 from barnabas.net.parts import Part
 from barnabas.net.pending import PendingReply
 from barnabas.net.server_connection import ServerConnection
@@ -21,30 +35,40 @@ from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.headers import RequestHeader, encode_response
 from barnabas.wire.message import Message
 
-if TYPE_CHECKING:
-    from barnabas.broker.services import Services
-
-
 Amendment: TypeAlias = Callable[[Any], Any]
-"""Changes a response before it is encoded: what a guard kept from the handler, a throttle time."""
+"""Changes a response before it is encoded: adds denied items, sets the throttle time."""
 
 
 Charge: TypeAlias = Callable[[int], None]
-"""Counts partitions that are made or removed; BrokerError when their sender has to wait first."""
+"""Counts created or deleted partitions; raises BrokerError while the client is throttled."""
 
 
 def free_of_charge(partitions: int) -> None:
-    """For senders without a quota."""
+    """The `Charge` of clients without a quota."""
 
 
 EncodingErrorHandler: TypeAlias = Callable[
     ["RequestContext", Message, Exception], list[Part] | None
 ]
-"""Gives the frame to send in place of a response that cannot be encoded, or None for none."""
+"""Returns the frame that replaces a response that cannot be encoded, or None."""
+
+
+class RequestPorts(Protocol):
+    """Parts of the broker that every request may use; the base of all handlers' ports."""
+
+    config: BrokerConfig
+    broker_id: BrokerId
+    metadata: MetadataCache
+    answers_own_address: bool
+    """Whether clients get the address they connected to as this broker's address."""
+
+
+PortsT_co = TypeVar("PortsT_co", bound=RequestPorts, covariant=True)
+PortsT_contra = TypeVar("PortsT_contra", bound=RequestPorts, contravariant=True)
 
 
 class NoResponse:
-    """The API of this request has no response (produce with acks=0)."""
+    """The request gets no response (Produce with acks=0)."""
 
     __slots__ = ()
 
@@ -53,7 +77,7 @@ NO_RESPONSE = NoResponse()
 
 
 class EncodedBody:
-    """A response body that is bytes already."""
+    """A response body that is already encoded."""
 
     __slots__ = ("body",)
 
@@ -62,7 +86,7 @@ class EncodedBody:
 
 
 class Deferred(PendingReply):
-    """A response that comes later: `respond` once."""
+    """A response that is available later; `respond` is called once."""
 
     __slots__ = ("_context",)
 
@@ -77,12 +101,12 @@ class Deferred(PendingReply):
         self._context = context
 
     def respond(self, response: Message) -> None:
-        """Fill in the response; one that cannot be encoded is replaced by an error."""
+        """Completes the reply; an error replaces a response that cannot be encoded."""
         self._on_abandon = None
         self.complete(self._context.encode(response))
 
     def follow(self, reply: PendingReply) -> None:
-        """Become ready when `reply` does, with its parts; abandon it when abandoned."""
+        """Completes this reply together with `reply`; abandoning this one abandons `reply`."""
         if self.ready:
             reply.abandon()
             return
@@ -94,7 +118,7 @@ Result: TypeAlias = Message | Deferred | EncodedBody | NoResponse | Awaitable[Me
 
 
 class Interceptor(Protocol):
-    """Stands between the dispatcher and the handlers; tests put errors in here."""
+    """Is called in place of a handler; used by the start gate and for fault injection in tests."""
 
     def __call__(
         self,
@@ -102,34 +126,39 @@ class Interceptor(Protocol):
         request: Any,
         handle: Callable[["RequestContext", Any], Result],
     ) -> Result:
-        """Answer the request, by `handle` or otherwise."""
+        """Returns the result for the request, usually by calling `handle`."""
         ...
 
 
 def encode_reply(header: RequestHeader, response: Message) -> list[Part]:
-    """The whole frame of a response, in the version of its request."""
+    """Returns the frame of a response, encoded in the version of its request."""
     parts = encode_response(header.correlation_id, response, header.api_key, header.api_version)
     return cast(list[Part], parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Handler:
-    """One API. ApiVersions is derived from these declarations.
+# No slots: a dataclass with slots that is also Generic cannot be created through an alias.
+@dataclass(frozen=True)
+class ApiHandler(Generic[PortsT_contra]):
+    """Declares one API: key, served versions and function. ApiVersions is derived from these.
 
-    `advertised_min` is told to clients in place of the first version served, for the one API
-    where Kafka does so too (Produce, KAFKA-18659).
+    `advertised_min` replaces the first served version in ApiVersions. Kafka does this for one API
+    (Produce, KAFKA-18659).
     """
 
     api: ApiKey
     versions: tuple[int, int]
-    handle: Callable[["RequestContext", Any], Result]
+    handle: Callable[["HandlerContext[PortsT_contra]", Any], Result]
     advertised_min: int | None = None
 
 
-class RequestContext:
-    """One request, and what a handler may reach while serving it; made per request.
+Handler: TypeAlias = ApiHandler[Any]
+"""A handler, independent of its ports: for code that wraps or lists handlers."""
 
-    `request` is the decoded request, from which an error response can be made. It is None for
+
+class HandlerContext(Generic[PortsT_co]):
+    """One request with its connection and the ports of its handler; created per request.
+
+    `request` is the decoded request, from which an error response can be built. It is None for
     Produce: a context that waits for acknowledgements must not keep the frame's memory.
     """
 
@@ -144,7 +173,7 @@ class RequestContext:
     )
 
     def __init__(
-        self, header: RequestHeader, connection: ServerConnection, services: "Services"
+        self, header: RequestHeader, connection: ServerConnection, services: PortsT_co
     ) -> None:
         self.header = header
         self.connection = connection
@@ -161,14 +190,14 @@ class RequestContext:
     def defer(
         self, *, pipelined: bool = False, on_abandon: Callable[[], None] | None = None
     ) -> Deferred:
-        """A response to be given later."""
+        """Returns a reply that the handler completes later."""
         return Deferred(self, pipelined=pipelined, on_abandon=on_abandon)
 
     def encode(self, response: Message) -> list[Part] | None:
-        """The frame of a response after its amendments.
+        """Applies the amendments to a response and returns its frame.
 
-        A response that cannot be encoded is handed to `on_encoding_error`, which gives the frame
-        of an error response, or closes the connection and gives None.
+        For a response that cannot be encoded, `on_encoding_error` returns the frame of an error
+        response, or closes the connection and returns None.
         """
         try:
             if self.amend is not None:
@@ -180,28 +209,32 @@ class RequestContext:
             return self.on_encoding_error(self, response, error)
 
     def amend_with(self, change: Amendment) -> None:
-        """Have the response changed before it is encoded; called before the handler runs."""
+        """Adds a change of the response before its encoding; called before the handler runs."""
         first = self.amend
         self.amend = change if first is None else lambda response: change(first(response))
 
     @property
     def principal(self) -> Principal:
-        """Who sent the request."""
+        """The authenticated principal of the connection."""
         return self.connection.principal
 
     def require_controller(self) -> None:
-        """Refuse what only the controller may do (clients then look for it again)."""
+        """Raises NOT_CONTROLLER on other brokers; clients then look up the controller again."""
         if self.services.metadata.controller_id != self.services.broker_id:
             raise BrokerError(ErrorCode.NOT_CONTROLLER)
 
     def endpoint_of(self, broker: LiveBroker) -> Endpoint | None:
-        """Where this client reaches a broker: under the listener it used itself.
+        """Returns the address of a broker on the listener that this client uses.
 
-        Without configured advertised listeners a client is told, of this broker, the very
-        address it connected to: that one works through any name or network it came by.
+        Without configured advertised listeners the address of this broker is the one that the
+        client connected to, because it is reachable from the client's network.
         """
         services = self.services
         if broker.broker_id == services.broker_id and services.answers_own_address:
             host, port = self.connection.stream.local
             return Endpoint(self.connection.listener_name, host, port)
         return broker.endpoint(self.connection.listener_name)
+
+
+RequestContext: TypeAlias = HandlerContext[RequestPorts]
+"""The context as code sees it that needs no more than the ports of every request."""

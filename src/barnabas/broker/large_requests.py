@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from barnabas.broker.duplicates import merge_duplicates, merge_fetch
-from barnabas.broker.handler import Handler, RequestContext, Result, encode_reply
+from barnabas.broker.handler import Handler, HandlerContext, RequestContext, Result, encode_reply
 from barnabas.net.connection_ports import ConnectionClosedError
 from barnabas.net.pending import PendingReply
 from barnabas.net.refusal import Refusal
@@ -144,7 +144,7 @@ async def _serve_slices(
     whole: Any = None
     for part in _slices(request, asked):
         await asyncio.sleep(0)
-        own = RequestContext(context.header, context.connection, context.services)
+        own = HandlerContext(context.header, context.connection, context.services)
         response = await _served(own, handler, part, serve)
         if whole is None:
             whole = response

@@ -1,16 +1,30 @@
 """From a coordinator's reply to the client's response, at once or later."""
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
+from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
 from barnabas.broker.coordinators.group_shard import Step
+from barnabas.broker.coordinators.transaction_coordinator import TransactionCoordinator
 from barnabas.broker.coordinators.transaction_shard import Operation
-from barnabas.broker.handler import Deferred, RequestContext, Result
+from barnabas.broker.handler import Deferred, HandlerContext, RequestContext, RequestPorts, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.wire.message import Message
 
 ReplyT = TypeVar("ReplyT")
+
+
+class GroupPorts(RequestPorts, Protocol):
+    """Parts of the broker that requests about groups use."""
+
+    groups: GroupCoordinator
+
+
+class TransactionPorts(RequestPorts, Protocol):
+    """Parts of the broker that requests about transactions use."""
+
+    transactions: TransactionCoordinator
 
 
 class Answer(Generic[ReplyT]):
@@ -55,7 +69,9 @@ class Answer(Generic[ReplyT]):
             self._response = response
 
 
-def answer_group(ctx: RequestContext, group_id: str, step: Step, answer: Answer[ReplyT]) -> Result:
+def answer_group(
+    ctx: HandlerContext[GroupPorts], group_id: str, step: Step, answer: Answer[ReplyT]
+) -> Result:
     """Run a step of the group's shard and answer with its reply."""
     try:
         ctx.services.groups.run(group_id, step, answer)
@@ -65,7 +81,10 @@ def answer_group(ctx: RequestContext, group_id: str, step: Step, answer: Answer[
 
 
 def answer_transaction(
-    ctx: RequestContext, transactional_id: str, operation: Operation, answer: Answer[ReplyT]
+    ctx: HandlerContext[TransactionPorts],
+    transactional_id: str,
+    operation: Operation,
+    answer: Answer[ReplyT],
 ) -> Result:
     """Run an operation of the transactional id's shard and answer with its reply."""
     try:

@@ -6,15 +6,17 @@ request waits, with its connection, for the coordinator's answer.
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from barnabas.broker.coordinators.verification import Attempt
-from barnabas.broker.handler import Deferred, NoResponse, RequestContext, Result
+from barnabas.broker.coordinators.wiring import Coordinators
+from barnabas.broker.handler import Deferred, HandlerContext, NoResponse, RequestPorts, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
 from barnabas.model.ids import TopicPartition
 from barnabas.net.connection_ports import ConnectionClosedError
 from barnabas.records.batch import BatchHeader, parse_header
+from barnabas.replication.replica_manager import ReplicaManager
 from barnabas.transactions.produce_errors import IMPLICIT_ADD_SINCE, verification_error
 from barnabas.transactions.requests import AddPartitions
 from barnabas.transactions.verification import VerificationToken
@@ -26,6 +28,13 @@ if TYPE_CHECKING:
 
 _API = "Produce"
 _IDS_FROM = 13
+
+
+class VerificationPorts(RequestPorts, Protocol):
+    """Parts of the broker that the verification of a produce request uses."""
+
+    coordinators: Coordinators
+    replicas: ReplicaManager
 
 
 class Verdicts:
@@ -70,13 +79,15 @@ class Verdicts:
 NOT_VERIFIED = Verdicts(None)
 """For requests without transactional id, whose batches must not be transactional."""
 
-Serve = Callable[[RequestContext, ProduceRequest, Verdicts], Result]
+Serve = Callable[[Verdicts], Result]
 
 
 class VerifiedProduce:
     """One produce request of a transactional producer: asks, then serves."""
 
-    def __init__(self, ctx: RequestContext, request: ProduceRequest, serve: Serve) -> None:
+    def __init__(
+        self, ctx: HandlerContext[VerificationPorts], request: ProduceRequest, serve: Serve
+    ) -> None:
         self._ctx = ctx
         self._request = request
         self._serve = serve
@@ -91,7 +102,7 @@ class VerifiedProduce:
         for question in questions:
             self._ctx.services.coordinators.questions.ask(question, self._answered)
         if self._unanswered == 0:
-            return self._serve(self._ctx, self._request, self._verdicts)
+            return self._serve(self._verdicts)
         self._deferred = self._ctx.defer()
         return self._deferred
 
@@ -106,7 +117,7 @@ class VerifiedProduce:
 
     def _serve_late(self, deferred: Deferred) -> None:
         try:
-            result = self._serve(self._ctx, self._request, self._verdicts)
+            result = self._serve(self._verdicts)
         except ConnectionClosedError as refused:  # acks=0 and a failure
             self._ctx.connection.refuse(refused.reason, refused.detail)
             return

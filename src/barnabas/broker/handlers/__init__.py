@@ -1,6 +1,9 @@
-"""One module per API, and the list of them all: what is not here is not served."""
+"""One module per API, and the list of all served APIs.
 
-from barnabas.broker.handler import Handler
+The type of `HANDLERS` makes mypy verify that `Services` provides the ports of every handler.
+"""
+
+from barnabas.broker.handler import ApiHandler
 from barnabas.broker.handlers import (
     add_offsets_to_txn,
     add_partitions_to_txn,
@@ -60,8 +63,9 @@ from barnabas.broker.handlers import (
     update_metadata,
     write_txn_markers,
 )
+from barnabas.broker.services import Services
 
-HANDLERS: tuple[Handler, ...] = (
+HANDLERS: tuple[ApiHandler[Services], ...] = (
     produce.HANDLER,
     fetch.HANDLER,
     list_offsets.HANDLER,

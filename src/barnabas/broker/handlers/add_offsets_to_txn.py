@@ -3,8 +3,11 @@
 v2 PRODUCER_FENCED; v3 flexible; v4 an error for transactions that can only be aborted.
 """
 
-from barnabas.broker.coordinators.answers import Answer, answer_transaction
-from barnabas.broker.handler import Handler, RequestContext, Result
+from typing import Protocol
+
+from barnabas.broker.coordinators.answers import Answer, TransactionPorts, answer_transaction
+from barnabas.broker.coordinators.internal_topics import InternalTopics
+from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.topic_names import OFFSETS_TOPIC
@@ -20,7 +23,15 @@ from barnabas.zk.tree import TreeError
 _API = "AddOffsetsToTxn"
 
 
-def handle_add_offsets_to_txn(ctx: RequestContext, request: AddOffsetsToTxnRequest) -> Result:
+class Ports(TransactionPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    internal_topics: InternalTopics
+
+
+def handle_add_offsets_to_txn(
+    ctx: HandlerContext[Ports], request: AddOffsetsToTxnRequest
+) -> Result:
     topics = ctx.services.internal_topics
     if not request.group_id:
         return _failed(ErrorCode.INVALID_GROUP_ID)
@@ -45,7 +56,7 @@ def handle_add_offsets_to_txn(ctx: RequestContext, request: AddOffsetsToTxnReque
     )
 
 
-async def _create_first(ctx: RequestContext) -> AddOffsetsToTxnResponse:
+async def _create_first(ctx: HandlerContext[Ports]) -> AddOffsetsToTxnResponse:
     """The group's place is not certain before its topic is there; the client comes again."""
     try:
         await ctx.services.internal_topics.ensure(OFFSETS_TOPIC)
@@ -58,4 +69,4 @@ def _failed(code: ErrorCode) -> AddOffsetsToTxnResponse:
     return AddOffsetsToTxnResponse(error_code=code)
 
 
-HANDLER = Handler(ApiKey.ADD_OFFSETS_TO_TXN, (0, 4), handle_add_offsets_to_txn)
+HANDLER = ApiHandler(ApiKey.ADD_OFFSETS_TO_TXN, (0, 4), handle_add_offsets_to_txn)

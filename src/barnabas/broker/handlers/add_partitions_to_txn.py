@@ -5,9 +5,11 @@ partition leaders, for several, to verify or (v5, transaction version 2) to add.
 """
 
 from collections.abc import Iterable, Mapping
+from typing import Protocol
 
-from barnabas.broker.coordinators.answers import Answer, answer_transaction
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.coordinators.answers import Answer, TransactionPorts, answer_transaction
+from barnabas.broker.coordinators.wiring import Coordinators
+from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
 from barnabas.model.topic_names import INTERNAL_TOPICS
@@ -30,13 +32,21 @@ _VERSION_2_FROM = 5
 Errors = Mapping[TopicPartition, ErrorCode]
 
 
-def handle_add_partitions_to_txn(ctx: RequestContext, request: AddPartitionsToTxnRequest) -> Result:
+class Ports(TransactionPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    coordinators: Coordinators
+
+
+def handle_add_partitions_to_txn(
+    ctx: HandlerContext[Ports], request: AddPartitionsToTxnRequest
+) -> Result:
     if ctx.version >= _BATCHED_FROM:
         return _Batch(ctx, request).result()
     return _client_request(ctx, request)
 
 
-def _client_request(ctx: RequestContext, request: AddPartitionsToTxnRequest) -> Result:
+def _client_request(ctx: HandlerContext[Ports], request: AddPartitionsToTxnRequest) -> Result:
     partitions = _partitions(request.v3_and_below_topics)
     adding = AddPartitions(
         request.v3_and_below_transactional_id,
@@ -69,7 +79,7 @@ def _client_request(ctx: RequestContext, request: AddPartitionsToTxnRequest) -> 
     )
 
 
-def _wrong_partitions(ctx: RequestContext, partitions: Iterable[TopicPartition]) -> Errors:
+def _wrong_partitions(ctx: HandlerContext[Ports], partitions: Iterable[TopicPartition]) -> Errors:
     wrong = {}
     for place in partitions:
         if place.topic in INTERNAL_TOPICS:
@@ -82,7 +92,7 @@ def _wrong_partitions(ctx: RequestContext, partitions: Iterable[TopicPartition])
 class _Batch:
     """Collects the answers for the transactions of one broker's request."""
 
-    def __init__(self, ctx: RequestContext, request: AddPartitionsToTxnRequest) -> None:
+    def __init__(self, ctx: HandlerContext[Ports], request: AddPartitionsToTxnRequest) -> None:
         self._ctx = ctx
         self._request = request
         self._errors: dict[int, Errors] = {}
@@ -134,4 +144,4 @@ def _results(errors: Errors) -> list[AddPartitionsToTxnTopicResult]:
     return list(topics.values())
 
 
-HANDLER = Handler(ApiKey.ADD_PARTITIONS_TO_TXN, (0, 5), handle_add_partitions_to_txn)
+HANDLER = ApiHandler(ApiKey.ADD_PARTITIONS_TO_TXN, (0, 5), handle_add_partitions_to_txn)

@@ -5,10 +5,11 @@ two changes apart.
 """
 
 from collections.abc import Callable
+from typing import Protocol
 
-from barnabas.broker.access.client_entities import Values
+from barnabas.broker.access.client_entities import ClientEntities, Values
 from barnabas.broker.access.quota_entities import parts_in, path_of, stored
-from barnabas.broker.handler import Handler, RequestContext
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.security.quotas import CLIENT_QUOTAS, IP_QUOTAS, entity_problem, quota_problem
@@ -22,8 +23,14 @@ from barnabas.wire.messages.alter_client_quotas import (
 from barnabas.zk.tree import TreeError
 
 
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    client_entities: ClientEntities
+
+
 async def handle_alter_client_quotas(
-    ctx: RequestContext, request: AlterClientQuotasRequest
+    ctx: HandlerContext[Ports], request: AlterClientQuotasRequest
 ) -> AlterClientQuotasResponse:
     results = []
     for entry in request.entries:
@@ -68,4 +75,4 @@ def _edit_of(entry: EntryData) -> Callable[[Values], None]:
     return edit
 
 
-HANDLER = Handler(ApiKey.ALTER_CLIENT_QUOTAS, (0, 1), handle_alter_client_quotas)
+HANDLER = ApiHandler(ApiKey.ALTER_CLIENT_QUOTAS, (0, 1), handle_alter_client_quotas)

@@ -3,7 +3,10 @@
 v2 flexible.
 """
 
+from typing import Protocol
+
 from barnabas.broker.config_resources import (
+    ConfigPorts,
     ResourceType,
     check_changed_once,
     check_resource,
@@ -11,7 +14,8 @@ from barnabas.broker.config_resources import (
     check_values,
     entity_of,
 )
-from barnabas.broker.handler import Handler, RequestContext
+from barnabas.broker.handler import ApiHandler, HandlerContext
+from barnabas.broker.topics import Topics
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.wire.api_keys import ApiKey
@@ -24,15 +28,21 @@ from barnabas.wire.messages.alter_configs import (
 from barnabas.zk.tree import TreeError
 
 
+class Ports(ConfigPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    topics: Topics
+
+
 async def handle_alter_configs(
-    ctx: RequestContext, request: AlterConfigsRequest
+    ctx: HandlerContext[Ports], request: AlterConfigsRequest
 ) -> AlterConfigsResponse:
     responses = [await _alter(ctx, request, resource) for resource in request.resources]
     return AlterConfigsResponse(responses=responses)
 
 
 async def _alter(
-    ctx: RequestContext, request: AlterConfigsRequest, resource: AlterConfigsResource
+    ctx: HandlerContext[Ports], request: AlterConfigsRequest, resource: AlterConfigsResource
 ) -> AlterConfigsResourceResponse:
     kind, name = resource.resource_type, resource.resource_name
     response = AlterConfigsResourceResponse(0, None, kind, name)
@@ -54,4 +64,4 @@ async def _alter(
     return response
 
 
-HANDLER = Handler(ApiKey.ALTER_CONFIGS, (0, 2), handle_alter_configs)
+HANDLER = ApiHandler(ApiKey.ALTER_CONFIGS, (0, 2), handle_alter_configs)

@@ -4,8 +4,10 @@ v2 topic ids; v3 the broker epoch of each member (KIP-903).
 """
 
 import asyncio
+from typing import Protocol
 
-from barnabas.broker.handler import Handler, RequestContext
+from barnabas.broker.cluster.wiring import ClusterPorts
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
 from barnabas.model.control import AlterPartitionChange, AlterPartitionReply, LeaderRecoveryState
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -26,8 +28,14 @@ _EPOCHS_FROM = 3
 _ANSWER_S = 5.0
 
 
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    cluster: ClusterPorts
+
+
 async def handle_alter_partition(
-    ctx: RequestContext, request: AlterPartitionRequest
+    ctx: HandlerContext[Ports], request: AlterPartitionRequest
 ) -> AlterPartitionResponse:
     metadata = ctx.services.metadata
     changes: dict[tuple[Uuid, int], AlterPartitionChange] = {}
@@ -57,7 +65,7 @@ async def handle_alter_partition(
 
 
 def _change(
-    ctx: RequestContext, place: TopicPartition, topic_id: Uuid, data: PartitionData
+    ctx: HandlerContext[Ports], place: TopicPartition, topic_id: Uuid, data: PartitionData
 ) -> AlterPartitionChange:
     members = [(member, -1) for member in data.new_isr]
     if ctx.version >= _EPOCHS_FROM:
@@ -87,4 +95,4 @@ def _response(number: int, reply: AlterPartitionReply | None) -> PartitionRespon
     )
 
 
-HANDLER = Handler(ApiKey.ALTER_PARTITION, (2, 3), handle_alter_partition)
+HANDLER = ApiHandler(ApiKey.ALTER_PARTITION, (2, 3), handle_alter_partition)

@@ -3,7 +3,10 @@
 v0 flexible; v1 whether the replication factor may change.
 """
 
-from barnabas.broker.handler import Handler, RequestContext
+from typing import Protocol
+
+from barnabas.broker.cluster.wiring import ClusterPorts
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import BrokerId, TopicPartition
@@ -20,8 +23,14 @@ from barnabas.zk.tree import TreeError
 _Targets = dict[TopicPartition, Replicas | None]
 
 
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    cluster: ClusterPorts
+
+
 async def handle_alter_partition_reassignments(
-    ctx: RequestContext, request: AlterPartitionReassignmentsRequest
+    ctx: HandlerContext[Ports], request: AlterPartitionReassignmentsRequest
 ) -> AlterPartitionReassignmentsResponse:
     targets: _Targets = {
         TopicPartition(topic.name, item.partition_index): None
@@ -48,7 +57,9 @@ async def handle_alter_partition_reassignments(
     )
 
 
-def _other_factors(ctx: RequestContext, targets: _Targets) -> dict[TopicPartition, ErrorCode]:
+def _other_factors(
+    ctx: HandlerContext[Ports], targets: _Targets
+) -> dict[TopicPartition, ErrorCode]:
     refused = {}
     for place, target in targets.items():
         state = ctx.services.metadata.partition(place)
@@ -69,6 +80,6 @@ def _responses(codes: dict[TopicPartition, ErrorCode]) -> list[ReassignableTopic
     return list(topics.values())
 
 
-HANDLER = Handler(
+HANDLER = ApiHandler(
     ApiKey.ALTER_PARTITION_REASSIGNMENTS, (0, 1), handle_alter_partition_reassignments
 )

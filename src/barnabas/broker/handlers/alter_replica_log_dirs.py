@@ -7,11 +7,14 @@ UNKNOWN_TOPIC_OR_PARTITION where nobody knows of it, and made in that directory 
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Protocol
 
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
+from barnabas.broker.log_mover import LogMover
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
+from barnabas.storage.log_manager import LogManager
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirPartitionResult,
@@ -21,8 +24,15 @@ from barnabas.wire.messages.alter_replica_log_dirs import (
 )
 
 
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    log_mover: LogMover
+    logs: LogManager
+
+
 def handle_alter_replica_log_dirs(
-    ctx: RequestContext, request: AlterReplicaLogDirsRequest
+    ctx: HandlerContext[Ports], request: AlterReplicaLogDirsRequest
 ) -> Result:
     response = answer_each(request, partial(_move, ctx))
     ctx.services.log_mover.wake()
@@ -51,7 +61,7 @@ def answer_each(
     )
 
 
-def _move(ctx: RequestContext, place: TopicPartition, path: str) -> ErrorCode:
+def _move(ctx: HandlerContext[Ports], place: TopicPartition, path: str) -> ErrorCode:
     try:
         ctx.services.logs.moves.request(place, path)
     except BrokerError as error:
@@ -62,4 +72,4 @@ def _move(ctx: RequestContext, place: TopicPartition, path: str) -> ErrorCode:
     return ErrorCode.NONE
 
 
-HANDLER = Handler(ApiKey.ALTER_REPLICA_LOG_DIRS, (1, 2), handle_alter_replica_log_dirs)
+HANDLER = ApiHandler(ApiKey.ALTER_REPLICA_LOG_DIRS, (1, 2), handle_alter_replica_log_dirs)

@@ -1,7 +1,10 @@
 """AlterUserScramCredentials: set and take away credentials, user by user (KIP-554)."""
 
+from typing import Protocol
+
+from barnabas.broker.access.client_entities import ClientEntities
 from barnabas.broker.access.scram_users import Change, change_user, check_change
-from barnabas.broker.handler import Handler, RequestContext
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.wire.api_keys import ApiKey
@@ -13,8 +16,14 @@ from barnabas.wire.messages.alter_user_scram_credentials import (
 from barnabas.zk.tree import TreeError
 
 
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    client_entities: ClientEntities
+
+
 async def handle_alter_user_scram_credentials(
-    ctx: RequestContext, request: AlterUserScramCredentialsRequest
+    ctx: HandlerContext[Ports], request: AlterUserScramCredentialsRequest
 ) -> AlterUserScramCredentialsResponse:
     by_user: dict[str, list[Change]] = {}
     for deletion in request.deletions:
@@ -34,7 +43,7 @@ async def handle_alter_user_scram_credentials(
     return AlterUserScramCredentialsResponse(results=results)
 
 
-async def _alter(ctx: RequestContext, user: str, changes: list[Change]) -> None:
+async def _alter(ctx: HandlerContext[Ports], user: str, changes: list[Change]) -> None:
     ctx.require_controller()
     for change in changes:
         check_change(change)
@@ -44,4 +53,6 @@ async def _alter(ctx: RequestContext, user: str, changes: list[Change]) -> None:
     await change_user(ctx.services.client_entities, user, changes)
 
 
-HANDLER = Handler(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, (0, 0), handle_alter_user_scram_credentials)
+HANDLER = ApiHandler(
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS, (0, 0), handle_alter_user_scram_credentials
+)

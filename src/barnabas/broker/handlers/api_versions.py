@@ -4,8 +4,10 @@ v1 throttle time; v3 flexible, the client's software (KIP-511); v4 features from
 """
 
 import re
+from typing import Protocol
 
-from barnabas.broker.handler import EncodedBody, Handler, RequestContext, Result
+from barnabas.broker.api_versions import ApiVersionsAnswers
+from barnabas.broker.handler import ApiHandler, EncodedBody, HandlerContext, RequestPorts, Result
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.api_versions import ApiVersionsRequest
 
@@ -13,7 +15,13 @@ _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 _SOFTWARE_FROM = 3
 
 
-def handle_api_versions(ctx: RequestContext, request: ApiVersionsRequest) -> Result:
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    api_versions: ApiVersionsAnswers
+
+
+def handle_api_versions(ctx: HandlerContext[Ports], request: ApiVersionsRequest) -> Result:
     answers = ctx.services.api_versions
     if ctx.version >= _SOFTWARE_FROM:
         named = (request.client_software_name, request.client_software_version)
@@ -22,4 +30,4 @@ def handle_api_versions(ctx: RequestContext, request: ApiVersionsRequest) -> Res
     return EncodedBody(answers.body(ctx.version))
 
 
-HANDLER = Handler(ApiKey.API_VERSIONS, (0, 4), handle_api_versions)
+HANDLER = ApiHandler(ApiKey.API_VERSIONS, (0, 4), handle_api_versions)

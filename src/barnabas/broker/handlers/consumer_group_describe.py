@@ -1,8 +1,10 @@
 """ConsumerGroupDescribe: state, members and assignments of KIP-848 groups. v1 member types."""
 
 from collections.abc import Iterable
+from typing import Protocol
 
-from barnabas.broker.handler import Handler, RequestContext
+from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
 from barnabas.broker.handlers.describe_groups import GROUP_OPERATIONS
 from barnabas.groups.replies import DescribedConsumerGroup, DescribedConsumerMember, NamedPartitions
 from barnabas.model.error_codes import ErrorCode
@@ -18,8 +20,14 @@ from barnabas.wire.messages.consumer_group_describe import (
 )
 
 
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    groups: GroupCoordinator
+
+
 def handle_consumer_group_describe(
-    ctx: RequestContext, request: ConsumerGroupDescribeRequest
+    ctx: HandlerContext[Ports], request: ConsumerGroupDescribeRequest
 ) -> ConsumerGroupDescribeResponse:
     return ConsumerGroupDescribeResponse(
         groups=[
@@ -29,7 +37,7 @@ def handle_consumer_group_describe(
     )
 
 
-def _describe(ctx: RequestContext, group_id: str, with_operations: bool) -> DescribedGroup:
+def _describe(ctx: HandlerContext[Ports], group_id: str, with_operations: bool) -> DescribedGroup:
     if not group_id:
         return DescribedGroup(ErrorCode.INVALID_GROUP_ID, "a group's id is missing", group_id)
     try:
@@ -80,4 +88,4 @@ def _assignment(partitions: Iterable[NamedPartitions]) -> Assignment:
     )
 
 
-HANDLER = Handler(ApiKey.CONSUMER_GROUP_DESCRIBE, (0, 1), handle_consumer_group_describe)
+HANDLER = ApiHandler(ApiKey.CONSUMER_GROUP_DESCRIBE, (0, 1), handle_consumer_group_describe)

@@ -3,8 +3,8 @@
 v1 member ids come from the client (KIP-1082), subscription by regular expression.
 """
 
-from barnabas.broker.coordinators.answers import Answer, answer_group, client_host
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.coordinators.answers import Answer, GroupPorts, answer_group, client_host
+from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.groups.replies import ConsumerGroupHeartbeatReply
 from barnabas.groups.requests import ConsumerGroupHeartbeatRequest, OwnedPartitions
 from barnabas.model.error_codes import ErrorCode
@@ -21,7 +21,9 @@ from barnabas.wire.messages.consumer_group_heartbeat import (
 _CLIENT_MEMBER_ID_FROM = 1
 
 
-def handle_consumer_group_heartbeat(ctx: RequestContext, request: WireRequest) -> Result:
+def handle_consumer_group_heartbeat(
+    ctx: HandlerContext[GroupPorts], request: WireRequest
+) -> Result:
     beat = _translate(ctx, request)
     return answer_group(
         ctx,
@@ -31,7 +33,9 @@ def handle_consumer_group_heartbeat(ctx: RequestContext, request: WireRequest) -
     )
 
 
-def _translate(ctx: RequestContext, request: WireRequest) -> ConsumerGroupHeartbeatRequest:
+def _translate(
+    ctx: HandlerContext[GroupPorts], request: WireRequest
+) -> ConsumerGroupHeartbeatRequest:
     names, owned = request.subscribed_topic_names, request.topic_partitions
     return ConsumerGroupHeartbeatRequest(
         group_id=request.group_id,
@@ -72,4 +76,4 @@ def _failed(code: ErrorCode) -> ConsumerGroupHeartbeatResponse:
     return ConsumerGroupHeartbeatResponse(error_code=code, error_message=code.explanation)
 
 
-HANDLER = Handler(ApiKey.CONSUMER_GROUP_HEARTBEAT, (0, 1), handle_consumer_group_heartbeat)
+HANDLER = ApiHandler(ApiKey.CONSUMER_GROUP_HEARTBEAT, (0, 1), handle_consumer_group_heartbeat)

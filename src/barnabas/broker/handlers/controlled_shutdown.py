@@ -3,7 +3,10 @@
 v2 broker epochs; v3 flexible.
 """
 
-from barnabas.broker.handler import Handler, RequestContext
+from typing import Protocol
+
+from barnabas.broker.cluster.wiring import ClusterPorts
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import BrokerId
@@ -16,8 +19,14 @@ from barnabas.wire.messages.controlled_shutdown import (
 from barnabas.zk.tree import TreeError
 
 
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    cluster: ClusterPorts
+
+
 async def handle_controlled_shutdown(
-    ctx: RequestContext, request: ControlledShutdownRequest
+    ctx: HandlerContext[Ports], request: ControlledShutdownRequest
 ) -> ControlledShutdownResponse:
     controller = ctx.services.cluster.controller
     try:
@@ -33,4 +42,4 @@ async def handle_controlled_shutdown(
     )
 
 
-HANDLER = Handler(ApiKey.CONTROLLED_SHUTDOWN, (2, 3), handle_controlled_shutdown)
+HANDLER = ApiHandler(ApiKey.CONTROLLED_SHUTDOWN, (2, 3), handle_controlled_shutdown)

@@ -1,8 +1,10 @@
 """CreateAcls: add access rules; each is judged by itself. v1 pattern types; v2 flexible."""
 
+from typing import Protocol
+
 from barnabas.broker.access.acl_messages import binding_of
 from barnabas.broker.access.acl_store import AclStore
-from barnabas.broker.handler import Handler, RequestContext
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.security.acl import AclBinding
@@ -15,7 +17,15 @@ from barnabas.wire.messages.create_acls import (
 from barnabas.zk.tree import TreeError
 
 
-async def handle_create_acls(ctx: RequestContext, request: CreateAclsRequest) -> CreateAclsResponse:
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    acl_store: AclStore | None
+
+
+async def handle_create_acls(
+    ctx: HandlerContext[Ports], request: CreateAclsRequest
+) -> CreateAclsResponse:
     store = ctx.services.acl_store
     if store is None:
         text = "no authorizer is configured"
@@ -45,4 +55,4 @@ async def _add(store: AclStore, bindings: list[AclBinding]) -> BrokerError | Non
     return None
 
 
-HANDLER = Handler(ApiKey.CREATE_ACLS, (1, 3), handle_create_acls)
+HANDLER = ApiHandler(ApiKey.CREATE_ACLS, (1, 3), handle_create_acls)

@@ -4,8 +4,10 @@ v2 flexible; v3 quota errors.
 """
 
 from collections import Counter
+from typing import Protocol
 
-from barnabas.broker.handler import Handler, RequestContext
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
+from barnabas.broker.topics import Topics
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import BrokerId
@@ -19,8 +21,14 @@ from barnabas.wire.messages.create_partitions import (
 from barnabas.zk.tree import TreeError
 
 
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    topics: Topics
+
+
 async def handle_create_partitions(
-    ctx: RequestContext, request: CreatePartitionsRequest
+    ctx: HandlerContext[Ports], request: CreatePartitionsRequest
 ) -> CreatePartitionsResponse:
     named = Counter(topic.name for topic in request.topics)
     results = []
@@ -39,7 +47,7 @@ async def handle_create_partitions(
 
 
 async def _grow(
-    ctx: RequestContext, topic: CreatePartitionsTopic, request: CreatePartitionsRequest
+    ctx: HandlerContext[Ports], topic: CreatePartitionsTopic, request: CreatePartitionsRequest
 ) -> None:
     ctx.require_controller()
     assignments = None
@@ -59,4 +67,4 @@ async def _grow(
         await topics.wait_for_leaders(topic.name, topic.count, request.timeout_ms)
 
 
-HANDLER = Handler(ApiKey.CREATE_PARTITIONS, (0, 3), handle_create_partitions)
+HANDLER = ApiHandler(ApiKey.CREATE_PARTITIONS, (0, 3), handle_create_partitions)

@@ -7,10 +7,12 @@ configuration; v6 quota errors; v7 topic ids.
 import asyncio
 from collections import Counter
 from collections.abc import Iterator
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from barnabas.broker.handler import Handler, RequestContext
-from barnabas.broker.topics import DEFAULT, CreatedTopic, NewTopic
+from barnabas.broker.config_layers import ConfigLayers
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
+from barnabas.broker.topics import DEFAULT, CreatedTopic, NewTopic, Topics
+from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, BrokerId
@@ -35,8 +37,16 @@ MAX_PARTITIONS_PER_REQUEST = 10_000
 A request for one topic may have more, up to what fits into the topic's node."""
 
 
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    clock: Clock
+    layers: ConfigLayers
+    topics: Topics
+
+
 async def handle_create_topics(
-    ctx: RequestContext, request: CreateTopicsRequest
+    ctx: HandlerContext[Ports], request: CreateTopicsRequest
 ) -> CreateTopicsResponse:
     deadline_ms = ctx.services.clock.monotonic_ms() + request.timeout_ms
     named: Counter[str] = Counter()
@@ -74,7 +84,7 @@ def _slices(items: list[_T]) -> Iterator[list[_T]]:
     return (items[start : start + _SLICE] for start in range(0, len(items), _SLICE))
 
 
-def _count_partitions(ctx: RequestContext, topics: list[CreatableTopic]) -> int:
+def _count_partitions(ctx: HandlerContext[Ports], topics: list[CreatableTopic]) -> int:
     default = ctx.services.layers.broker_value("num.partitions")
     return sum(
         len(topic.assignments) or (default if topic.num_partitions < 1 else topic.num_partitions)
@@ -106,7 +116,7 @@ def _new_topic(topic: CreatableTopic) -> NewTopic:
 
 
 def _describe(
-    ctx: RequestContext,
+    ctx: HandlerContext[Ports],
     result: CreatableTopicResult,
     created: CreatedTopic,
     described: _Described,
@@ -137,7 +147,7 @@ def _fail(result: CreatableTopicResult, error: BrokerError) -> None:
 
 
 async def _wait_for_leaders(
-    ctx: RequestContext, results: list[CreatableTopicResult], deadline_ms: int
+    ctx: HandlerContext[Ports], results: list[CreatableTopicResult], deadline_ms: int
 ) -> None:
     for result in results:
         if result.error_code:
@@ -149,4 +159,4 @@ async def _wait_for_leaders(
             _fail(result, error)
 
 
-HANDLER = Handler(ApiKey.CREATE_TOPICS, (2, 7), handle_create_topics)
+HANDLER = ApiHandler(ApiKey.CREATE_TOPICS, (2, 7), handle_create_topics)

@@ -1,8 +1,10 @@
 """DeleteAcls: take away the access rules that match filters. v1 pattern types; v2 flexible."""
 
+from typing import Protocol
+
 from barnabas.broker.access.acl_messages import filter_of, number_of
 from barnabas.broker.access.acl_store import AclStore
-from barnabas.broker.handler import Handler, RequestContext
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.security.acl import AclBinding
@@ -17,7 +19,15 @@ from barnabas.wire.messages.delete_acls import (
 from barnabas.zk.tree import TreeError
 
 
-async def handle_delete_acls(ctx: RequestContext, request: DeleteAclsRequest) -> DeleteAclsResponse:
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    acl_store: AclStore | None
+
+
+async def handle_delete_acls(
+    ctx: HandlerContext[Ports], request: DeleteAclsRequest
+) -> DeleteAclsResponse:
     store = ctx.services.acl_store
     if store is None:
         refused = _failed(ErrorCode.SECURITY_DISABLED, "no authorizer is configured")
@@ -58,4 +68,4 @@ def _failed(code: ErrorCode, text: str) -> DeleteAclsFilterResult:
     return DeleteAclsFilterResult(code, text, [])
 
 
-HANDLER = Handler(ApiKey.DELETE_ACLS, (1, 3), handle_delete_acls)
+HANDLER = ApiHandler(ApiKey.DELETE_ACLS, (1, 3), handle_delete_acls)

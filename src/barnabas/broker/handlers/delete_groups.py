@@ -1,10 +1,12 @@
 """DeleteGroups: forget empty groups with all their offsets. v2 flexible."""
 
 from collections.abc import Callable
+from typing import Protocol
 
 from barnabas.broker.coordinators.answers import Answer
+from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
 from barnabas.broker.coordinators.group_shard import GroupShardDriver, Step
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.groups.replies import DeleteGroupsReply, Reply
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -16,7 +18,13 @@ from barnabas.wire.messages.delete_groups import (
 )
 
 
-def handle_delete_groups(ctx: RequestContext, request: DeleteGroupsRequest) -> Result:
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    groups: GroupCoordinator
+
+
+def handle_delete_groups(ctx: HandlerContext[Ports], request: DeleteGroupsRequest) -> Result:
     asked = list(dict.fromkeys(request.groups_names))
     results: dict[str, ErrorCode] = {}
     by_shard: dict[GroupShardDriver, list[str]] = {}
@@ -66,4 +74,4 @@ class _Part:
         self._collect(dict.fromkeys(self._group_ids, code))
 
 
-HANDLER = Handler(ApiKey.DELETE_GROUPS, (0, 2), handle_delete_groups)
+HANDLER = ApiHandler(ApiKey.DELETE_GROUPS, (0, 2), handle_delete_groups)

@@ -6,13 +6,17 @@ when this broker's new log starts are on its disk: what was deleted stays so aft
 
 import asyncio
 from collections.abc import Awaitable
+from typing import Protocol
 
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.config_layers import ConfigLayers
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.topic_names import INTERNAL_TOPICS
 from barnabas.replication.partition import Partition
+from barnabas.replication.replica_manager import ReplicaManager
+from barnabas.storage.log_manager import LogManager
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.delete_records import (
     DeleteRecordsPartitionResult,
@@ -26,7 +30,15 @@ _POLL_S = 0.02
 Waiting = list[tuple[Partition, int, DeleteRecordsPartitionResult]]
 
 
-def handle_delete_records(ctx: RequestContext, request: DeleteRecordsRequest) -> Result:
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    layers: ConfigLayers
+    logs: LogManager
+    replicas: ReplicaManager
+
+
+def handle_delete_records(ctx: HandlerContext[Ports], request: DeleteRecordsRequest) -> Result:
     waiting: Waiting = []
     topics = []
     for topic in request.topics:
@@ -43,7 +55,7 @@ def handle_delete_records(ctx: RequestContext, request: DeleteRecordsRequest) ->
 
 
 def _delete(
-    ctx: RequestContext, topic_partition: TopicPartition, offset: int, waiting: Waiting
+    ctx: HandlerContext[Ports], topic_partition: TopicPartition, offset: int, waiting: Waiting
 ) -> DeleteRecordsPartitionResult:
     number = topic_partition.partition
     partition = ctx.services.replicas.partition(topic_partition)
@@ -83,4 +95,4 @@ def _wait(
     return wait()
 
 
-HANDLER = Handler(ApiKey.DELETE_RECORDS, (0, 2), handle_delete_records)
+HANDLER = ApiHandler(ApiKey.DELETE_RECORDS, (0, 2), handle_delete_records)

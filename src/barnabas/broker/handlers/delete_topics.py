@@ -4,8 +4,11 @@ v4 flexible; v5 error messages; v6 topic ids.
 """
 
 from collections import Counter
+from typing import Protocol
 
-from barnabas.broker.handler import Handler, RequestContext
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
+from barnabas.broker.topics import Topics
+from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, Uuid
@@ -21,8 +24,15 @@ from barnabas.zk.tree import TreeError
 _STATES_FROM = 6
 
 
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    clock: Clock
+    topics: Topics
+
+
 async def handle_delete_topics(
-    ctx: RequestContext, request: DeleteTopicsRequest
+    ctx: HandlerContext[Ports], request: DeleteTopicsRequest
 ) -> DeleteTopicsResponse:
     deadline_ms = ctx.services.clock.monotonic_ms() + request.timeout_ms
     asked = request.topics
@@ -46,14 +56,16 @@ async def handle_delete_topics(
     return DeleteTopicsResponse(responses=results)
 
 
-def _named(ctx: RequestContext, topic: DeleteTopicState) -> str | Uuid:
+def _named(ctx: HandlerContext[Ports], topic: DeleteTopicState) -> str | Uuid:
     """A topic's name, from its id where that is known."""
     if topic.name is not None:
         return topic.name
     return ctx.services.metadata.topic_name(topic.topic_id) or topic.topic_id
 
 
-async def _delete(ctx: RequestContext, topic: DeleteTopicState, times: int) -> DeletableTopicResult:
+async def _delete(
+    ctx: HandlerContext[Ports], topic: DeleteTopicState, times: int
+) -> DeletableTopicResult:
     metadata = ctx.services.metadata
     result = DeletableTopicResult(topic.name, topic.topic_id)
     try:
@@ -74,4 +86,4 @@ async def _delete(ctx: RequestContext, topic: DeleteTopicState, times: int) -> D
     return result
 
 
-HANDLER = Handler(ApiKey.DELETE_TOPICS, (1, 6), handle_delete_topics)
+HANDLER = ApiHandler(ApiKey.DELETE_TOPICS, (1, 6), handle_delete_topics)

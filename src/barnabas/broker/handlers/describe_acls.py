@@ -1,7 +1,10 @@
 """DescribeAcls: the access rules that match a filter. v1 pattern types; v2 flexible."""
 
+from typing import Protocol
+
 from barnabas.broker.access.acl_messages import filter_of, number_of
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.access.acl_store import AclStore
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.security.acl import AclBinding
 from barnabas.wire.api_keys import ApiKey
@@ -13,7 +16,13 @@ from barnabas.wire.messages.describe_acls import (
 )
 
 
-def handle_describe_acls(ctx: RequestContext, request: DescribeAclsRequest) -> Result:
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    acl_store: AclStore | None
+
+
+def handle_describe_acls(ctx: HandlerContext[Ports], request: DescribeAclsRequest) -> Result:
     store = ctx.services.acl_store
     if store is None:
         return _failed(ErrorCode.SECURITY_DISABLED, "no authorizer is configured")
@@ -55,4 +64,4 @@ def _failed(code: ErrorCode, text: str) -> DescribeAclsResponse:
     return DescribeAclsResponse(error_code=code, error_message=text)
 
 
-HANDLER = Handler(ApiKey.DESCRIBE_ACLS, (1, 3), handle_describe_acls)
+HANDLER = ApiHandler(ApiKey.DESCRIBE_ACLS, (1, 3), handle_describe_acls)

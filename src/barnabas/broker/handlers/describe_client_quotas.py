@@ -1,9 +1,11 @@
 """DescribeClientQuotas: the quotas of entities that match, part by part (KIP-546). v1 flexible."""
 
 from collections.abc import Mapping
+from typing import Protocol
 
+from barnabas.broker.access.client_entities import ClientEntities
 from barnabas.broker.access.quota_entities import parts_of, quotas_of
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.security.quotas import CLIENT_ID, DEFAULT, IP, USER
 from barnabas.wire.api_keys import ApiKey
@@ -19,8 +21,14 @@ from barnabas.wire.messages.describe_client_quotas import (
 _EXACT, _DEFAULT, _NAMED = 0, 1, 2
 
 
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    client_entities: ClientEntities
+
+
 def handle_describe_client_quotas(
-    ctx: RequestContext, request: DescribeClientQuotasRequest
+    ctx: HandlerContext[Ports], request: DescribeClientQuotasRequest
 ) -> Result:
     problem = _problem(request)
     if problem is not None:
@@ -78,4 +86,4 @@ def _fits(component: ComponentData, parts: Mapping[str, str | None]) -> bool:
     return component.match_type == _NAMED or name is DEFAULT
 
 
-HANDLER = Handler(ApiKey.DESCRIBE_CLIENT_QUOTAS, (0, 1), handle_describe_client_quotas)
+HANDLER = ApiHandler(ApiKey.DESCRIBE_CLIENT_QUOTAS, (0, 1), handle_describe_client_quotas)

@@ -3,8 +3,10 @@
 v1 endpoint type; v2 fenced brokers, of which there are none without KRaft.
 """
 
+from typing import Protocol
+
 from barnabas.broker.authorized_operations import ALL_ON_CLUSTER, NOT_ASKED
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.describe_cluster import (
@@ -16,7 +18,13 @@ from barnabas.wire.messages.describe_cluster import (
 _BROKERS, _CONTROLLERS = 1, 2
 
 
-def handle_describe_cluster(ctx: RequestContext, request: DescribeClusterRequest) -> Result:
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    cluster_id: str
+
+
+def handle_describe_cluster(ctx: HandlerContext[Ports], request: DescribeClusterRequest) -> Result:
     services = ctx.services
     if request.endpoint_type != _BROKERS:
         code = ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
@@ -41,4 +49,4 @@ def handle_describe_cluster(ctx: RequestContext, request: DescribeClusterRequest
     )
 
 
-HANDLER = Handler(ApiKey.DESCRIBE_CLUSTER, (0, 2), handle_describe_cluster)
+HANDLER = ApiHandler(ApiKey.DESCRIBE_CLUSTER, (0, 2), handle_describe_cluster)

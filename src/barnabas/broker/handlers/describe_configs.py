@@ -5,8 +5,8 @@ v1 synonyms; v3 types and documentation; v4 flexible.
 
 from barnabas.broker.broker_loggers import describe_loggers
 from barnabas.broker.config_layers import ConfigEntry
-from barnabas.broker.config_resources import ResourceType, check_resource
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.config_resources import ConfigPorts, ResourceType, check_resource
+from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.model.errors import BrokerError
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.describe_configs import (
@@ -19,13 +19,17 @@ from barnabas.wire.messages.describe_configs import (
 )
 
 
-def handle_describe_configs(ctx: RequestContext, request: DescribeConfigsRequest) -> Result:
+def handle_describe_configs(
+    ctx: HandlerContext[ConfigPorts], request: DescribeConfigsRequest
+) -> Result:
     results = [_describe(ctx, request, resource) for resource in request.resources]
     return DescribeConfigsResponse(results=results)
 
 
 def _describe(
-    ctx: RequestContext, request: DescribeConfigsRequest, resource: DescribeConfigsResource
+    ctx: HandlerContext[ConfigPorts],
+    request: DescribeConfigsRequest,
+    resource: DescribeConfigsResource,
 ) -> DescribeConfigsResult:
     result = DescribeConfigsResult(
         0, None, resource.resource_type, resource.resource_name, configs=[]
@@ -44,7 +48,7 @@ def _describe(
     return result
 
 
-def _entries(ctx: RequestContext, kind: ResourceType, name: str) -> list[ConfigEntry]:
+def _entries(ctx: HandlerContext[ConfigPorts], kind: ResourceType, name: str) -> list[ConfigEntry]:
     layers = ctx.services.layers
     if kind is ResourceType.TOPIC:
         return layers.describe_topic(name)
@@ -73,4 +77,4 @@ def _entry(entry: ConfigEntry, request: DescribeConfigsRequest) -> DescribeConfi
     )
 
 
-HANDLER = Handler(ApiKey.DESCRIBE_CONFIGS, (1, 4), handle_describe_configs)
+HANDLER = ApiHandler(ApiKey.DESCRIBE_CONFIGS, (1, 4), handle_describe_configs)

@@ -4,7 +4,10 @@ v3 authorized operations; v4 static members; v5 flexible; v6 an error for groups
 which older versions call dead.
 """
 
-from barnabas.broker.handler import Handler, RequestContext
+from typing import Protocol
+
+from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
 from barnabas.groups.replies import DescribedGroup as Reply
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -21,8 +24,14 @@ GROUP_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11
 """READ, DELETE, DESCRIBE and both for CONFIGS, as bits of authorized_operations."""
 
 
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    groups: GroupCoordinator
+
+
 def handle_describe_groups(
-    ctx: RequestContext, request: DescribeGroupsRequest
+    ctx: HandlerContext[Ports], request: DescribeGroupsRequest
 ) -> DescribeGroupsResponse:
     return DescribeGroupsResponse(
         groups=[
@@ -32,7 +41,7 @@ def handle_describe_groups(
     )
 
 
-def _describe(ctx: RequestContext, group_id: str, with_operations: bool) -> DescribedGroup:
+def _describe(ctx: HandlerContext[Ports], group_id: str, with_operations: bool) -> DescribedGroup:
     try:
         driver = ctx.services.groups.shard_of(group_id)
     except BrokerError as error:
@@ -68,4 +77,4 @@ def _described(version: int, reply: Reply) -> DescribedGroup:
     )
 
 
-HANDLER = Handler(ApiKey.DESCRIBE_GROUPS, (0, 6), handle_describe_groups)
+HANDLER = ApiHandler(ApiKey.DESCRIBE_GROUPS, (0, 6), handle_describe_groups)

@@ -5,12 +5,14 @@ there are none here.
 """
 
 from collections import defaultdict
+from typing import Protocol
 
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
 from barnabas.storage.log import Log
 from barnabas.storage.log_dirs import LogDir
+from barnabas.storage.log_manager import LogManager
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.describe_log_dirs import (
     DescribeLogDirsPartition,
@@ -21,7 +23,13 @@ from barnabas.wire.messages.describe_log_dirs import (
 )
 
 
-def handle_describe_log_dirs(ctx: RequestContext, request: DescribeLogDirsRequest) -> Result:
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    logs: LogManager
+
+
+def handle_describe_log_dirs(ctx: HandlerContext[Ports], request: DescribeLogDirsRequest) -> Result:
     wanted = None
     if request.topics is not None:
         wanted = {
@@ -35,7 +43,7 @@ def handle_describe_log_dirs(ctx: RequestContext, request: DescribeLogDirsReques
 
 
 def _describe(
-    ctx: RequestContext, directory: LogDir, wanted: set[TopicPartition] | None
+    ctx: HandlerContext[Ports], directory: LogDir, wanted: set[TopicPartition] | None
 ) -> DescribeLogDirsResult:
     path = str(directory.path.absolute())
     if directory.health.failed:
@@ -63,4 +71,4 @@ def _lag(log: Log) -> int:
     return max(log.high_watermark - log.log_end_offset, 0)
 
 
-HANDLER = Handler(ApiKey.DESCRIBE_LOG_DIRS, (1, 5), handle_describe_log_dirs)
+HANDLER = ApiHandler(ApiKey.DESCRIBE_LOG_DIRS, (1, 5), handle_describe_log_dirs)

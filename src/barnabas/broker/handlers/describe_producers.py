@@ -4,10 +4,14 @@ The tool against transactions that nobody ends (KIP-664): compare with the coord
 abort by WriteTxnMarkers.
 """
 
-from barnabas.broker.handler import Handler, RequestContext
+from typing import Protocol
+
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
 from barnabas.model.topic_names import topic_name_problem
+from barnabas.replication.replica_manager import ReplicaManager
+from barnabas.storage.log_manager import LogManager
 from barnabas.storage.producer_state import ProducerEntry
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.describe_producers import (
@@ -19,8 +23,15 @@ from barnabas.wire.messages.describe_producers import (
 )
 
 
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    logs: LogManager
+    replicas: ReplicaManager
+
+
 def handle_describe_producers(
-    ctx: RequestContext, request: DescribeProducersRequest
+    ctx: HandlerContext[Ports], request: DescribeProducersRequest
 ) -> DescribeProducersResponse:
     return DescribeProducersResponse(
         topics=[
@@ -36,7 +47,7 @@ def handle_describe_producers(
     )
 
 
-def _describe(ctx: RequestContext, place: TopicPartition) -> PartitionResponse:
+def _describe(ctx: HandlerContext[Ports], place: TopicPartition) -> PartitionResponse:
     partition = ctx.services.replicas.partition(place)
     log = ctx.services.logs.get(place)
     if partition is None or log is None:  # any replica answers, for its own log
@@ -61,4 +72,4 @@ def _state(entry: ProducerEntry) -> ProducerState:
     )
 
 
-HANDLER = Handler(ApiKey.DESCRIBE_PRODUCERS, (0, 0), handle_describe_producers)
+HANDLER = ApiHandler(ApiKey.DESCRIBE_PRODUCERS, (0, 0), handle_describe_producers)

@@ -5,7 +5,7 @@ An empty list asks for all topics. Topics come in order of their names; a page e
 """
 
 from barnabas.broker.authorized_operations import ALL_ON_TOPIC
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.handler import ApiHandler, RequestContext, Result
 from barnabas.model.control import PartitionState
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import ZERO_UUID
@@ -100,4 +100,4 @@ def _partition(
     )
 
 
-HANDLER = Handler(ApiKey.DESCRIBE_TOPIC_PARTITIONS, (0, 0), handle_describe_topic_partitions)
+HANDLER = ApiHandler(ApiKey.DESCRIBE_TOPIC_PARTITIONS, (0, 0), handle_describe_topic_partitions)

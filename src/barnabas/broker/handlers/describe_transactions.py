@@ -1,6 +1,9 @@
 """DescribeTransactions: state, producer and partitions of transactional ids."""
 
-from barnabas.broker.handler import Handler, RequestContext
+from typing import Protocol
+
+from barnabas.broker.coordinators.transaction_coordinator import TransactionCoordinator
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
 from barnabas.model.errors import BrokerError
 from barnabas.transactions.requests import DescribeTransactionReply
 from barnabas.wire.api_keys import ApiKey
@@ -12,15 +15,21 @@ from barnabas.wire.messages.describe_transactions import (
 )
 
 
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    transactions: TransactionCoordinator
+
+
 def handle_describe_transactions(
-    ctx: RequestContext, request: DescribeTransactionsRequest
+    ctx: HandlerContext[Ports], request: DescribeTransactionsRequest
 ) -> DescribeTransactionsResponse:
     return DescribeTransactionsResponse(
         transaction_states=[_describe(ctx, one) for one in request.transactional_ids]
     )
 
 
-def _describe(ctx: RequestContext, transactional_id: str) -> TransactionState:
+def _describe(ctx: HandlerContext[Ports], transactional_id: str) -> TransactionState:
     try:
         shard = ctx.services.transactions.shard_of(transactional_id).shard
     except BrokerError as error:
@@ -44,4 +53,4 @@ def _described(reply: DescribeTransactionReply) -> TransactionState:
     )
 
 
-HANDLER = Handler(ApiKey.DESCRIBE_TRANSACTIONS, (0, 0), handle_describe_transactions)
+HANDLER = ApiHandler(ApiKey.DESCRIBE_TRANSACTIONS, (0, 0), handle_describe_transactions)

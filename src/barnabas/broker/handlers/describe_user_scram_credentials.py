@@ -1,9 +1,11 @@
 """DescribeUserScramCredentials: which mechanisms users have, never the secrets (KIP-554)."""
 
 from collections import Counter
+from typing import Protocol
 
+from barnabas.broker.access.client_entities import ClientEntities
 from barnabas.broker.access.scram_users import credentials_of, scram_users
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.describe_user_scram_credentials import (
@@ -14,8 +16,14 @@ from barnabas.wire.messages.describe_user_scram_credentials import (
 )
 
 
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    client_entities: ClientEntities
+
+
 def handle_describe_user_scram_credentials(
-    ctx: RequestContext, request: DescribeUserScramCredentialsRequest
+    ctx: HandlerContext[Ports], request: DescribeUserScramCredentialsRequest
 ) -> Result:
     entities = ctx.services.client_entities
     named = Counter(user.name for user in request.users or ())
@@ -39,6 +47,6 @@ def _failed(name: str, code: ErrorCode, text: str) -> DescribeUserScramCredentia
     return DescribeUserScramCredentialsResult(name, code, text, [])
 
 
-HANDLER = Handler(
+HANDLER = ApiHandler(
     ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, (0, 0), handle_describe_user_scram_credentials
 )

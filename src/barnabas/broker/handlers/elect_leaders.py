@@ -4,7 +4,10 @@ v1 unclean elections, partition errors; v2 flexible. A null list means every par
 an election.
 """
 
-from barnabas.broker.handler import Handler, RequestContext
+from typing import Protocol
+
+from barnabas.broker.cluster.wiring import ClusterPorts
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
 from barnabas.controller.machines.election import ElectionKind
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -21,8 +24,14 @@ from barnabas.zk.tree import TreeError
 _KINDS = {0: ElectionKind.PREFERRED, 1: ElectionKind.UNCLEAN}
 
 
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    cluster: ClusterPorts
+
+
 async def handle_elect_leaders(
-    ctx: RequestContext, request: ElectLeadersRequest
+    ctx: HandlerContext[Ports], request: ElectLeadersRequest
 ) -> ElectLeadersResponse:
     kind = _KINDS.get(request.election_type if ctx.version >= 1 else 0)
     if kind is None:
@@ -48,4 +57,4 @@ async def handle_elect_leaders(
     return ElectLeadersResponse(replica_election_results=list(topics.values()))
 
 
-HANDLER = Handler(ApiKey.ELECT_LEADERS, (0, 2), handle_elect_leaders)
+HANDLER = ApiHandler(ApiKey.ELECT_LEADERS, (0, 2), handle_elect_leaders)

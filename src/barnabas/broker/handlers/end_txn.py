@@ -4,8 +4,8 @@ v2 PRODUCER_FENCED; v3 flexible; v4 an error for transactions that can only be a
 of the next transaction (transaction version 2, KIP-890).
 """
 
-from barnabas.broker.coordinators.answers import Answer, answer_transaction
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.coordinators.answers import Answer, TransactionPorts, answer_transaction
+from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.transactions.error_versions import client_error
 from barnabas.transactions.requests import EndTxn, EndTxnReply
@@ -16,7 +16,7 @@ _API = "EndTxn"
 _VERSION_2_FROM = 5
 
 
-def handle_end_txn(ctx: RequestContext, request: EndTxnRequest) -> Result:
+def handle_end_txn(ctx: HandlerContext[TransactionPorts], request: EndTxnRequest) -> Result:
     ending = EndTxn(
         request.transactional_id,
         request.producer_id,
@@ -42,4 +42,4 @@ def _failed(code: ErrorCode) -> EndTxnResponse:
     return EndTxnResponse(error_code=code)
 
 
-HANDLER = Handler(ApiKey.END_TXN, (0, 5), handle_end_txn)
+HANDLER = ApiHandler(ApiKey.END_TXN, (0, 5), handle_end_txn)

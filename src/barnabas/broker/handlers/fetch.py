@@ -10,17 +10,25 @@ want to wait; else it waits in the purgatory. The first non-empty partition give
 whole batch, however large, or the reader would be stuck.
 """
 
-from barnabas.broker.fetch_reading import FetchJob
+from typing import Protocol
+
+from barnabas.broker.fetch_reading import FetchJob, FetchPorts
 from barnabas.broker.fetch_sessions import FetchAsk, FetchTarget, TargetKey
-from barnabas.broker.handler import Deferred, Handler, RequestContext, Result
-from barnabas.broker.purgatory import DelayedOperation
+from barnabas.broker.handler import ApiHandler, Deferred, HandlerContext, Result
+from barnabas.broker.purgatory import DelayedOperation, Purgatory
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.fetch import FetchRequest, FetchResponse
 
 _IDS_FROM = 13
 
 
-def handle_fetch(ctx: RequestContext, request: FetchRequest) -> Result:
+class Ports(FetchPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    fetch_purgatory: Purgatory
+
+
+def handle_fetch(ctx: HandlerContext[Ports], request: FetchRequest) -> Result:
     services = ctx.services
     plan = services.fetch_sessions.plan(_ask(ctx, request), services.clock.monotonic_ms())
     if plan.error:
@@ -32,7 +40,7 @@ def handle_fetch(ctx: RequestContext, request: FetchRequest) -> Result:
     return _wait(ctx, request, job)
 
 
-def _ask(ctx: RequestContext, request: FetchRequest) -> FetchAsk:
+def _ask(ctx: HandlerContext[Ports], request: FetchRequest) -> FetchAsk:
     by_id = ctx.version >= _IDS_FROM
     targets = []
     for topic in request.topics:
@@ -77,7 +85,7 @@ class DelayedFetch(DelayedOperation):
         self._deferred.respond(self._job.response())
 
 
-def _wait(ctx: RequestContext, request: FetchRequest, job: FetchJob) -> Deferred:
+def _wait(ctx: HandlerContext[Ports], request: FetchRequest, job: FetchJob) -> Deferred:
     purgatory = ctx.services.fetch_purgatory
     deferred = ctx.defer(on_abandon=lambda: purgatory.cancel(operation))
     operation = DelayedFetch(deferred, job)
@@ -85,4 +93,4 @@ def _wait(ctx: RequestContext, request: FetchRequest, job: FetchJob) -> Deferred
     return deferred
 
 
-HANDLER = Handler(ApiKey.FETCH, (4, 18), handle_fetch)
+HANDLER = ApiHandler(ApiKey.FETCH, (4, 18), handle_fetch)

@@ -6,8 +6,10 @@ for.
 """
 
 from collections.abc import Sequence
+from typing import Protocol
 
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.coordinators.internal_topics import InternalTopics
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.topic_names import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
@@ -23,7 +25,13 @@ _BATCHED_FROM = 4
 _TOPICS = {0: OFFSETS_TOPIC, 1: TRANSACTIONS_TOPIC}
 
 
-def handle_find_coordinator(ctx: RequestContext, request: FindCoordinatorRequest) -> Result:
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    internal_topics: InternalTopics
+
+
+def handle_find_coordinator(ctx: HandlerContext[Ports], request: FindCoordinatorRequest) -> Result:
     batched = ctx.version >= _BATCHED_FROM
     keys = request.coordinator_keys if batched else [request.key]
     topic = _TOPICS.get(request.key_type)
@@ -36,7 +44,7 @@ def handle_find_coordinator(ctx: RequestContext, request: FindCoordinatorRequest
 
 
 async def _create_and_find(
-    ctx: RequestContext, topic: str, keys: Sequence[str]
+    ctx: HandlerContext[Ports], topic: str, keys: Sequence[str]
 ) -> FindCoordinatorResponse:
     try:
         await ctx.services.internal_topics.ensure(topic)
@@ -46,7 +54,7 @@ async def _create_and_find(
     return _response(ctx, [_find(ctx, topic, key) for key in keys])
 
 
-def _find(ctx: RequestContext, topic: str, key: str) -> Coordinator:
+def _find(ctx: HandlerContext[Ports], topic: str, key: str) -> Coordinator:
     metadata = ctx.services.metadata
     state = metadata.partition(ctx.services.internal_topics.partition_of(topic, key))
     broker = None if state is None else metadata.broker(state.leader)
@@ -60,7 +68,7 @@ def _missing(key: str, code: ErrorCode, text: str | None = None) -> Coordinator:
     return Coordinator(key, -1, "", -1, code, text or code.explanation)
 
 
-def _response(ctx: RequestContext, found: list[Coordinator]) -> FindCoordinatorResponse:
+def _response(ctx: HandlerContext[Ports], found: list[Coordinator]) -> FindCoordinatorResponse:
     if ctx.version >= _BATCHED_FROM:
         return FindCoordinatorResponse(coordinators=found)
     one = found[0]
@@ -69,4 +77,4 @@ def _response(ctx: RequestContext, found: list[Coordinator]) -> FindCoordinatorR
     )
 
 
-HANDLER = Handler(ApiKey.FIND_COORDINATOR, (0, 6), handle_find_coordinator)
+HANDLER = ApiHandler(ApiKey.FIND_COORDINATOR, (0, 6), handle_find_coordinator)

@@ -1,7 +1,7 @@
 """Heartbeat: a member of a classic group lives. v3 static members; v4 flexible."""
 
-from barnabas.broker.coordinators.answers import Answer, answer_group
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.coordinators.answers import Answer, GroupPorts, answer_group
+from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.groups.replies import HeartbeatReply
 from barnabas.groups.requests import HeartbeatRequest
 from barnabas.model.error_codes import ErrorCode
@@ -10,7 +10,7 @@ from barnabas.wire.messages.heartbeat import HeartbeatRequest as WireRequest
 from barnabas.wire.messages.heartbeat import HeartbeatResponse
 
 
-def handle_heartbeat(ctx: RequestContext, request: WireRequest) -> Result:
+def handle_heartbeat(ctx: HandlerContext[GroupPorts], request: WireRequest) -> Result:
     beat = HeartbeatRequest(
         request.group_id, request.generation_id, request.member_id, request.group_instance_id
     )
@@ -33,4 +33,4 @@ def _failed(code: ErrorCode) -> HeartbeatResponse:
     return HeartbeatResponse(error_code=code)
 
 
-HANDLER = Handler(ApiKey.HEARTBEAT, (0, 4), handle_heartbeat)
+HANDLER = ApiHandler(ApiKey.HEARTBEAT, (0, 4), handle_heartbeat)

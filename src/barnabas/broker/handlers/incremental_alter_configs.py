@@ -4,9 +4,11 @@ v1 flexible.
 """
 
 import enum
+from typing import Protocol
 
 from barnabas.broker.broker_loggers import check_level, set_level
 from barnabas.broker.config_resources import (
+    ConfigPorts,
     ResourceType,
     check_changed_once,
     check_resource,
@@ -14,7 +16,8 @@ from barnabas.broker.config_resources import (
     check_values,
     entity_of,
 )
-from barnabas.broker.handler import Handler, RequestContext
+from barnabas.broker.handler import ApiHandler, HandlerContext
+from barnabas.broker.topics import Topics
 from barnabas.model.config import ConfigType
 from barnabas.model.config_keys.broker import BROKER_KEYS
 from barnabas.model.config_keys.groups import GROUP_RESOURCE_KEYS
@@ -34,6 +37,12 @@ from barnabas.zk.tree import TreeError
 _TABLES = {ResourceType.TOPIC: TOPIC_KEYS, ResourceType.GROUP: GROUP_RESOURCE_KEYS}
 
 
+class Ports(ConfigPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    topics: Topics
+
+
 class Operation(enum.IntEnum):
     """What to do with one key."""
 
@@ -44,14 +53,16 @@ class Operation(enum.IntEnum):
 
 
 async def handle_incremental_alter_configs(
-    ctx: RequestContext, request: IncrementalAlterConfigsRequest
+    ctx: HandlerContext[Ports], request: IncrementalAlterConfigsRequest
 ) -> IncrementalAlterConfigsResponse:
     responses = [await _alter(ctx, request, resource) for resource in request.resources]
     return IncrementalAlterConfigsResponse(responses=responses)
 
 
 async def _alter(
-    ctx: RequestContext, request: IncrementalAlterConfigsRequest, resource: AlterConfigsResource
+    ctx: HandlerContext[Ports],
+    request: IncrementalAlterConfigsRequest,
+    resource: AlterConfigsResource,
 ) -> AlterConfigsResourceResponse:
     name = resource.resource_name
     response = AlterConfigsResourceResponse(0, None, resource.resource_type, name)
@@ -91,7 +102,7 @@ def _alter_loggers(resource: AlterConfigsResource, *, validate_only: bool) -> No
 
 
 def _apply(
-    ctx: RequestContext,
+    ctx: HandlerContext[Ports],
     kind: ResourceType,
     resource: str,
     values: dict[str, str],
@@ -112,7 +123,7 @@ def _apply(
 
 
 def _edited_list(
-    ctx: RequestContext,
+    ctx: HandlerContext[Ports],
     kind: ResourceType,
     resource: str,
     values: dict[str, str],
@@ -136,4 +147,4 @@ def _edited_list(
     return ",".join(item for item in current if item not in given)
 
 
-HANDLER = Handler(ApiKey.INCREMENTAL_ALTER_CONFIGS, (0, 1), handle_incremental_alter_configs)
+HANDLER = ApiHandler(ApiKey.INCREMENTAL_ALTER_CONFIGS, (0, 1), handle_incremental_alter_configs)

@@ -5,8 +5,11 @@ aborted transactions. With a transactional id this is the transaction coordinato
 any broker hands out an id.
 """
 
-from barnabas.broker.coordinators.answers import Answer, answer_transaction
-from barnabas.broker.handler import Handler, RequestContext, Result
+from typing import Protocol
+
+from barnabas.broker.coordinators.answers import Answer, TransactionPorts, answer_transaction
+from barnabas.broker.handler import ApiHandler, HandlerContext, Result
+from barnabas.broker.producer_ids import ProducerIds
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.transactions.error_versions import client_error
@@ -18,7 +21,13 @@ from barnabas.zk.tree import TreeError
 _API = "InitProducerId"
 
 
-def handle_init_producer_id(ctx: RequestContext, request: InitProducerIdRequest) -> Result:
+class Ports(TransactionPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    producer_ids: ProducerIds
+
+
+def handle_init_producer_id(ctx: HandlerContext[Ports], request: InitProducerIdRequest) -> Result:
     if request.transactional_id is not None:
         return _transactional(ctx, request.transactional_id, request)
     producer_id = ctx.services.producer_ids.try_next()
@@ -28,7 +37,7 @@ def handle_init_producer_id(ctx: RequestContext, request: InitProducerIdRequest)
 
 
 def _transactional(
-    ctx: RequestContext, transactional_id: str, request: InitProducerIdRequest
+    ctx: HandlerContext[Ports], transactional_id: str, request: InitProducerIdRequest
 ) -> Result:
     asked = InitProducerId(
         transactional_id,
@@ -58,7 +67,7 @@ def _failed(code: ErrorCode) -> InitProducerIdResponse:
     return InitProducerIdResponse(error_code=code, producer_epoch=-1)
 
 
-async def _claim_and_answer(ctx: RequestContext) -> InitProducerIdResponse:
+async def _claim_and_answer(ctx: HandlerContext[Ports]) -> InitProducerIdResponse:
     try:
         producer_id = await ctx.services.producer_ids.next()
     except BrokerError as error:
@@ -68,4 +77,4 @@ async def _claim_and_answer(ctx: RequestContext) -> InitProducerIdResponse:
     return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
 
 
-HANDLER = Handler(ApiKey.INIT_PRODUCER_ID, (0, 5), handle_init_producer_id)
+HANDLER = ApiHandler(ApiKey.INIT_PRODUCER_ID, (0, 5), handle_init_producer_id)

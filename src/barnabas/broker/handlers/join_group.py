@@ -4,8 +4,8 @@ v1 rebalance timeout; v4 a member id must be asked for first (KIP-394); v5 stati
 (KIP-345); v6 flexible; v7 protocol type; v8 reason; v9 the leader may be told to assign nothing.
 """
 
-from barnabas.broker.coordinators.answers import Answer, answer_group, client_host
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.coordinators.answers import Answer, GroupPorts, answer_group, client_host
+from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.groups.replies import JoinGroupReply
 from barnabas.groups.requests import JoinGroupRequest, Protocol
 from barnabas.model.error_codes import ErrorCode
@@ -19,7 +19,7 @@ _NULLABLE_PROTOCOL_FROM = 7
 _SKIP_ASSIGNMENT_FROM = 9
 
 
-def handle_join_group(ctx: RequestContext, request: WireRequest) -> Result:
+def handle_join_group(ctx: HandlerContext[GroupPorts], request: WireRequest) -> Result:
     joining = _translate(ctx, request)
 
     def encode(reply: JoinGroupReply) -> JoinGroupResponse:
@@ -36,7 +36,7 @@ def handle_join_group(ctx: RequestContext, request: WireRequest) -> Result:
     )
 
 
-def _translate(ctx: RequestContext, request: WireRequest) -> JoinGroupRequest:
+def _translate(ctx: HandlerContext[GroupPorts], request: WireRequest) -> JoinGroupRequest:
     timeout_ms = request.rebalance_timeout_ms
     if ctx.version < _REBALANCE_TIMEOUT_FROM:
         timeout_ms = request.session_timeout_ms
@@ -72,4 +72,4 @@ def _response(version: int, reply: JoinGroupReply) -> JoinGroupResponse:
     )
 
 
-HANDLER = Handler(ApiKey.JOIN_GROUP, (0, 9), handle_join_group)
+HANDLER = ApiHandler(ApiKey.JOIN_GROUP, (0, 9), handle_join_group)

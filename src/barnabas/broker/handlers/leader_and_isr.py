@@ -4,21 +4,30 @@ v5 topic ids; v6 recovery after unclean elections; v7 a flag for KRaft controlle
 not served: brokers of one cluster run one version, or the next.
 """
 
+from typing import Protocol
+
 from barnabas.broker.cluster.control_commands import (
     leader_and_isr_command,
     leader_and_isr_response,
 )
-from barnabas.broker.handler import Handler, RequestContext
+from barnabas.broker.cluster.wiring import ClusterPorts
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.leader_and_isr import LeaderAndIsrRequest, LeaderAndIsrResponse
 
 
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    cluster: ClusterPorts
+
+
 async def handle_leader_and_isr(
-    ctx: RequestContext, request: LeaderAndIsrRequest
+    ctx: HandlerContext[Ports], request: LeaderAndIsrRequest
 ) -> LeaderAndIsrResponse:
     cluster = ctx.services.cluster
     command = leader_and_isr_command(request, cluster.listener)
     return leader_and_isr_response(await cluster.receiver.apply(command), request)
 
 
-HANDLER = Handler(ApiKey.LEADER_AND_ISR, (5, 7), handle_leader_and_isr)
+HANDLER = ApiHandler(ApiKey.LEADER_AND_ISR, (5, 7), handle_leader_and_isr)

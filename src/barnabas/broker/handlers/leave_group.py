@@ -3,8 +3,8 @@
 v3 several members, static ones by instance id; v4 flexible; v5 reason.
 """
 
-from barnabas.broker.coordinators.answers import Answer, answer_group
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.coordinators.answers import Answer, GroupPorts, answer_group
+from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.groups.replies import LeaveGroupReply
 from barnabas.groups.requests import LeaveGroupRequest, LeavingMember
 from barnabas.model.error_codes import ErrorCode
@@ -15,7 +15,7 @@ from barnabas.wire.messages.leave_group import LeaveGroupResponse, MemberRespons
 _MEMBERS_FROM = 3
 
 
-def handle_leave_group(ctx: RequestContext, request: WireRequest) -> Result:
+def handle_leave_group(ctx: HandlerContext[GroupPorts], request: WireRequest) -> Result:
     members = tuple(
         LeavingMember(one.member_id, one.group_instance_id, one.reason) for one in request.members
     )
@@ -49,4 +49,4 @@ def _failed(code: ErrorCode) -> LeaveGroupResponse:
     return LeaveGroupResponse(error_code=code)
 
 
-HANDLER = Handler(ApiKey.LEAVE_GROUP, (0, 5), handle_leave_group)
+HANDLER = ApiHandler(ApiKey.LEAVE_GROUP, (0, 5), handle_leave_group)

@@ -3,8 +3,8 @@
 v0 client metrics alone, of which there are none here; v1 types of resources.
 """
 
-from barnabas.broker.config_resources import ResourceType
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.config_resources import ConfigPorts, ResourceType
+from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.list_config_resources import (
@@ -17,7 +17,7 @@ _KNOWN = frozenset(int(kind) for kind in ResourceType)
 
 
 def handle_list_config_resources(
-    ctx: RequestContext, request: ListConfigResourcesRequest
+    ctx: HandlerContext[ConfigPorts], request: ListConfigResourcesRequest
 ) -> Result:
     if ctx.version == 0:
         return ListConfigResourcesResponse(config_resources=[])
@@ -39,4 +39,4 @@ def handle_list_config_resources(
     return ListConfigResourcesResponse(config_resources=found)
 
 
-HANDLER = Handler(ApiKey.LIST_CONFIG_RESOURCES, (0, 1), handle_list_config_resources)
+HANDLER = ApiHandler(ApiKey.LIST_CONFIG_RESOURCES, (0, 1), handle_list_config_resources)

@@ -3,13 +3,24 @@
 v3 flexible; v4 filter by state; v5 filter by type (KIP-848).
 """
 
-from barnabas.broker.handler import Handler, RequestContext
+from typing import Protocol
+
+from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
 from barnabas.model.errors import BrokerError
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 
 
-def handle_list_groups(ctx: RequestContext, request: ListGroupsRequest) -> ListGroupsResponse:
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    groups: GroupCoordinator
+
+
+def handle_list_groups(
+    ctx: HandlerContext[Ports], request: ListGroupsRequest
+) -> ListGroupsResponse:
     try:
         shards = list(ctx.services.groups.all_shards())
     except BrokerError as error:
@@ -23,4 +34,4 @@ def handle_list_groups(ctx: RequestContext, request: ListGroupsRequest) -> ListG
     )
 
 
-HANDLER = Handler(ApiKey.LIST_GROUPS, (0, 5), handle_list_groups)
+HANDLER = ApiHandler(ApiKey.LIST_GROUPS, (0, 5), handle_list_groups)

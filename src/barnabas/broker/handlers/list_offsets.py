@@ -6,14 +6,16 @@ here is tiered, so those two are never found.
 """
 
 from collections import Counter
+from typing import Protocol
 
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import IsolationLevel
 from barnabas.replication.partition_read import OffsetAnswer
 from barnabas.replication.partition_reader import list_offset
+from barnabas.replication.replica_manager import ReplicaManager
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.list_offsets import (
     ListOffsetsPartition,
@@ -40,7 +42,13 @@ _SPECIAL_FROM = {
 _NEVER = 1 << 15
 
 
-def handle_list_offsets(ctx: RequestContext, request: ListOffsetsRequest) -> Result:
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    replicas: ReplicaManager
+
+
+def handle_list_offsets(ctx: HandlerContext[Ports], request: ListOffsetsRequest) -> Result:
     topics = [
         ListOffsetsTopicResponse(topic.name, _answers(ctx, request, topic))
         for topic in request.topics
@@ -49,7 +57,7 @@ def handle_list_offsets(ctx: RequestContext, request: ListOffsetsRequest) -> Res
 
 
 def _answers(
-    ctx: RequestContext, request: ListOffsetsRequest, topic: ListOffsetsTopic
+    ctx: HandlerContext[Ports], request: ListOffsetsRequest, topic: ListOffsetsTopic
 ) -> list[ListOffsetsPartitionResponse]:
     times = Counter(asked.partition_index for asked in topic.partitions)
     once = [asked for asked in topic.partitions if times[asked.partition_index] == 1]
@@ -64,7 +72,7 @@ def _answers(
 
 
 def _answer(
-    ctx: RequestContext, request: ListOffsetsRequest, topic: str, asked: ListOffsetsPartition
+    ctx: HandlerContext[Ports], request: ListOffsetsRequest, topic: str, asked: ListOffsetsPartition
 ) -> ListOffsetsPartitionResponse:
     number = asked.partition_index
     try:
@@ -77,7 +85,7 @@ def _answer(
 
 
 def _find(
-    ctx: RequestContext,
+    ctx: HandlerContext[Ports],
     request: ListOffsetsRequest,
     topic_partition: TopicPartition,
     asked: ListOffsetsPartition,
@@ -110,4 +118,4 @@ def _known_code(version: int, code: ErrorCode) -> ErrorCode:
     return code
 
 
-HANDLER = Handler(ApiKey.LIST_OFFSETS, (1, 11), handle_list_offsets)
+HANDLER = ApiHandler(ApiKey.LIST_OFFSETS, (1, 11), handle_list_offsets)

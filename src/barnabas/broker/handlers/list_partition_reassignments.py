@@ -1,6 +1,9 @@
 """ListPartitionReassignments: the moves under way; a null list means all of them."""
 
-from barnabas.broker.handler import Handler, RequestContext
+from typing import Protocol
+
+from barnabas.broker.cluster.wiring import ClusterPorts
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
@@ -14,8 +17,14 @@ from barnabas.wire.messages.list_partition_reassignments import (
 from barnabas.zk.tree import TreeError
 
 
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    cluster: ClusterPorts
+
+
 async def handle_list_partition_reassignments(
-    ctx: RequestContext, request: ListPartitionReassignmentsRequest
+    ctx: HandlerContext[Ports], request: ListPartitionReassignmentsRequest
 ) -> ListPartitionReassignmentsResponse:
     partitions = None
     if request.topics is not None:
@@ -42,4 +51,6 @@ async def handle_list_partition_reassignments(
     return ListPartitionReassignmentsResponse(error_message=None, topics=list(topics.values()))
 
 
-HANDLER = Handler(ApiKey.LIST_PARTITION_REASSIGNMENTS, (0, 0), handle_list_partition_reassignments)
+HANDLER = ApiHandler(
+    ApiKey.LIST_PARTITION_REASSIGNMENTS, (0, 0), handle_list_partition_reassignments
+)

@@ -3,7 +3,10 @@
 v1 filter by duration; v2 filter by a pattern of the id.
 """
 
-from barnabas.broker.handler import Handler, RequestContext
+from typing import Protocol
+
+from barnabas.broker.coordinators.transaction_coordinator import TransactionCoordinator
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.transactions.requests import ListTransactions
@@ -15,8 +18,14 @@ from barnabas.wire.messages.list_transactions import (
 )
 
 
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    transactions: TransactionCoordinator
+
+
 def handle_list_transactions(
-    ctx: RequestContext, request: ListTransactionsRequest
+    ctx: HandlerContext[Ports], request: ListTransactionsRequest
 ) -> ListTransactionsResponse:
     asked = ListTransactions(
         frozenset(request.state_filters),
@@ -42,4 +51,4 @@ def handle_list_transactions(
     return response
 
 
-HANDLER = Handler(ApiKey.LIST_TRANSACTIONS, (0, 2), handle_list_transactions)
+HANDLER = ApiHandler(ApiKey.LIST_TRANSACTIONS, (0, 2), handle_list_transactions)

@@ -6,11 +6,13 @@ v9 flexible; v10 topic ids; v12 topics asked for by id; v13 a top-level error.
 """
 
 from collections.abc import Awaitable
+from typing import Protocol
 
 from barnabas.broker.authorized_operations import ALL_ON_CLUSTER, ALL_ON_TOPIC
+from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.error_responses import error_response
-from barnabas.broker.handler import Handler, RequestContext, Result
-from barnabas.broker.topics import NewTopic
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
+from barnabas.broker.topics import NewTopic, Topics
 from barnabas.model.control import PartitionState
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -34,7 +36,15 @@ _IDS_WITHOUT_LOOKUP = (10, 11)
 _CREATION_WAIT_MS = 2000
 
 
-def handle_metadata(ctx: RequestContext, request: MetadataRequest) -> Result:
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    cluster_id: str
+    layers: ConfigLayers
+    topics: Topics
+
+
+def handle_metadata(ctx: HandlerContext[Ports], request: MetadataRequest) -> Result:
     if ctx.version in _IDS_WITHOUT_LOOKUP and _asks_by_id(request):
         return error_response(request, ErrorCode.INVALID_REQUEST)
     missing = _to_create(ctx, request)
@@ -48,7 +58,7 @@ def _asks_by_id(request: MetadataRequest) -> bool:
 
 
 def _answer(
-    ctx: RequestContext, request: MetadataRequest, failed: dict[str, ErrorCode]
+    ctx: HandlerContext[Ports], request: MetadataRequest, failed: dict[str, ErrorCode]
 ) -> MetadataResponse:
     services = ctx.services
     response = MetadataResponse(
@@ -66,7 +76,7 @@ def _answer(
     return response
 
 
-def _asked(ctx: RequestContext, request: MetadataRequest) -> list[MetadataRequestTopic]:
+def _asked(ctx: HandlerContext[Ports], request: MetadataRequest) -> list[MetadataRequestTopic]:
     if request.topics is None or (ctx.version == 0 and not request.topics):
         return [MetadataRequestTopic(name=name) for name in ctx.services.metadata.topics()]
     if len(request.topics) == 1:
@@ -74,7 +84,7 @@ def _asked(ctx: RequestContext, request: MetadataRequest) -> list[MetadataReques
     return list({(topic.name, topic.topic_id): topic for topic in request.topics}.values())
 
 
-def _brokers(ctx: RequestContext) -> list[MetadataResponseBroker]:
+def _brokers(ctx: HandlerContext[Ports]) -> list[MetadataResponseBroker]:
     found = []
     for broker in ctx.services.metadata.brokers():
         endpoint = ctx.endpoint_of(broker)
@@ -86,7 +96,7 @@ def _brokers(ctx: RequestContext) -> list[MetadataResponseBroker]:
 
 
 def _topic(
-    ctx: RequestContext, asked: MetadataRequestTopic, failed: dict[str, ErrorCode]
+    ctx: HandlerContext[Ports], asked: MetadataRequestTopic, failed: dict[str, ErrorCode]
 ) -> MetadataResponseTopic:
     metadata = ctx.services.metadata
     name = asked.name
@@ -113,7 +123,7 @@ def _why_unknown(name: str, failed: dict[str, ErrorCode]) -> ErrorCode:
     return failed.get(name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
-def _partition(ctx: RequestContext, state: PartitionState) -> MetadataResponsePartition:
+def _partition(ctx: HandlerContext[Ports], state: PartitionState) -> MetadataResponsePartition:
     metadata = ctx.services.metadata
     leader = metadata.broker(state.leader)
     reachable = leader is not None and ctx.endpoint_of(leader) is not None
@@ -138,7 +148,7 @@ def _partition(ctx: RequestContext, state: PartitionState) -> MetadataResponsePa
 # --- creation on first mention -----------------------------------------------------------------
 
 
-def _to_create(ctx: RequestContext, request: MetadataRequest) -> list[str]:
+def _to_create(ctx: HandlerContext[Ports], request: MetadataRequest) -> list[str]:
     services = ctx.services
     if not request.topics or not request.allow_auto_topic_creation:
         return []
@@ -155,7 +165,7 @@ def _to_create(ctx: RequestContext, request: MetadataRequest) -> list[str]:
 
 
 def _create_and_answer(
-    ctx: RequestContext, request: MetadataRequest, missing: list[str]
+    ctx: HandlerContext[Ports], request: MetadataRequest, missing: list[str]
 ) -> Awaitable[MetadataResponse]:
     async def create() -> MetadataResponse:
         failed = {}
@@ -166,7 +176,7 @@ def _create_and_answer(
     return create()
 
 
-async def _create(ctx: RequestContext, name: str) -> ErrorCode:
+async def _create(ctx: HandlerContext[Ports], name: str) -> ErrorCode:
     topics = ctx.services.topics
     partitions = ctx.services.layers.broker_value("num.partitions")
     try:
@@ -182,4 +192,4 @@ async def _create(ctx: RequestContext, name: str) -> ErrorCode:
     return ErrorCode.NONE
 
 
-HANDLER = Handler(ApiKey.METADATA, (0, 13), handle_metadata)
+HANDLER = ApiHandler(ApiKey.METADATA, (0, 13), handle_metadata)

@@ -4,8 +4,8 @@ v2-v4 retention time; v6 leader epochs; v7 static members; v8 flexible; v9 membe
 groups; v10 topics by id. Versions 0 and 1 stored offsets in ZooKeeper and are not served.
 """
 
-from barnabas.broker.coordinators.answers import Answer, answer_group
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.coordinators.answers import Answer, GroupPorts, answer_group
+from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.groups.replies import OffsetCommitReply
 from barnabas.groups.requests import OffsetCommitRequest, OffsetToCommit
 from barnabas.model.error_codes import ErrorCode
@@ -27,7 +27,7 @@ _IDS_FROM = 10
 Errors = dict[TopicPartition, ErrorCode]
 
 
-def handle_offset_commit(ctx: RequestContext, request: WireRequest) -> Result:
+def handle_offset_commit(ctx: HandlerContext[GroupPorts], request: WireRequest) -> Result:
     names = {id(topic): _name(ctx, topic) for topic in request.topics}
     offsets = tuple(
         OffsetToCommit(
@@ -72,7 +72,7 @@ def handle_offset_commit(ctx: RequestContext, request: WireRequest) -> Result:
     )
 
 
-def _name(ctx: RequestContext, topic: OffsetCommitRequestTopic) -> str | None:
+def _name(ctx: HandlerContext[GroupPorts], topic: OffsetCommitRequestTopic) -> str | None:
     """The topic's name; None when there is no such topic."""
     metadata = ctx.services.metadata
     if ctx.version >= _IDS_FROM:
@@ -80,12 +80,12 @@ def _name(ctx: RequestContext, topic: OffsetCommitRequestTopic) -> str | None:
     return topic.name if metadata.has_topic(topic.name) else None
 
 
-def _exists(ctx: RequestContext, name: str, number: int) -> bool:
+def _exists(ctx: HandlerContext[GroupPorts], name: str, number: int) -> bool:
     return ctx.services.metadata.partition(TopicPartition(name, number)) is not None
 
 
 def _topic(
-    ctx: RequestContext,
+    ctx: HandlerContext[GroupPorts],
     topic: OffsetCommitRequestTopic,
     name: str | None,
     errors: Errors,
@@ -105,4 +105,4 @@ def _topic(
     return OffsetCommitResponseTopic(topic.name, topic.topic_id, partitions)
 
 
-HANDLER = Handler(ApiKey.OFFSET_COMMIT, (2, 10), handle_offset_commit)
+HANDLER = ApiHandler(ApiKey.OFFSET_COMMIT, (2, 10), handle_offset_commit)

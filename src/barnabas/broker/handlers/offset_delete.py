@@ -1,7 +1,7 @@
 """OffsetDelete: forget offsets of topics that a group does not read."""
 
-from barnabas.broker.coordinators.answers import Answer, answer_group
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.coordinators.answers import Answer, GroupPorts, answer_group
+from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.groups.replies import OffsetDeleteReply
 from barnabas.groups.requests import OffsetDeleteRequest
 from barnabas.model.error_codes import ErrorCode
@@ -15,7 +15,7 @@ from barnabas.wire.messages.offset_delete import (
 )
 
 
-def handle_offset_delete(ctx: RequestContext, request: WireRequest) -> Result:
+def handle_offset_delete(ctx: HandlerContext[GroupPorts], request: WireRequest) -> Result:
     metadata = ctx.services.metadata
     asked = [
         TopicPartition(topic.name, one.partition_index)
@@ -50,4 +50,4 @@ def _failed(code: ErrorCode) -> OffsetDeleteResponse:
     return OffsetDeleteResponse(error_code=code)
 
 
-HANDLER = Handler(ApiKey.OFFSET_DELETE, (0, 0), handle_offset_delete)
+HANDLER = ApiHandler(ApiKey.OFFSET_DELETE, (0, 0), handle_offset_delete)

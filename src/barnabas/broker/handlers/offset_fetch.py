@@ -6,8 +6,10 @@ groups; v10 topics by id. Version 0 read offsets from ZooKeeper and is not serve
 """
 
 from collections.abc import Callable
+from typing import Protocol
 
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.groups.replies import FetchedOffset, OffsetFetchReply
 from barnabas.groups.requests import OffsetFetchRequest
 from barnabas.groups.step import membership_error
@@ -34,7 +36,13 @@ _BATCHED_FROM = 8
 _IDS_FROM = 10
 
 
-def handle_offset_fetch(ctx: RequestContext, request: WireRequest) -> Result:
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    groups: GroupCoordinator
+
+
+def handle_offset_fetch(ctx: HandlerContext[Ports], request: WireRequest) -> Result:
     groups = request.groups if ctx.version >= _BATCHED_FROM else [_as_group(request)]
     job = _Job(ctx, request.require_stable, len(groups))
     for index, group in enumerate(groups):
@@ -56,7 +64,7 @@ def _as_group(request: WireRequest) -> OffsetFetchRequestGroup:
 class _Job:
     """Collects the answers of the groups, each of which may have to wait for its shard."""
 
-    def __init__(self, ctx: RequestContext, require_stable: bool, groups: int) -> None:
+    def __init__(self, ctx: HandlerContext[Ports], require_stable: bool, groups: int) -> None:
         self._ctx = ctx
         self._require_stable = require_stable
         self._answers: list[OffsetFetchResponseGroup | None] = [None] * groups
@@ -189,4 +197,4 @@ def _failed_topic(topic: OffsetFetchRequestTopics, code: ErrorCode) -> OffsetFet
     )
 
 
-HANDLER = Handler(ApiKey.OFFSET_FETCH, (1, 10), handle_offset_fetch)
+HANDLER = ApiHandler(ApiKey.OFFSET_FETCH, (1, 10), handle_offset_fetch)

@@ -3,12 +3,15 @@
 v2 current leader epoch; v3 replica id (-1 a consumer, which reads from the leader); v4 flexible.
 """
 
-from barnabas.broker.handler import Handler, RequestContext, Result
+from typing import Protocol
+
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
 from barnabas.replication.epochs import EpochEnd
 from barnabas.replication.partition_reader import end_offset_for_epoch
+from barnabas.replication.replica_manager import ReplicaManager
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.offset_for_leader_epoch import (
     EpochEndOffset,
@@ -19,8 +22,14 @@ from barnabas.wire.messages.offset_for_leader_epoch import (
 )
 
 
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    replicas: ReplicaManager
+
+
 def handle_offset_for_leader_epoch(
-    ctx: RequestContext, request: OffsetForLeaderEpochRequest
+    ctx: HandlerContext[Ports], request: OffsetForLeaderEpochRequest
 ) -> Result:
     topics = [
         OffsetForLeaderTopicResult(
@@ -31,7 +40,9 @@ def handle_offset_for_leader_epoch(
     return OffsetForLeaderEpochResponse(topics=topics)
 
 
-def _answer(ctx: RequestContext, topic: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:
+def _answer(
+    ctx: HandlerContext[Ports], topic: str, asked: OffsetForLeaderPartition
+) -> EpochEndOffset:
     try:
         end = _find(ctx, TopicPartition(topic, asked.partition), asked)
     except BrokerError as error:
@@ -40,7 +51,7 @@ def _answer(ctx: RequestContext, topic: str, asked: OffsetForLeaderPartition) ->
 
 
 def _find(
-    ctx: RequestContext, topic_partition: TopicPartition, asked: OffsetForLeaderPartition
+    ctx: HandlerContext[Ports], topic_partition: TopicPartition, asked: OffsetForLeaderPartition
 ) -> EpochEnd:
     services = ctx.services
     partition = services.replicas.partition(topic_partition)
@@ -54,4 +65,4 @@ def _find(
     )
 
 
-HANDLER = Handler(ApiKey.OFFSET_FOR_LEADER_EPOCH, (2, 4), handle_offset_for_leader_epoch)
+HANDLER = ApiHandler(ApiKey.OFFSET_FOR_LEADER_EPOCH, (2, 4), handle_offset_for_leader_epoch)

@@ -10,22 +10,26 @@ acks=0 gets no response; an error closes the connection, so that the client noti
 """
 
 import itertools
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, Protocol
 
 from barnabas.broker.coordinators.produce_verification import (
     NOT_VERIFIED,
     Verdicts,
+    VerificationPorts,
     VerifiedProduce,
 )
 from barnabas.broker.handler import (
     NO_RESPONSE,
+    ApiHandler,
     Deferred,
-    Handler,
-    RequestContext,
+    HandlerContext,
     Result,
 )
 from barnabas.broker.leader_hints import leader_hint, node_endpoints
-from barnabas.broker.purgatory import DelayedOperation
+from barnabas.broker.produce_rules import ProduceRules
+from barnabas.broker.purgatory import DelayedOperation, Purgatory
+from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
 from barnabas.model.ids import BrokerId, TopicPartition
@@ -55,6 +59,14 @@ _HINTS_FROM = 10
 _IDS_FROM = 13
 
 
+class Ports(VerificationPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    clock: Clock
+    produce_purgatory: Purgatory
+    produce_rules: ProduceRules
+
+
 class Unacknowledged(NamedTuple):
     """An append that waits for its acknowledgements: up to where, and in which leader epoch."""
 
@@ -70,13 +82,13 @@ class Unacknowledged(NamedTuple):
 Waiting = list[Unacknowledged]
 
 
-def handle_produce(ctx: RequestContext, request: ProduceRequest) -> Result:
+def handle_produce(ctx: HandlerContext[Ports], request: ProduceRequest) -> Result:
     if request.transactional_id is None:
         return _serve(ctx, request, NOT_VERIFIED)
-    return VerifiedProduce(ctx, request, _serve).result()
+    return VerifiedProduce(ctx, request, partial(_serve, ctx, request)).result()
 
 
-def _serve(ctx: RequestContext, request: ProduceRequest, verdicts: Verdicts) -> Result:
+def _serve(ctx: HandlerContext[Ports], request: ProduceRequest, verdicts: Verdicts) -> Result:
     waiting: Waiting = []
     response = ProduceResponse(
         [_append_topic(ctx, request, topic, verdicts, waiting) for topic in request.topic_data]
@@ -92,7 +104,7 @@ def _serve(ctx: RequestContext, request: ProduceRequest, verdicts: Verdicts) -> 
 
 
 def _append_topic(
-    ctx: RequestContext,
+    ctx: HandlerContext[Ports],
     request: ProduceRequest,
     topic: TopicProduceData,
     verdicts: Verdicts,
@@ -125,7 +137,7 @@ def _append_topic(
 
 
 def _append(
-    ctx: RequestContext,
+    ctx: HandlerContext[Ports],
     request: ProduceRequest,
     topic_partition: TopicPartition,
     records: memoryview | None,
@@ -161,7 +173,7 @@ def _append(
 
 
 def _validated(
-    ctx: RequestContext, topic: str, records: memoryview | None, now_ms: int
+    ctx: HandlerContext[Ports], topic: str, records: memoryview | None, now_ms: int
 ) -> tuple[memoryview | bytearray, BatchHeader]:
     """The batch as it will be stored, and its header."""
     rules = ctx.services.produce_rules.of(topic)
@@ -174,7 +186,7 @@ def _validated(
     return packed, validate_batch(packed, rules.repacked)
 
 
-def _led_partition(ctx: RequestContext, topic_partition: TopicPartition) -> Partition:
+def _led_partition(ctx: HandlerContext[Ports], topic_partition: TopicPartition) -> Partition:
     """The partition if clients may write to it here, checked in Kafka's order.
 
     Leadership comes before everything that depends on the records or their transaction: a client
@@ -203,7 +215,7 @@ def _close_on_error(response: ProduceResponse) -> None:
                 )
 
 
-def _add_hints(ctx: RequestContext, response: ProduceResponse) -> None:
+def _add_hints(ctx: HandlerContext[Ports], response: ProduceResponse) -> None:
     leaders: set[BrokerId] = set()
     for topic in response.responses:
         for answer in topic.partition_responses:
@@ -250,7 +262,7 @@ class DelayedProduce(DelayedOperation):
 
 
 def _wait(
-    ctx: RequestContext, request: ProduceRequest, response: ProduceResponse, waiting: Waiting
+    ctx: HandlerContext[Ports], request: ProduceRequest, response: ProduceResponse, waiting: Waiting
 ) -> Deferred:
     # The appends are done in order, so the next request of the connection may be served.
     deferred = ctx.defer(pipelined=True)
@@ -261,4 +273,4 @@ def _wait(
     return deferred
 
 
-HANDLER = Handler(ApiKey.PRODUCE, (3, 13), handle_produce, advertised_min=0)
+HANDLER = ApiHandler(ApiKey.PRODUCE, (3, 13), handle_produce, advertised_min=0)

@@ -3,7 +3,7 @@
 v1 the session's life; v2 flexible. SASL listeners answer it themselves (`access.authentication`).
 """
 
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.handler import ApiHandler, RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.sasl_authenticate import (
@@ -18,4 +18,4 @@ def handle_sasl_authenticate(ctx: RequestContext, request: SaslAuthenticateReque
     )
 
 
-HANDLER = Handler(ApiKey.SASL_AUTHENTICATE, (0, 2), handle_sasl_authenticate)
+HANDLER = ApiHandler(ApiKey.SASL_AUTHENTICATE, (0, 2), handle_sasl_authenticate)

@@ -3,8 +3,8 @@
 v3 static members; v4 flexible; v5 protocol type and name (KIP-559).
 """
 
-from barnabas.broker.coordinators.answers import Answer, answer_group
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.coordinators.answers import Answer, GroupPorts, answer_group
+from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.groups.replies import SyncGroupReply
 from barnabas.groups.requests import SyncGroupRequest
 from barnabas.model.error_codes import ErrorCode
@@ -13,7 +13,7 @@ from barnabas.wire.messages.sync_group import SyncGroupRequest as WireRequest
 from barnabas.wire.messages.sync_group import SyncGroupResponse
 
 
-def handle_sync_group(ctx: RequestContext, request: WireRequest) -> Result:
+def handle_sync_group(ctx: HandlerContext[GroupPorts], request: WireRequest) -> Result:
     syncing = SyncGroupRequest(
         group_id=request.group_id,
         generation_id=request.generation_id,
@@ -48,4 +48,4 @@ def _failed(code: ErrorCode) -> SyncGroupResponse:
     return SyncGroupResponse(error_code=code)
 
 
-HANDLER = Handler(ApiKey.SYNC_GROUP, (0, 5), handle_sync_group)
+HANDLER = ApiHandler(ApiKey.SYNC_GROUP, (0, 5), handle_sync_group)

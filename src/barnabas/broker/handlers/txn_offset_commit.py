@@ -7,10 +7,14 @@ As with a produce, the first commit of a transaction is verified with its coordi
 """
 
 from collections.abc import Mapping
+from typing import Protocol
 
 from barnabas.broker.coordinators.answers import Answer
+from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
+from barnabas.broker.coordinators.internal_topics import InternalTopics
 from barnabas.broker.coordinators.verification import Attempt
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.coordinators.wiring import Coordinators
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.groups.replies import OffsetCommitReply
 from barnabas.groups.requests import OffsetToCommit, TxnOffsetCommitRequest
 from barnabas.groups.step import membership_error
@@ -35,14 +39,22 @@ from barnabas.wire.messages.txn_offset_commit import (
 _API = "TxnOffsetCommit"
 
 
-def handle_txn_offset_commit(ctx: RequestContext, request: WireRequest) -> Result:
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    coordinators: Coordinators
+    groups: GroupCoordinator
+    internal_topics: InternalTopics
+
+
+def handle_txn_offset_commit(ctx: HandlerContext[Ports], request: WireRequest) -> Result:
     return _Job(ctx, request).result()
 
 
 class _Job:
     """One commit: verify, then store, in one turn of the loop or several."""
 
-    def __init__(self, ctx: RequestContext, request: WireRequest) -> None:
+    def __init__(self, ctx: HandlerContext[Ports], request: WireRequest) -> None:
         self._ctx = ctx
         self._request = request
         self._answer: Answer[OffsetCommitReply] = Answer(ctx, self._response, self._failed)
@@ -158,4 +170,4 @@ class _Job:
         )
 
 
-HANDLER = Handler(ApiKey.TXN_OFFSET_COMMIT, (0, 5), handle_txn_offset_commit)
+HANDLER = ApiHandler(ApiKey.TXN_OFFSET_COMMIT, (0, 5), handle_txn_offset_commit)

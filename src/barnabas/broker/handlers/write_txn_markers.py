@@ -3,9 +3,13 @@
 v1 flexible; v2 the transaction version, by which a repeated marker is told from a new one.
 """
 
+from typing import Protocol
+
 from barnabas.broker.coordinators.answers import Answer
 from barnabas.broker.coordinators.marker_writer import EndOfTransaction, Results
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.coordinators.wiring import Coordinators
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
+from barnabas.broker.purgatory import Purgatory
 from barnabas.model.ids import TopicPartition
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.write_txn_markers import (
@@ -18,7 +22,14 @@ from barnabas.wire.messages.write_txn_markers import (
 )
 
 
-def handle_write_txn_markers(ctx: RequestContext, request: WriteTxnMarkersRequest) -> Result:
+class Ports(RequestPorts, Protocol):
+    """Parts of the broker that this handler uses."""
+
+    coordinators: Coordinators
+    produce_purgatory: Purgatory
+
+
+def handle_write_txn_markers(ctx: HandlerContext[Ports], request: WriteTxnMarkersRequest) -> Result:
     written: dict[int, Results] = {}
 
     def encode(_: object) -> WriteTxnMarkersResponse:
@@ -86,4 +97,4 @@ def _result(marker: WritableTxnMarker, results: Results) -> WritableTxnMarkerRes
     )
 
 
-HANDLER = Handler(ApiKey.WRITE_TXN_MARKERS, (1, 2), handle_write_txn_markers)
+HANDLER = ApiHandler(ApiKey.WRITE_TXN_MARKERS, (1, 2), handle_write_txn_markers)
