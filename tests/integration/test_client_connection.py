@@ -1,4 +1,4 @@
-"""A connection read without a turn of its loop: answers, and the end of the stream."""
+"""`ClientConnection.ask` calls back with the response, and with the error of a lost connection."""
 
 import asyncio
 
@@ -13,47 +13,38 @@ from barnabas.wire.messages.metadata import MetadataRequest, MetadataResponse
 pytestmark = pytest.mark.integration
 
 
-async def opened(broker):
-    return await ClientConnection.open(Address(broker.host, broker.port), ConnectionOptions())
+async def ask(broker, stop):
+    address = Address(broker.host, broker.port)
+    connection = await ClientConnection.open(address, ConnectionOptions())
+    if stop:
+        broker.stop()
+    answers, answered = [], asyncio.Event()
+
+    def on_answer(answer, error):
+        answers.append((answer, error))
+        answered.set()
+
+    try:
+        connection.ask(MetadataRequest([]), on_answer)
+        await asyncio.wait_for(answered.wait(), 30)
+        await asyncio.sleep(0)  # the transport reports a lost connection too: no second call
+    finally:
+        was_closed = connection.closed
+        connection.close()
+    return answers, was_closed
 
 
-def asked(connection):
-    """What the connection tells of one request, as it comes."""
-    told = []
-    connection.ask(MetadataRequest([]), lambda answer, error: told.append((answer, error)))
-    return told
-
-
-async def read_an_answer(broker):
-    connection = await opened(broker)
-    told = asked(connection)
-    while not told:  # the loop stands still meanwhile
-        assert connection.read_now()
-    connection.close()
-    return told
-
-
-async def read_to_the_end(broker):
-    connection = await opened(broker)
-    broker.stop()
-    told = asked(connection)
-    while connection.read_now():
-        pass
-    assert connection.closed
-    assert not connection.read_now()
-    await asyncio.sleep(0)  # the transport tells the end as well: nobody is told twice
-    return told
-
-
-def test_an_answer():
+def test_the_response_is_passed_to_the_callback():
     with Broker() as broker:
-        [(answer, error)] = asyncio.run(read_an_answer(broker))
+        [(answer, error)], closed = asyncio.run(ask(broker, stop=False))
     assert isinstance(answer, MetadataResponse)
     assert error is None
+    assert not closed
 
 
-def test_the_end_of_the_stream():
+def test_a_lost_connection_is_reported_once():
     with Broker() as broker:
-        [(answer, error)] = asyncio.run(read_to_the_end(broker))
+        [(answer, error)], closed = asyncio.run(ask(broker, stop=True))
     assert answer is None
     assert isinstance(error, UnavailableError)
+    assert closed

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from concurrent.futures import Future
 from contextlib import suppress
 
 import pytest
@@ -350,3 +351,20 @@ def test_close_aborts_an_open_transaction(broker, topic_name, fails):
     assert last_stable_offset(broker, topic_name) == end
     read = read_all(broker, topic_name, isolation_level="read_committed")
     assert [record.value for record in read] == [b"plain"]
+
+
+def test_a_callback_that_waits_for_another_record_gets_an_error(broker, topic_name):
+    """The callback runs on the loop thread, which would have to read that record's response."""
+    raised = Future()
+    with Producer(bootstrap_servers=broker.bootstrap_servers, linger_ms=0) as producer:
+
+        def on_delivery(_):
+            later = producer.send(topic_name, b"second")
+            try:
+                later.result(30)
+            except LocalError as error:
+                raised.set_result(error)
+
+        producer.send(topic_name, b"first", on_delivery=on_delivery)
+        assert "callback" in str(raised.result(30))
+    assert [record.value for record in broker.records(topic_name)] == [b"first", b"second"]

@@ -8,7 +8,6 @@ once stays closed.
 
 import asyncio
 import math
-import socket
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple
 
 from barnabas.model.errors import BarnabasError, DeadlineError, ProtocolError, UnavailableError
 from barnabas.net.client_opening import agree_on_versions, connect, log_in
-from barnabas.net.client_protocol import ClientProtocol, FrameReceiver, Reader
+from barnabas.net.client_protocol import ClientProtocol, FrameReceiver
 from barnabas.net.connection_options import Address, ConnectionOptions
 from barnabas.net.version_agreement import VersionRanges, choose_version, version_ranges
 from barnabas.runtime.lazy_timer import LazyTimer
@@ -58,7 +57,6 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._loop = asyncio.get_running_loop()
         self._deadlines = LazyTimer(self._loop, self._check_deadlines)
         self._transport: asyncio.Transport | None = None
-        self._socket: socket.socket | None = None  # the transport's, for `read_now`
         self._failure: BarnabasError | None = None
         self._retiring = False
         self._writable = asyncio.Event()
@@ -151,54 +149,6 @@ class ClientConnection(asyncio.BufferedProtocol):
         chosen = self.version_of(type(request)) if version is None else version
         self._write(self._protocol.send(request, chosen, answered=False))
 
-    def ask_frame(
-        self,
-        frame: bytearray,
-        asked: tuple[type[Message], int],
-        on_answer: "OnAnswer",
-        timeout_s: float,
-        reader: Reader,
-    ) -> None:
-        """As `ask`, of a request of a type and version that was encoded beforehand.
-
-        What `reader` makes of the answer takes the response's place, if it makes anything.
-        """
-        if self._failure is not None:
-            raise self._failure
-        request, version = asked
-        self._protocol.send_frame(frame, (request.API_KEY, version), reader)
-        due_s = self._loop.time() + timeout_s
-        self._waiting.append(Waiting(on_answer, request, timeout_s, due_s))
-        self._deadlines.set(due_s)
-        assert self._transport is not None
-        self._transport.write(frame)
-        self.last_used_s = due_s - timeout_s
-
-    def frame_of(self, request: Message, version: int) -> bytearray:
-        """A request as the frame that `ask_frame` takes."""
-        return bytearray().join(self._protocol.frame_of(request, version))  # type: ignore[arg-type]
-
-    def read_now(self) -> bool:
-        """Take in what has come, without a turn of the loop; for whoever runs the loop.
-
-        False when only the loop can read: the connection is closed, encrypted or not a socket's.
-        """
-        if self._socket is None and not self._open_socket():
-            return False
-        assert self._socket is not None
-        try:
-            count = self._socket.recv_into(self._receiver.buffer())
-        except BlockingIOError:
-            return True
-        except OSError as error:
-            self.connection_lost(error)
-            return False
-        if count == 0:
-            self.connection_lost(None)
-            return False
-        self.buffer_updated(count)
-        return True
-
     def close(self) -> None:
         """Close at once; whoever still waits gets UnavailableError."""
         self._fail(UnavailableError(f"the connection to {self.address} was closed"))
@@ -262,14 +212,6 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._fail(error)
         return error
 
-    def _open_socket(self) -> bool:
-        """A second handle on the transport's socket: the transport keeps its own to itself."""
-        selecting = isinstance(self._loop, asyncio.SelectorEventLoop)
-        if self._transport is None or self._options.tls is not None or not selecting:
-            return False
-        self._socket = self._transport.get_extra_info("socket").dup()
-        return True
-
     def _write(self, parts: list[Part]) -> None:
         assert self._transport is not None
         self._transport.writelines(parts)  # type: ignore[arg-type]
@@ -282,9 +224,6 @@ class ClientConnection(asyncio.BufferedProtocol):
         if self._transport is not None:
             self._transport.abort()
             self._transport = None
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
         while self._waiting:
             self._waiting.popleft().on_answer(None, error)
         self._writable.set()

@@ -6,7 +6,6 @@ responses share one scratch buffer, a large one is received straight into memory
 """
 
 from collections import deque
-from collections.abc import Callable
 from struct import Struct
 from typing import Any, NamedTuple
 
@@ -21,9 +20,6 @@ SCRATCH_BYTES = 64 * 1024
 DEFAULT_MAX_RESPONSE_BYTES = 1024**3
 MAX_CORRELATION_ID = 2**31 - 1
 _INT32 = Struct(">i")
-_CORRELATION_OFFSET = 8
-Reader = Callable[[memoryview, int], Any]
-"""Reads a body from a position on; None when it is not what the reader knows."""
 
 
 class FrameReceiver:
@@ -102,7 +98,6 @@ class Awaited(NamedTuple):
     correlation_id: int
     api_key: int
     version: int
-    reader: Reader | None = None
 
 
 class ClientProtocol:
@@ -129,20 +124,6 @@ class ClientProtocol:
             self._awaited.append(Awaited(correlation_id, request.API_KEY, version))
         return parts
 
-    def send_frame(self, frame: bytearray, awaited: tuple[int, int], reader: Reader) -> None:
-        """Number a request that is a whole frame already, of an API key and version.
-
-        `reader` is asked before the response is decoded: it may know a shorter way.
-        """
-        correlation_id = self._next_correlation_id
-        self._next_correlation_id = (correlation_id + 1) & MAX_CORRELATION_ID
-        _INT32.pack_into(frame, _CORRELATION_OFFSET, correlation_id)
-        self._awaited.append(Awaited(correlation_id, *awaited, reader))
-
-    def frame_of(self, request: Message, version: int) -> list[Part]:
-        """A request as a frame that is yet to be numbered."""
-        return encode_request(RequestHeader(request.API_KEY, version, 0, self._client_id), request)
-
     def receive(self, frame: memoryview) -> Any:
         """The response in a frame, which must answer the oldest request."""
         if not self._awaited:
@@ -153,8 +134,4 @@ class ClientProtocol:
             raise ProtocolError(
                 f"a response to request {correlation_id} where {awaited.correlation_id} was due"
             )
-        if awaited.reader is not None:
-            known = awaited.reader(frame, offset)
-            if known is not None:
-                return known
         return response_class(awaited.api_key).decode(frame, awaited.version, offset)

@@ -228,11 +228,6 @@ class TopicAppender:
         self._sticky_bytes = 0 if appender is None else -appender.size
         self._sticky = partition
 
-    def add_sticky_bytes(self, partition: int, size: int) -> None:
-        """Count a batch that was sent without being open."""
-        if partition == self._sticky:
-            self._sticky_bytes += size
-
     def resize(self, partitions: int) -> None:
         """The topic has another number of partitions.
 

@@ -20,7 +20,6 @@ from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
-from barnabas.records._append_hot import RecordAppender
 from barnabas.records.batch import HEADER_SIZE
 
 NewRecord = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]], int | None]
@@ -92,10 +91,9 @@ class Accumulator:
         queues = self._queues
         return [len(queues.get(TopicPartition(topic, number), ())) for number in partitions]
 
-    def batch_bytes(self, record: NewRecord) -> int:
-        """What must be reserved for a new batch that begins with this record."""
-        key, value, headers, _ = record
-        size = HEADER_SIZE + record_bytes(key, value, headers)
+    def batch_bytes(self, record_size: int) -> int:
+        """Returns the memory to reserve for a new batch whose first record has this size."""
+        size = HEADER_SIZE + record_size
         total = self.memory.total_bytes
         check_size(size, "buffer.memory", total)
         return max(min(self._settings.batch_size, total), size)
@@ -120,21 +118,6 @@ class Accumulator:
         else:
             self.driver.wake()
         return future
-
-    def lone(self, place: TopicPartition, appender: RecordAppender) -> SendFuture | None:
-        """A batch for the one record in `appender`, never open; None without memory for it."""
-        size = appender.size
-        if not self.memory.try_reserve(size):
-            return None
-        now = self._clock.monotonic_ms()
-        batch = ProducerBatch(place, size, now, threading.Lock(), self.driver, appender)
-        batch.ordinal = (next(self._opened),)
-        batch.lingers = False
-        batch.count = 1  # sequences are counted by it
-        with self._lock:
-            self._incomplete.add(batch)
-            self._used_ms[place.topic] = now
-        return SendFuture(batch, 0, appender.base_timestamp)
 
     def _open(
         self, topic: TopicAppender, place: TopicPartition, record: NewRecord, reserved: int
@@ -243,14 +226,6 @@ class Accumulator:
         """The batches of a partition that wait to be sent."""
         with self._lock:
             return list(self._queues.get(place, ()))
-
-    def abandon(self) -> list[ProducerBatch]:
-        """Forget every batch there is, in whatever state it may be; what they were."""
-        for place in list(self._queues):
-            self.topics[place.topic].close(place.partition)
-        with self._lock:
-            self._queues.clear()
-            return list(self._incomplete)
 
     def finished(self, batch: ProducerBatch) -> None:
         """The batch has its answer: its memory is free, and a flush may end."""

@@ -165,18 +165,18 @@ class Producer:
             sent.key, sent.value, sent.headers, place.partition, sent.timestamp
         )
         if future is None:
-            record: NewRecord = (sent.key, sent.value, sent.headers, sent.timestamp)
-            future = await self._append_to_new(appender, place, record)
+            future = await self._append_to_new(appender, place, sent)
         self._records.sent(sent, future)
         return future
 
     async def _append_to_new(
-        self, appender: TopicAppender, place: TopicPartition, record: NewRecord
+        self, appender: TopicAppender, place: TopicPartition, sent: SentRecord
     ) -> SendFuture:
         accumulator = self._core.accumulator
-        size = accumulator.batch_bytes(record)
+        size = accumulator.batch_bytes(sent.size)
         if not accumulator.memory.try_reserve(size):
             await self._wait_for_memory(size)
+        record: NewRecord = (sent.key, sent.value, sent.headers, sent.timestamp)
         return accumulator.append_to_new(appender, place, record, size)
 
     async def _wait_for_memory(self, size: int) -> None:

@@ -30,10 +30,6 @@ class Driver(Protocol):
         """Block until `awaited` is done; False when `timeout_s` seconds pass first."""
         ...
 
-    def observe(self) -> None:
-        """Somebody is to be told of answers without waiting for them."""
-        ...
-
 
 class ProducerBatch:
     """Records of one partition on their way to its leader.
@@ -168,7 +164,6 @@ class ProducerBatch:
         with self._lock:
             if not self.done:
                 self._callbacks.append((future, callback))
-                self._driver.observe()
                 return
         if self.parts:
             self.place(future.delta)[0].add_callback(future, callback)

@@ -1,22 +1,21 @@
-"""A producer that also takes columns: Arrow arrays of keys and values, no object per record.
+"""Sends columns: Arrow arrays of keys and values, without one Python object per record.
 
-`send_columns` does what a `send()` for each row would do, order within each partition included.
-Rows are sorted by partition, and runs of them are encoded into the open batches in compiled code;
-a row that begins a batch, or is larger than one, takes the way of `send()`. Headers are for
-`send()`. A settled batch answers for all its rows, so errors are asked for by batch: `Deliveries`.
+`send_columns` has the effect of one `send()` per row and keeps the order within each partition.
+It sorts the rows by partition and encodes runs of them into the open batches in compiled code. A
+row that begins a batch, or is larger than one, is sent with `send()`. Headers are not supported.
+All rows of a batch have the same result, so `Deliveries` keeps batches instead of futures.
 """
 
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from time import time_ns
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
 from barnabas.clients.producer.batch import ProducerBatch
-from barnabas.clients.producer.producer import Producer
-from barnabas.clients.producer.visiting import call_visiting, run_visiting
+from barnabas.clients.producer.producer import CLOSE_SECONDS, Headers, Producer
 from barnabas.model.errors import LocalError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
@@ -27,15 +26,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 STICKY = -1
-"""Instead of a partition: wherever records without a key go for now."""
+"""Stands for the sticky partition, to which records without a key are appended."""
 
 NOW = -(2**63)
-"""Instead of a time: the one at which a record is appended."""
+"""Stands for the time at which a record is appended."""
 
 
 @dataclass(slots=True)
 class Deliveries:
-    """Records on their way; owned by the thread that sends."""
+    """The records of one or more `send_columns` calls; owned by the thread that sends."""
 
     _batches: set[ProducerBatch] = field(default_factory=set)
     _futures: list[SendFuture] = field(default_factory=list)
@@ -48,11 +47,11 @@ class Deliveries:
 
     @property
     def done(self) -> bool:
-        """Whether `check` has seen all of them arrive."""
+        """Whether `check` has seen the result of every record."""
         return not (self._batches or self._futures)
 
     def check(self) -> None:
-        """Raise what went wrong so far, and forget what has arrived."""
+        """Raises the first error so far, and drops the records that were stored."""
         settled = {batch for batch in self._batches if _settled(batch)}
         for batch in settled:
             error = _error(batch)
@@ -65,8 +64,59 @@ class Deliveries:
         self._futures = [future for future in self._futures if not future.done()]
 
 
-class ColumnProducer(Producer):
-    """Thread-safe as its base is."""
+class ColumnProducer:
+    """Sends columns through a `Producer` that it owns. Thread-safe, as that producer is."""
+
+    def __init__(self, config: Mapping[str, object] | None = None, **options: object) -> None:
+        self._producer = Producer(config, **options)
+        self._core = self._producer.core
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def send(
+        self,
+        topic: str,
+        value: Any = None,
+        key: Any = None,
+        headers: Headers = (),
+        partition: int | None = None,
+        timestamp: int | None = None,
+    ) -> SendFuture:
+        """See `Producer.send`."""
+        return self._producer.send(topic, value, key, headers, partition, timestamp)
+
+    def flush(self, timeout: float | None = None) -> None:
+        """See `Producer.flush`."""
+        self._producer.flush(timeout)
+
+    def close(self, timeout: float | None = CLOSE_SECONDS) -> None:
+        """See `Producer.close`."""
+        self._producer.close(timeout)
+
+    def init_transactions(self, timeout: float = 60.0) -> None:
+        """See `Producer.init_transactions`."""
+        self._producer.init_transactions(timeout)
+
+    def begin_transaction(self) -> None:
+        """See `Producer.begin_transaction`."""
+        self._producer.begin_transaction()
+
+    def commit_transaction(self, timeout: float = 60.0) -> None:
+        """See `Producer.commit_transaction`."""
+        self._producer.commit_transaction(timeout)
+
+    def abort_transaction(self, timeout: float = 60.0) -> None:
+        """See `Producer.abort_transaction`."""
+        self._producer.abort_transaction(timeout)
 
     def send_columns(
         self,
@@ -76,14 +126,18 @@ class ColumnProducer(Producer):
         partition: "pa.Array | None" = None,
         timestamp: "pa.Array | None" = None,
     ) -> Deliveries:
-        """Send one record per row. Keys and values are binary or text arrays with 32-bit ends;
-        timestamps are 64-bit milliseconds. A partition that is null is chosen as `send()` would,
-        a time that is null is now. Look at the answer after `flush()`.
+        """Sends one record per row; check the result after `flush()`.
+
+        Args:
+            value: Binary or string array with 32-bit offsets.
+            key: As `value`; None sends all records without a key.
+            partition: Partition numbers; a null is chosen as `send()` chooses it.
+            timestamp: Milliseconds as 64-bit integers; a null is the current time.
         """
         deliveries = Deliveries()
         if not len(value):
             return deliveries
-        appender = self._appender(topic)
+        appender = self._core.topic_appender(topic)
         places = self._places(appender, key, partition, len(value))
         order = places.argsort(kind="stable")
         keys = None if key is None else _column(key)
@@ -92,21 +146,17 @@ class ColumnProducer(Producer):
             self._send_run((topic, place), appender, encoder, (start, stop), deliveries)
         return deliveries
 
-    def flush(self, timeout: float | None = None) -> None:
-        run_visiting(self._thread, partial(self._core.flush, timeout))
-
-    def begin_transaction(self) -> None:
-        call_visiting(self._thread, self._core.begin)
-
     def commit_with_offsets(
         self,
         offsets: Mapping[TopicPartition, OffsetAndMetadata],
         group: GroupMetadata,
         timeout: float = 60.0,
     ) -> None:
-        """`send_offsets_to_transaction` and `commit_transaction` in one: what is left to deliver
-        and the offsets are on their way together, and this thread does the work if it can."""
-        run_visiting(self._thread, partial(self._core.commit_with, offsets, group, timeout))
+        """Does `send_offsets_to_transaction` and `commit_transaction` in one step.
+
+        The unsent records and the offsets are sent at the same time.
+        """
+        self._core.call(self._core.commit_with(offsets, group, timeout))
 
     def _send_run(
         self,
@@ -119,8 +169,9 @@ class ColumnProducer(Producer):
         (topic, place), (start, stop) = target, rows
         while start < stop:
             count, batch = 0, None
-            # The rest of the topic's life decides whether the short way is open, as in `send()`.
-            if self._core.direct and not self._closed and place < appender.count:
+            # Checked for each run, as in `send()`: `direct` becomes False when the producer is
+            # closed or its transaction ends.
+            if self._core.direct and place < appender.count:
                 chosen = appender.sticky if place == STICKY else place
                 count, batch = appender.try_send_rows(chosen, encoder, start, stop)
             if count and batch is not None:
@@ -130,7 +181,8 @@ class ColumnProducer(Producer):
                 number = None if place == STICKY else place
                 time = encoder.time(start, NOW)
                 stamp = None if time == NOW else time
-                deliveries.add_future(self.send(topic, value, key, (), number, stamp))
+                sent = self._producer.send(topic, value, key, (), number, stamp)
+                deliveries.add_future(sent)
                 count = 1
             start += count
 
@@ -144,7 +196,7 @@ class ColumnProducer(Producer):
         """The partition of each row, STICKY for those that go anywhere."""
         import numpy as np
 
-        if key is None or key.null_count == count or not self._settings.hashes_keys:
+        if key is None or key.null_count == count or not self._core.settings.hashes_keys:
             places = np.full(count, STICKY, np.int32)
         else:
             places = _hashed(appender, key)

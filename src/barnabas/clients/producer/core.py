@@ -2,18 +2,19 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+import threading
+from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from functools import partial
+from typing import Any, TypeVar
 
 from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.core.exit_hooks import report, report_undelivered
-from barnabas.clients.core.shared_loop import SharedLoopThread
-from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
+from barnabas.clients.core.loop_thread import LoopThread
+from barnabas.clients.producer._send_hot import TopicAppender
 from barnabas.clients.producer.accumulator import Accumulator
 from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.identity import ProducerIdentity
-from barnabas.clients.producer.lone import LoneSender
 from barnabas.clients.producer.outcomes import deadline_error
 from barnabas.clients.producer.partitioners import PartitionChooser
 from barnabas.clients.producer.sender import Sender
@@ -25,25 +26,29 @@ from barnabas.model.errors import BarnabasError, BrokerError, ClosedError, Deadl
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.model.topic_names import topic_name_problem
-from barnabas.records._append_hot import RecordAppender
 from barnabas.runtime.clock import SystemClock
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 CLOSE_SECONDS = 30.0
 """Time limit of `close()` unless the caller gives another."""
 
 
 class ProducerCore:
-    """Made on the event loop that owns it: the caller's own, or that of `thread`.
+    """Created on the event loop that owns it: the caller's own, or that of a loop thread.
 
-    `wake`, `wait`, `observe`, `idle` and the accumulator are for any thread.
+    `wake`, `wait` and the accumulator may be used from any thread. `thread` is the loop thread of
+    a blocking producer; without one the caller's loop is the producer's, and nothing may block.
     """
 
-    def __init__(self, settings: ProducerSettings, thread: SharedLoopThread | None = None) -> None:
+    def __init__(self, settings: ProducerSettings, thread: LoopThread | None = None) -> None:
         self.settings = settings
         self._thread = thread
         self._loop = asyncio.get_running_loop()
+        self._loop_ident = threading.get_ident()
+        self._wake_posted = False
         clock = SystemClock()
         self.client = KafkaClient(settings.client)
         self.identity = ProducerIdentity(settings.idempotent, settings.max_in_flight)
@@ -54,13 +59,8 @@ class ProducerCore:
         self.sender = Sender(settings, self.client, self.accumulator, self.identity, clock)
         self.sender.topics = self._topics
         self._topics.on_removed = self.sender.fail_removed
-        self.lone = LoneSender(settings, self.client, self.accumulator, self.identity, self.sender)
         self.direct = settings.plain and settings.transactional_id is None
         """Whether a record may be appended to an open batch without a further question."""
-        self.at_once = (
-            self.direct and settings.linger_ms == 0 and not settings.codec and settings.acks != 0
-        )
-        """Whether a record that finds no open batch may go out as a batch of its own."""
         self.transaction: Transaction | None = None
         if settings.transactional_id is not None:
             self.transaction = Transaction(settings, self.client, self.identity)
@@ -70,45 +70,45 @@ class ProducerCore:
         self.sender.start()
 
     def wake(self) -> None:
-        """From any thread: there may be something to send."""
-        if self._is_running():
+        """From any thread: let the sender look for batches that are ready."""
+        if self._is_loop_thread():
             self.sender.look_soon()
             return
-        if self._thread is not None and self._thread.attend():
-            return
+        if self._wake_posted:
+            return  # the callback that is on its way sees this work too
+        self._wake_posted = True
         try:
-            self._loop.call_soon_threadsafe(self.sender.wake)
+            self._loop.call_soon_threadsafe(self._woken)
         except RuntimeError:
             raise ClosedError("the producer is closed") from None
 
-    def send_at_once(self, place: TopicPartition, record: RecordAppender) -> SendFuture | None:
-        """From any thread: send past the queues, if the loop rests and nothing is in the way."""
-        if self._thread is None:
-            return None
-        return self._thread.at_once(partial(self.lone.send, place, record))
+    def _woken(self) -> None:
+        # Cleared first: work that comes from now on posts a callback of its own.
+        self._wake_posted = False
+        self.sender.wake()
 
     def wait(self, awaited: ProducerBatch, timeout_s: float | None) -> bool:
-        """Block until a batch is done; on the caller's own loop nobody may block."""
+        """Block until a batch is done; False when `timeout_s` seconds pass first."""
         if self._thread is None:
             return awaited.done
-        return self._thread.wait(awaited, timeout_s)
+        self._thread.check()
+        if self._is_loop_thread() and not awaited.done:
+            raise LocalError("a delivery callback cannot wait for the result of another record")
+        # A lock that is released once: a threading.Event does the same in three times the time.
+        done = threading.Lock()
+        done.acquire()
+        awaited.notify(done.release)
+        return done.acquire(timeout=-1 if timeout_s is None else timeout_s)
 
-    def observe(self) -> None:
-        if self._thread is not None:
-            self._thread.observe()
+    def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Runs a coroutine on the loop thread and waits for it; for blocking producers."""
+        assert self._thread is not None
+        return self._thread.call(coroutine)
 
-    def idle(self) -> bool:
-        return self.accumulator.empty
-
-    def resumed(self) -> None:
-        if self.accumulator.has_waiting:
-            self.sender.wake()
-
-    def read_now(self) -> bool:
-        return self.transaction is None and self.sender.read_now()
-
-    def interrupted(self) -> None:
-        self.sender.give_up(LocalError("a signal handler raised in the middle of sending"))
+    def topic_appender(self, topic: str) -> TopicAppender:
+        """Returns the appender of a topic, blocking while its metadata is fetched."""
+        appender = self.accumulator.topics.get(topic)
+        return self.call(self.appender(topic)) if appender is None else appender
 
     async def appender(self, topic: str) -> TopicAppender:
         """The appender of a topic, once its partitions are known; waits max.block.ms for that."""
@@ -245,14 +245,14 @@ class ProducerCore:
         return self.transaction
 
     def _settle_later(self, future: "asyncio.Future[None]") -> None:
-        if self._is_running():
+        if self._is_loop_thread():
             _settle(future)
         else:
             self._loop.call_soon_threadsafe(_settle, future)
 
-    def _is_running(self) -> bool:
-        """Whether this is the loop that calls: it need not be woken up."""
-        return asyncio._get_running_loop() is self._loop  # noqa: SLF001 - the public one raises
+    def _is_loop_thread(self) -> bool:
+        """Whether the loop's own thread calls: it need not be woken up."""
+        return threading.get_ident() == self._loop_ident
 
     async def _answered(self, batch: ProducerBatch) -> None:
         """Until the batch, or all its parts if it was split, has an answer."""

@@ -126,11 +126,6 @@ class ProducerIdentity:
         self.producer_epoch += 1
         return True
 
-    def forget(self) -> None:
-        """What is in flight is nobody's any more: every partition begins a new epoch."""
-        self._partitions.clear()
-        self.bump_epoch()
-
     def _stale(self, state: PartitionSequences) -> bool:
         mine = (self.producer_id, self.producer_epoch)
         return (state.producer_id, state.producer_epoch) != mine

@@ -82,8 +82,9 @@ class Outcomes:
     def stored(self, batch: ProducerBatch, base_offset: int, log_append_time: int) -> None:
         self.obstacle = None
         self._identity.stored(batch)
-        batch.complete(base_offset, log_append_time, None)
         self._accumulator.finished(batch)
+        # Last: it wakes the thread that waits, which then competes for the interpreter's lock.
+        batch.complete(base_offset, log_append_time, None)
 
     def stored_unheard(self, batch: ProducerBatch) -> None:
         """Sent, and nobody will say what became of it (acks=0)."""

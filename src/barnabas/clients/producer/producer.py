@@ -6,7 +6,6 @@ be used in a process forked after it was made: make one there.
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from time import time_ns
 from types import TracebackType
 from typing import Any, Self
 
@@ -16,17 +15,15 @@ from barnabas.clients.core.exit_hooks import (
     park_daemon_thread,
     report_undelivered,
 )
-from barnabas.clients.core.shared_loop import SharedLoopThread
+from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
-from barnabas.clients.producer.accumulator import NewRecord, record_bytes
+from barnabas.clients.producer.accumulator import NewRecord
 from barnabas.clients.producer.core import ProducerCore
 from barnabas.clients.producer.records import RecordMaker, SentRecord, explain_mistake
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.errors import ClosedError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
-from barnabas.records._append_hot import RecordAppender
-from barnabas.records.batch import HEADER_SIZE
 
 Headers = Iterable[tuple[str, bytes | None]]
 OnDelivery = Callable[[SendFuture], Any]
@@ -49,9 +46,8 @@ class Producer:
     def __init__(self, config: Mapping[str, object] | None = None, **options: object) -> None:
         settings = ProducerSettings.parse({**(config or {}), **options})
         self._settings = settings
-        self._thread = SharedLoopThread("barnabas-producer")
+        self._thread = LoopThread("barnabas-producer")
         self._core = self._thread.call(_make_core(settings, self._thread))
-        self._thread.user = self._core
         self._records = RecordMaker(settings, self._core.chooser)
         self._topics = self._core.accumulator.topics
         self._closed = False
@@ -78,10 +74,6 @@ class Producer:
         try:
             if appender is not None and self._core.direct:
                 future = appender.try_send(key, value, headers, partition, timestamp)
-                if future is None and self._core.at_once and self._thread.resting:
-                    stamp = time_ns() // 1_000_000 if timestamp is None else timestamp
-                    record = (key, value, headers, stamp)
-                    future = self._send_at_once(topic, appender, partition, record)
             if future is None:
                 future = self._send_slowly(topic, value, key, headers, (partition, timestamp))
         except (TypeError, ValueError, AttributeError):
@@ -90,6 +82,11 @@ class Producer:
         if on_delivery is not None:
             future.add_done_callback(on_delivery)
         return future
+
+    @property
+    def core(self) -> ProducerCore:
+        """The internal parts of this producer, for other modules of this package."""
+        return self._core
 
     def flush(self, timeout: float | None = None) -> None:
         """Wait until every record sent so far has its answer; DeadlineError after `timeout`."""
@@ -127,7 +124,7 @@ class Producer:
 
     def partitions_for(self, topic: str) -> list[int]:
         """The partition numbers of a topic."""
-        return list(range(self._appender(topic).count))
+        return list(range(self._core.topic_appender(topic).count))
 
     def ping(self, timeout: float = 10.0) -> None:
         """Ask a broker one question now; returns when it has answered.
@@ -193,28 +190,6 @@ class Producer:
         self._closed = True
         self._core.direct = False
 
-    def _send_at_once(
-        self, topic: str, appender: TopicAppender, partition: int | None, record: Any
-    ) -> SendFuture | None:
-        """A record that somebody may wait for, past the queues; None: as any other."""
-        key, value, headers, stamp = record
-        if type(value) is not bytes or (key is not None and type(key) is not bytes):
-            return None
-        if headers and type(headers) is not list:
-            return None  # it may be read only once
-        size = record_bytes(key, value, headers)
-        number = partition
-        if number is None:
-            number = self._core.chooser.choose(topic, key, value, size, appender)
-        if size > self._settings.max_request_size or not 0 <= number < appender.count:
-            return None
-        lone = RecordAppender(HEADER_SIZE + size)
-        lone.append(stamp, key, value, headers)
-        future = self._core.send_at_once(TopicPartition(topic, number), lone)
-        if future is not None:
-            appender.add_sticky_bytes(number, lone.size)
-        return future
-
     def _send_slowly(
         self,
         topic: str,
@@ -238,7 +213,7 @@ class Producer:
     def _send_intercepted(self, given: SentRecord) -> SendFuture:
         sent = self._records.make(given)
         topic = sent.topic
-        appender = self._appender(topic)
+        appender = self._core.topic_appender(topic)
         if sent.partition is not None and sent.partition >= appender.count:
             appender = self._thread.call(self._core.refreshed(topic))
         place = self._records.place(sent, appender)
@@ -246,18 +221,18 @@ class Producer:
             sent.key, sent.value, sent.headers, place.partition, sent.timestamp
         )
         if future is None:
-            record: NewRecord = (sent.key, sent.value, sent.headers, sent.timestamp)
-            future = self._append_to_new(appender, place, record)
+            future = self._append_to_new(appender, place, sent)
         self._records.sent(sent, future)
         return future
 
     def _append_to_new(
-        self, appender: TopicAppender, place: TopicPartition, record: NewRecord
+        self, appender: TopicAppender, place: TopicPartition, sent: SentRecord
     ) -> SendFuture:
         accumulator = self._core.accumulator
-        size = accumulator.batch_bytes(record)
+        size = accumulator.batch_bytes(sent.size)
         if not accumulator.memory.try_reserve(size):
             self._wait_for_memory(size)
+        record: NewRecord = (sent.key, sent.value, sent.headers, sent.timestamp)
         return accumulator.append_to_new(appender, place, record, size)
 
     def _wait_for_memory(self, size: int) -> None:
@@ -277,12 +252,6 @@ class Producer:
         if memory.withdraw(grant):
             raise self._core.no_memory()
 
-    def _appender(self, topic: str) -> TopicAppender:
-        appender = self._topics.get(topic)
-        if appender is None:
-            appender = self._thread.call(self._core.appender(topic))
-        return appender
 
-
-async def _make_core(settings: ProducerSettings, thread: SharedLoopThread) -> ProducerCore:
+async def _make_core(settings: ProducerSettings, thread: LoopThread) -> ProducerCore:
     return ProducerCore(settings, thread)

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -48,6 +48,8 @@ class SentRecord:
     headers: list[tuple[str, bytes | None]]
     partition: int | None = None
     timestamp: int | None = None
+    size: int = field(default=0, init=False, compare=False, repr=False)
+    """An upper bound of the record's bytes in its batch; set by `RecordMaker.make`."""
 
 
 class RecordMaker:
@@ -73,21 +75,19 @@ class RecordMaker:
         """Serialized and checked."""
         key = _serialized(self._settings.key_serializer, record.key, "key")
         value = _serialized(self._settings.value_serializer, record.value, "value")
-        check_size(
-            record_bytes(key, value, record.headers),
-            "max.request.size",
-            self._settings.max_request_size,
-        )
-        if key is record.key and value is record.value:
-            return record
-        return replace(record, key=key, value=value)
+        if key is not record.key or value is not record.value:
+            record = replace(record, key=key, value=value)
+        record.size = record_bytes(key, value, record.headers)
+        check_size(record.size, "max.request.size", self._settings.max_request_size)
+        return record
 
     def place(self, record: SentRecord, appender: TopicAppender) -> TopicPartition:
         """The partition: the given one, else the partitioner's choice."""
         number = record.partition
         if number is None:
-            size = record_bytes(record.key, record.value, record.headers)
-            number = self._chooser.choose(record.topic, record.key, record.value, size, appender)
+            number = self._chooser.choose(
+                record.topic, record.key, record.value, record.size, appender
+            )
         return TopicPartition(record.topic, check_partition(record.topic, number, appender))
 
     def sent(self, record: SentRecord, future: SendFuture) -> None:

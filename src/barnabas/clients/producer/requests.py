@@ -73,13 +73,13 @@ class ProduceRequests:
         self, batch: ProducerBatch, connection: ClientConnection, last_version: int | None
     ) -> tuple[Message, int]:
         assert batch.payload is not None
-        form = self.form(batch.partition, connection, last_version)
+        form = self._form(batch.partition, connection, last_version)
         return LoneProduceRequest(form, batch.payload), form.version
 
-    def form(
-        self, place: TopicPartition, connection: ClientConnection, last_version: int | None = None
+    def _form(
+        self, place: TopicPartition, connection: ClientConnection, last_version: int | None
     ) -> Form:
-        """What stands around the one batch of a request."""
+        """Returns the bytes around the single batch of a request, encoding them if needed."""
         form = self._forms.get(place)
         topic_id = self._metadata.topics[place.topic].topic_id
         if form is None or form[:3] != (connection, topic_id, last_version):

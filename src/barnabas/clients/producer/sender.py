@@ -93,7 +93,6 @@ class Sender:
         self.topics: TopicTracker | None = None
         self._refusing = SlowNodes(settings.availability_timeout_ms)
         self._in_flight: dict[int, int] = {}
-        self._asked: ClientConnection | None = None  # the last request went there
         self._resting: dict[int, float] = {}  # brokers that throttle, until when
 
     @property
@@ -121,20 +120,6 @@ class Sender:
         if not self._closed:
             wait_ms = self._step(self._clock.monotonic_ms())
             self._timer.set(self._loop.time() + wait_ms / 1000)
-
-    def read_now(self) -> bool:
-        """Take in the last request's answer if it has come; False when the loop must run first."""
-        if self._asked is None or self._background or self._looking is not None:
-            return False
-        return self._asked.read_now()
-
-    def give_up(self, error: BarnabasError) -> None:
-        """Fail everything without an answer and begin anew: nothing under way can be trusted."""
-        batches = self._accumulator.abandon()
-        self._in_flight.clear()
-        self._identity.forget()
-        for batch in batches:
-            self._outcomes.fail(batch, error)
 
     def cause(self, batches: Iterable[ProducerBatch] = ()) -> BarnabasError | None:
         """Why batches have no answer yet, as far as it is known."""
@@ -256,39 +241,19 @@ class Sender:
                 for batch in batches:
                     self._outcomes.stored_unheard(batch)
                 return
-            self.sending_to(node_id, connection)
+            self._in_flight[node_id] = self._in_flight.get(node_id, 0) + 1
             connection.ask(
                 request,
-                partial(self.answered, node_id, batches),
+                partial(self._answered, node_id, batches),
                 version=version,
                 timeout_s=self._settings.request_timeout_ms / 1000,
             )
         except BarnabasError as error:
-            self.answered(node_id, batches, None, error)
-
-    # -- for batches that go past the queues ---------------------------------------------------
-
-    def may_send(self, place: TopicPartition, node_id: int) -> bool:
-        """Whether a batch of the partition may go to this broker now."""
-        free = self._in_flight.get(node_id, 0) < self._settings.max_in_flight
-        return free and not self._closed and node_id not in self._resting and self._allowed(place)
-
-    def sending_to(self, node_id: int, connection: ClientConnection) -> None:
-        """A request that will be answered goes out."""
-        self._in_flight[node_id] = self._in_flight.get(node_id, 0) + 1
-        self._asked = connection
-
-    def stored_at(self, node_id: int, batch: ProducerBatch, base_offset: int) -> None:
-        """The answer to a request with one batch: it is stored."""
-        self._in_flight[node_id] = max(self._in_flight.get(node_id, 0) - 1, 0)
-        self._identity.answered(batch)
-        self._outcomes.stored(batch, base_offset, -1)
-        if self._accumulator.has_waiting:
-            self.look_soon()
+            self._answered(node_id, batches, None, error)
 
     # -- answers -------------------------------------------------------------------------------
 
-    def answered(
+    def _answered(
         self,
         node_id: int,
         batches: list[ProducerBatch],

@@ -6,15 +6,14 @@ import threading
 import pytest
 
 from barnabas.clients.core.loop_thread import LoopThread
-from barnabas.clients.core.shared_loop import SharedLoopThread
 from barnabas.model.errors import ClosedError, DeadlineError
 
 LIMIT_S = 10
 
 
-@pytest.fixture(params=[LoopThread, SharedLoopThread])
-def thread(request):
-    made = request.param("test-loop-thread")
+@pytest.fixture
+def thread():
+    made = LoopThread("test-loop-thread")
     yield made
     made.close()
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from barnabas.clients.producer.accumulator import Accumulator
+from barnabas.clients.producer.accumulator import Accumulator, record_bytes
 from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.buffer_memory import BufferMemory
 from barnabas.model.ids import TopicPartition
@@ -21,9 +21,6 @@ class IdleDriver:
 
     def wait(self, awaited, timeout_s):
         return awaited.done
-
-    def observe(self):
-        pass
 
 
 @pytest.fixture
@@ -43,7 +40,7 @@ def send(accumulator, value=b"v", place=PLACE):
     appender = accumulator.topic("t", 2, 0)
     future = appender.try_send(None, value, (), place.partition, 5)
     if future is None:
-        size = accumulator.batch_bytes(record)
+        size = accumulator.batch_bytes(record_bytes(*record[:3]))
         assert accumulator.memory.try_reserve(size)
         future = accumulator.append_to_new(appender, place, record, size)
     return future

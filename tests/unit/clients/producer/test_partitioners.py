@@ -2,12 +2,14 @@
 
 import random
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
 from barnabas.clients.producer._send_hot import TopicAppender
 from barnabas.clients.producer.partitioners import PartitionChooser, check_partition
 from barnabas.model.errors import ConfigError, LocalError
+from barnabas.model.ids import TopicPartition
 
 
 @pytest.fixture
@@ -32,11 +34,18 @@ def topic():
     return made
 
 
+def add_batch(topic, number, size):
+    """Opens and closes a batch of a partition, which counts towards the sticky partition."""
+    place = TopicPartition("t", number)
+    topic.open(SimpleNamespace(partition=place, appender=SimpleNamespace(size=size)))
+    topic.close(number)
+
+
 def partitions(chooser, topic, count, key=None, size=100, name="t"):
     found = []
     for _ in range(count):
         number = chooser.choose(name, key, b"v", size, topic)
-        topic.add_sticky_bytes(number, size)
+        add_batch(topic, number, size)
         found.append(number)
     return found
 

@@ -45,9 +45,6 @@ class IdleDriver:
     def wait(self, awaited, timeout_s):
         return awaited.done
 
-    def observe(self):
-        pass
-
 
 def new_batch(partition=0, driver=None):
     place = TopicPartition("t", partition)
