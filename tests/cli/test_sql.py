@@ -10,9 +10,8 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from barnabas.cli.sql_shell.completion import candidates
-from barnabas.cli.sql_shell.interactive import run_shell
-from barnabas.cli.sql_shell.output import Printer
+from barnabas.cli.nouns.sql_script import Printer
+from barnabas.cli.nouns.sql_shell import candidates, run_shell
 from barnabas.streams.sql.catalog.catalog import Catalog
 from barnabas.streams.sql.engine.engine import Engine
 from barnabas.streams.sql.engine.results import Message, Streamed, Table

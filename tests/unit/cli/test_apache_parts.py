@@ -4,13 +4,13 @@ import argparse
 
 import pytest
 
-from barnabas.cli.apache.configs.command import additions
-from barnabas.cli.apache.console.producer import parsed
+from barnabas.cli.apache.configs import additions
+from barnabas.cli.apache.console_producer import parsed
+from barnabas.cli.apache.consumer_group_tables import assigned
 from barnabas.cli.apache.flags import long_flags
-from barnabas.cli.apache.groups.tables import assigned
-from barnabas.cli.framework.places import parse_partitions, parse_place
-from barnabas.cli.group_verbs.reset_plan import parse_offsets_file
-from barnabas.cli.group_verbs.watch import eta_seconds
+from barnabas.cli.framework.topic_selection import parse_partitions, parse_place
+from barnabas.cli.nouns.group_reset import parse_offsets_file
+from barnabas.cli.nouns.group_watch import eta_seconds
 from barnabas.model.errors import ConfigError, LocalError
 from barnabas.model.ids import TopicPartition
 

@@ -1,6 +1,6 @@
 import pytest
 
-from barnabas.cli.servers.data_dir import held
+from barnabas.cli.framework.files import held
 from barnabas.model.errors import LocalError
 
 

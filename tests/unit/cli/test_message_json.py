@@ -1,6 +1,6 @@
 """Stored messages as Kafka's JSON: the fields of their version alone."""
 
-from barnabas.cli.apache.console.message_json import data_of
+from barnabas.cli.apache.coordinator_json import data_of
 from barnabas.wire.messages.group_metadata_value import GroupMetadataValue, MemberMetadata
 from barnabas.wire.messages.offset_commit_value import OffsetCommitValue
 from barnabas.wire.messages.transaction_log_value import PartitionsSchema, TransactionLogValue

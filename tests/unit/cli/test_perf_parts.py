@@ -2,11 +2,10 @@
 
 import pytest
 
-from barnabas.cli.apache.perf.consume_stats import Reading, figures, moment
-from barnabas.cli.apache.perf.metrics import Metric, print_metrics
-from barnabas.cli.apache.perf.send_stats import SendStats
-from barnabas.cli.apache.perf.transactions import Transactions, transaction_settings
-from barnabas.cli.perf.latencies import Latencies
+from barnabas.cli.apache.perf_consumer import Reading, figures, moment
+from barnabas.cli.apache.perf_metrics import Metric, print_metrics
+from barnabas.cli.apache.perf_producer import SendStats, Transactions, transaction_settings
+from barnabas.cli.nouns.perf import Latencies
 from barnabas.model.errors import ConfigError
 
 MEGABYTE = 1024 * 1024

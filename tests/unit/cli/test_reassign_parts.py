@@ -7,10 +7,9 @@ import pytest
 
 from barnabas.admin import LogDir, Reassignment, Replica, ReplicaInfo
 from barnabas.admin.results import Results
-from barnabas.cli.apache.replicas.log_dir_moves import move_log_dirs, verify_log_dirs
-from barnabas.cli.apache.replicas.plan_file import parse_plan, plan_json
-from barnabas.cli.apache.replicas.proposal import brokers_for, propose
-from barnabas.cli.apache.replicas.throttles import (
+from barnabas.cli.apache.reassign_partitions import move_log_dirs, verify_log_dirs
+from barnabas.cli.apache.reassign_plan import brokers_for, parse_plan, plan_json, propose
+from barnabas.cli.apache.reassign_throttles import (
     FOLLOWER_REPLICAS,
     LEADER_REPLICAS,
     moves_of,

@@ -4,14 +4,14 @@ import struct
 
 import pytest
 
-from barnabas.cli.apache.console.message_formatter import MessageFormatter
-from barnabas.cli.reading.record_format import RecordFormat
-from barnabas.cli.reading.record_json import (
+from barnabas.cli.apache.message_formatters import MessageFormatter
+from barnabas.cli.record_io.record_json import (
     decode_bytes,
     encode_bytes,
     headers_of,
     record_document,
 )
+from barnabas.cli.record_io.record_output import RecordFormat
 from barnabas.model.errors import ConfigError, ProtocolError
 from barnabas.model.records import TimestampType
 from barnabas.records.record import Record

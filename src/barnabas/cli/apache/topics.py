@@ -2,24 +2,43 @@
 
 import argparse
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say, say_without_effect
-from barnabas.cli.apache.java_order import hash_map_order
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.settings import key_values
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ConfigError, LocalError
+from barnabas.model.java_hash import java_string_hash
 
 if TYPE_CHECKING:
     from barnabas.admin import Admin, PartitionDescription, TopicDescription
 
+_FIRST_CAPACITY = 16
 ERROR_PREFIX = "Error while executing topic command : "
 EXAMPLE = """
 barnabas kafka-topics --bootstrap-server localhost:9092 --create --topic orders --partitions 3
 barnabas kafka-topics --zookeeper localhost:2181 --list
 """
+
+
+def hash_map_order(keys: Iterable[str]) -> list[str]:
+    """Keys in a HashMap's order, given in the order they were put there.
+
+    >>> hash_map_order(["cleanup.policy", "segment.bytes", "compression.type"])
+    ['compression.type', 'cleanup.policy', 'segment.bytes']
+    """
+    keys = list(keys)
+    capacity = _FIRST_CAPACITY
+    while len(keys) > capacity * 3 // 4:
+        capacity *= 2
+
+    def bucket(key: str) -> int:
+        value = java_string_hash(key) & 0xFFFFFFFF
+        return (value ^ value >> 16) & (capacity - 1)
+
+    return sorted(keys, key=bucket)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,9 +1,11 @@
 """Files to read and write: `-` is the standard stream, a name that ends in .gz is compressed."""
 
 import contextlib
+import fcntl
 import gzip
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Literal
 
@@ -55,3 +57,15 @@ def _plain_or_zipped(name: str, mode: Literal["rt", "wt"]) -> IO[str]:
     if name.endswith(".gz"):
         return gzip.open(name, mode, encoding="utf-8")
     return Path(name).open(mode, encoding="utf-8")
+
+
+@contextmanager
+def held(directory: Path) -> Iterator[Path]:
+    """Make the directory and hold it; LocalError when another process has it."""
+    directory.mkdir(0o700, parents=True, exist_ok=True)
+    with (directory / ".lock").open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise LocalError(f"{directory} is in use by another process") from None
+        yield directory

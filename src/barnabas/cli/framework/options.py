@@ -1,9 +1,11 @@
 """The options that nearly every command has, in one call."""
 
 import argparse
+import sys
 
 from barnabas.cli.framework.connection import add_connection_options
 from barnabas.cli.framework.render import add_format_option
+from barnabas.model.errors import ConfigError
 
 _LAST_PORT = 65535
 
@@ -40,3 +42,25 @@ def add_config_option(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument(
         "-c", "--config", metavar="KEY=VALUE", action="append", default=[], help=text
     )
+
+
+def add_confirmation_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    add_dry_run_option(parser)
+
+
+def add_dry_run_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--dry-run", action="store_true", help="say what would happen, change nothing"
+    )
+
+
+def confirmed(arguments: argparse.Namespace, question: str) -> bool:
+    """Whether to go on; without a terminal to ask on, `--yes` is needed."""
+    if arguments.yes:
+        return True
+    if not sys.stdin.isatty():
+        raise ConfigError(f"{question}: say --yes to do it without a terminal to ask on")
+    sys.stderr.write(f"{question}? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

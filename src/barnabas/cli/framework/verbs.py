@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 Run = Callable[[argparse.Namespace], int]
 AddArguments = Callable[[argparse.ArgumentParser], None]
+_FUNCTIONS = ("add_arguments", "run")
 
 
 class Verb(NamedTuple):
@@ -51,15 +52,20 @@ class VerbParser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
 
-def in_module(name: str) -> tuple[AddArguments, Run]:
-    """The `add_arguments` and `run` of a verb that has a module of its own."""
+def in_module(name: str, verb: str = "") -> tuple[AddArguments, Run]:
+    """Returns the functions of a verb that is implemented in another module.
+
+    They are `add_arguments` and `run`, or `add_<verb>_arguments` and `run_<verb>` where a module
+    has several verbs. The module is imported when one of them is called.
+    """
     path = f"barnabas.cli.{name}"
+    add_name, run_name = (f"add_{verb}_arguments", f"run_{verb}") if verb else _FUNCTIONS
 
     def add_arguments(parser: argparse.ArgumentParser) -> None:
-        importlib.import_module(path).add_arguments(parser)
+        getattr(importlib.import_module(path), add_name)(parser)
 
     def run(arguments: argparse.Namespace) -> int:
-        return int(importlib.import_module(path).run(arguments))
+        return int(getattr(importlib.import_module(path), run_name)(arguments))
 
     return add_arguments, run
 

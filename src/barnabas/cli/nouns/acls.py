@@ -3,11 +3,9 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from barnabas.cli.framework.confirm import add_confirmation_options, confirmed
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.exit_codes import DONE, FAILED
-from barnabas.cli.framework.options import add_common_options
-from barnabas.cli.framework.outcomes import exit_code, status_of
+from barnabas.cli.framework.exit_codes import DONE, FAILED, exit_code, status_of
+from barnabas.cli.framework.options import add_common_options, add_confirmation_options, confirmed
 from barnabas.cli.framework.render import show
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
 from barnabas.model.errors import ConfigError

@@ -3,11 +3,9 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from barnabas.cli.framework.confirm import add_dry_run_option
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.exit_codes import DONE
-from barnabas.cli.framework.options import add_common_options
-from barnabas.cli.framework.outcomes import exit_code, status_of
+from barnabas.cli.framework.exit_codes import DONE, exit_code, status_of
+from barnabas.cli.framework.options import add_common_options, add_dry_run_option
 from barnabas.cli.framework.render import show
 from barnabas.cli.framework.settings import key_values
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb

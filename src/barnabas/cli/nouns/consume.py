@@ -13,13 +13,12 @@ from collections.abc import Iterator
 from barnabas.cli.framework.connection import Connection, add_connection_options
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.options import add_isolation_option
-from barnabas.cli.framework.places import expand, parse_partitions, parse_place
-from barnabas.cli.reading.filters import RecordFilter, add_filter_options
-from barnabas.cli.reading.group_reader import GroupReader
-from barnabas.cli.reading.offset_grammar import Bound, BoundKind, OffsetRange, parse_range
-from barnabas.cli.reading.record_output import FORMATS, RecordPrinter
-from barnabas.cli.reading.span_reader import POLL_SECONDS, read_spans
-from barnabas.cli.reading.spans import resolve
+from barnabas.cli.framework.topic_selection import expand, parse_partitions, parse_place
+from barnabas.cli.record_io.filters import RecordFilter, add_filter_options
+from barnabas.cli.record_io.offset_grammar import Bound, BoundKind, OffsetRange, parse_range
+from barnabas.cli.record_io.readers import POLL_SECONDS, GroupReader, read_spans
+from barnabas.cli.record_io.record_output import FORMATS, RecordPrinter
+from barnabas.cli.record_io.spans import resolve
 from barnabas.model.errors import ConfigError
 from barnabas.records.record import Record
 from barnabas.runtime.clock import SystemClock

@@ -3,17 +3,15 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from barnabas.cli.framework.confirm import add_confirmation_options, confirmed
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.exit_codes import CHECK_FAILED, DONE, FAILED
-from barnabas.cli.framework.options import add_common_options
-from barnabas.cli.framework.outcomes import exit_code, status_of
-from barnabas.cli.framework.places import expand, parse_place
+from barnabas.cli.framework.exit_codes import CHECK_FAILED, DONE, FAILED, exit_code, status_of
+from barnabas.cli.framework.options import add_common_options, add_confirmation_options, confirmed
 from barnabas.cli.framework.render import show
+from barnabas.cli.framework.topic_selection import expand, parse_place
 from barnabas.cli.framework.verbs import Verb, add_verbs, in_module, run_verb
-from barnabas.cli.group_verbs import old_groups
-from barnabas.cli.group_verbs.lag import COLUMNS, lags_of, with_seconds
-from barnabas.cli.group_verbs.reset_plan import committed_of, refuse_active
+from barnabas.cli.nouns import zookeeper_groups
+from barnabas.cli.nouns.group_lag import COLUMNS, lags_of, with_seconds
+from barnabas.cli.nouns.group_reset import committed_of, refuse_active
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import SystemClock
 
@@ -52,13 +50,13 @@ run = run_verb
 def _list_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--state", action="append", default=[], help="only these, repeatable")
     parser.add_argument("--type", action="append", default=[], help="Classic, Consumer, Share…")
-    old_groups.add_zookeeper_option(parser)
+    zookeeper_groups.add_zookeeper_option(parser)
     add_common_options(parser)
 
 
 def _list(arguments: argparse.Namespace) -> int:
     if arguments.zookeeper:
-        show(arguments, old_groups.list_rows(arguments), LIST_COLUMNS)
+        show(arguments, zookeeper_groups.list_rows(arguments), LIST_COLUMNS)
         return DONE
     with Connection.of(arguments).admin() as admin:
         listed = admin.list_groups(states=arguments.state, types=arguments.type)
@@ -82,7 +80,7 @@ def _describe_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("groups", nargs="*", metavar="GROUP", help="all groups unless named")
     parser.add_argument("--members", action="store_true", help="the members instead of the lag")
     parser.add_argument("--max-lag", type=int, metavar="N", help="exit 3 when the lag is above")
-    old_groups.add_zookeeper_option(parser)
+    zookeeper_groups.add_zookeeper_option(parser)
     add_common_options(parser)
 
 
@@ -105,13 +103,13 @@ def _describe(arguments: argparse.Namespace) -> int:
 
 
 def _describe_old(arguments: argparse.Namespace) -> int:
-    reports = old_groups.described(arguments)
+    reports = zookeeper_groups.described(arguments)
     if arguments.members:
-        rows = [row for report in reports for row in old_groups.member_rows(report)]
+        rows = [row for report in reports for row in zookeeper_groups.member_rows(report)]
         show(arguments, rows, MEMBER_COLUMNS)
         return DONE
-    rows = old_groups.lag_rows(arguments, reports)
-    show(arguments, rows, old_groups.LAG_COLUMNS)
+    rows = zookeeper_groups.lag_rows(arguments, reports)
+    show(arguments, rows, zookeeper_groups.LAG_COLUMNS)
     return _checked(arguments, rows)
 
 
@@ -140,7 +138,7 @@ def _members(group: "GroupDescription") -> list[dict[str, object]]:
 
 def _delete_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("groups", nargs="+", metavar="GROUP")
-    old_groups.add_zookeeper_option(parser)
+    zookeeper_groups.add_zookeeper_option(parser)
     add_confirmation_options(parser)
     add_common_options(parser)
 
@@ -168,7 +166,7 @@ def _delete_old(arguments: argparse.Namespace) -> int:
     question = f"delete {', '.join(names)} with their offsets from ZooKeeper"
     if not arguments.dry_run and not confirmed(arguments, question):
         return FAILED
-    errors = old_groups.delete(arguments)
+    errors = zookeeper_groups.delete(arguments)
     rows = [{"group": name, **status_of(errors.get(name))} for name in names]
     show(arguments, rows, STATUS_COLUMNS)
     return exit_code(errors)
@@ -252,13 +250,13 @@ VERBS = (
         "watch",
         "lag, rates and time to catch up, live",
         WATCH_EXAMPLE,
-        *in_module("group_verbs.watch"),
+        *in_module("nouns.group_watch"),
     ),
     Verb(
         "reset",
         "plan new offsets; --execute makes them so",
         RESET_EXAMPLE,
-        *in_module("group_verbs.reset"),
+        *in_module("nouns.group_reset"),
         ("seek",),
     ),
     Verb(
@@ -272,7 +270,7 @@ VERBS = (
         "migrate",
         "plan a move of offsets from ZooKeeper to Kafka or back; --execute does it",
         MIGRATE_EXAMPLE,
-        *in_module("group_verbs.migrate"),
+        *in_module("nouns.group_migration"),
     ),
     Verb(
         "delete",

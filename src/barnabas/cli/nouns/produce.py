@@ -15,8 +15,8 @@ from barnabas.cli.framework.connection import Connection, add_connection_options
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.files import STDIO, open_input
 from barnabas.cli.framework.render import json_line
-from barnabas.cli.reading.record_format import unescape
-from barnabas.cli.reading.record_json import decode_bytes, headers_of
+from barnabas.cli.record_io.record_json import decode_bytes, headers_of
+from barnabas.cli.record_io.record_output import unescape
 from barnabas.model.errors import ConfigError, ProtocolError
 from barnabas.model.records import Header
 

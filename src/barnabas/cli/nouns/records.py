@@ -4,17 +4,15 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from barnabas.cli.framework.confirm import add_confirmation_options, confirmed
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.exit_codes import FAILED
+from barnabas.cli.framework.exit_codes import FAILED, exit_code, status_of
 from barnabas.cli.framework.files import read_input
-from barnabas.cli.framework.options import add_common_options
-from barnabas.cli.framework.outcomes import exit_code, status_of
-from barnabas.cli.framework.places import expand, parse_place
+from barnabas.cli.framework.options import add_common_options, add_confirmation_options, confirmed
 from barnabas.cli.framework.render import show
+from barnabas.cli.framework.topic_selection import expand, parse_place
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
-from barnabas.cli.reading.offset_grammar import parse_range
-from barnabas.cli.reading.spans import resolve
+from barnabas.cli.record_io.offset_grammar import parse_range
+from barnabas.cli.record_io.spans import resolve
 from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import SystemClock

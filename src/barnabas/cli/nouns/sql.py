@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     interactive = text is None
     connection = Connection.of(arguments)
     _check_installed()
-    from barnabas.cli.sql_shell.output import Printer
+    from barnabas.cli.nouns.sql_script import Printer
     from barnabas.streams.sql.engine.engine import Engine
 
     connection.admin().close()  # a cluster that is not there is told at once
@@ -55,10 +55,10 @@ def run(arguments: argparse.Namespace) -> int:
     ) as engine:
         printer = Printer(arguments.format, sys.stdout)
         if text is None:
-            from barnabas.cli.sql_shell.interactive import run_shell
+            from barnabas.cli.nouns.sql_shell import run_shell
 
             return run_shell(engine, printer)
-        from barnabas.cli.sql_shell.script import run_script
+        from barnabas.cli.nouns.sql_script import run_script
 
         return run_script(engine, text, printer, keep_running=arguments.keep_running)
 

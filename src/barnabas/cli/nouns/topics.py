@@ -3,15 +3,15 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from barnabas.cli.framework.confirm import (
+from barnabas.cli.framework.connection import Connection
+from barnabas.cli.framework.exit_codes import DONE, FAILED, exit_code, status_of
+from barnabas.cli.framework.options import (
+    add_common_options,
+    add_config_option,
     add_confirmation_options,
     add_dry_run_option,
     confirmed,
 )
-from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.exit_codes import DONE, FAILED
-from barnabas.cli.framework.options import add_common_options, add_config_option
-from barnabas.cli.framework.outcomes import exit_code, status_of
 from barnabas.cli.framework.render import show, show_document, table_text
 from barnabas.cli.framework.settings import key_values
 from barnabas.cli.framework.verbs import Verb, add_verbs, in_module, run_verb
@@ -274,18 +274,18 @@ VERBS = (
         "copy",
         "copy the records of a topic to another, in this cluster or another one",
         COPY_EXAMPLE,
-        *in_module("topic_data.copy"),
+        *in_module("nouns.topic_copy"),
     ),
     Verb(
         "dump",
         "write the records of a topic to a file, without loss",
         DUMP_EXAMPLE,
-        *in_module("topic_data.dump"),
+        *in_module("nouns.topic_dump", "dump"),
     ),
     Verb(
         "restore",
         "write the records of a dump to a topic",
         RESTORE_EXAMPLE,
-        *in_module("topic_data.restore"),
+        *in_module("nouns.topic_dump", "restore"),
     ),
 )

@@ -2,14 +2,12 @@
 
 import argparse
 
-from barnabas.cli.framework.confirm import add_confirmation_options, confirmed
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.exit_codes import DONE, FAILED
-from barnabas.cli.framework.options import add_common_options
-from barnabas.cli.framework.outcomes import exit_code, status_of
-from barnabas.cli.framework.places import expand, parse_place
+from barnabas.cli.framework.exit_codes import DONE, FAILED, exit_code, status_of
+from barnabas.cli.framework.options import add_common_options, add_confirmation_options, confirmed
 from barnabas.cli.framework.render import show
 from barnabas.cli.framework.times import iso_time
+from barnabas.cli.framework.topic_selection import expand, parse_place
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
 from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.model.ids import TopicPartition

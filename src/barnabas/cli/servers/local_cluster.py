@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Self
 
 from barnabas.broker.broker_process import START_SECONDS, BrokerEndedError, BrokerProcess
-from barnabas.cli.servers.data_dir import held
+from barnabas.cli.framework.files import held
 from barnabas.model.errors import ConfigError, LocalError
 from barnabas.zk.zookeeper_server import ServerConfig, ZooKeeperServer
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from barnabas.cli.framework.exit_codes import DONE, FAILED, INTERRUPTED
+from barnabas.cli.framework.files import held
 from barnabas.cli.framework.options import port_number
 from barnabas.cli.framework.verbs import HelpFormatter, VerbParser, examples, in_module
-from barnabas.cli.servers.data_dir import held
 from barnabas.model.errors import ConfigError
 
 if TYPE_CHECKING:

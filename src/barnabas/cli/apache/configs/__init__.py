@@ -1,1 +1,0 @@
-"""kafka-configs: topics, brokers, clients, users."""

@@ -1,1 +1,0 @@
-"""What Apache's console consumer prints."""

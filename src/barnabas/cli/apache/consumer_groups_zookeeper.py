@@ -1,0 +1,104 @@
+"""Groups of the ZooKeeper high-level consumer, for `kafka-consumer-groups --zookeeper`.
+
+Lists, describes and deletes, as Apache's tool did before Kafka 2.0. Columns as 0.10 printed them,
+with the owner's stream (later releases left that out); `unknown` and `none` are its words. A group
+without members is shown with its offsets, where Apache's tool printed nothing.
+"""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from barnabas.cli.apache.flags import given_settings, say
+from barnabas.cli.framework.connection import Connection
+from barnabas.cli.framework.exit_codes import DONE, FAILED
+from barnabas.cli.nouns.zookeeper_groups import open_reports
+from barnabas.model.errors import ConfigError
+
+if TYPE_CHECKING:
+    from barnabas.clients.connector import GroupReport, GroupReports
+
+
+NOTE = (
+    "Note: This will only show information about consumers that use ZooKeeper (not those using "
+    "the Java consumer API).\n"
+)
+LINE = "{:<30} {:<30} {:<10} {:<15} {:<15} {:<15} {}"
+HEADS = ("GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "OWNER")
+UNKNOWN, NOBODY = "unknown", "none"
+
+
+def run_on_zookeeper(arguments: argparse.Namespace) -> int:
+    """The actions that Apache's old tool had for these groups."""
+    actions = {"list": _list, "describe": _describe, "delete": _delete}
+    chosen = next((name for name in actions if getattr(arguments, name)), None)
+    if chosen is None:
+        raise ConfigError(
+            "with --zookeeper there are --list, --describe and --delete; to move offsets to "
+            "Kafka, where the other actions are: barnabas groups migrate"
+        )
+    if chosen != "list" and not arguments.group and not arguments.all_groups:
+        raise ConfigError(f"--{chosen} needs --group or --all-groups")
+    sys.stderr.write(NOTE)
+    connection = Connection(given_settings(arguments))
+    with open_reports(connection, arguments.zookeeper) as reports:
+        return actions[chosen](reports, arguments)
+
+
+def _list(reports: "GroupReports", _: argparse.Namespace) -> int:
+    for group in reports.groups():
+        say(group)
+    return DONE
+
+
+def _describe(reports: "GroupReports", arguments: argparse.Namespace) -> int:
+    there = reports.groups()
+    wanted = there if arguments.all_groups else arguments.group
+    missing = [group for group in wanted if group not in there]
+    for group in missing:
+        sys.stderr.write(f"Error: The consumer group '{group}' does not exist.\n")
+    for group in wanted:
+        if group not in missing:
+            _print(reports.describe(group))
+    return FAILED if missing else DONE
+
+
+def _print(report: "GroupReport") -> None:
+    if not report.members:
+        sys.stdout.flush()
+        sys.stderr.write(f"Consumer group '{report.group}' has no active members.\n")
+        sys.stderr.flush()
+    say(LINE.format(*HEADS))
+    for item in report.partitions:
+        figures = (item.offset, item.log_end_offset, item.lag)
+        shown = [UNKNOWN if figure is None else figure for figure in figures]
+        owner = item.owner or NOBODY
+        say(LINE.format(report.group, item.place.topic, item.place.partition, *shown, owner))
+
+
+def _delete(reports: "GroupReports", arguments: argparse.Namespace) -> int:
+    """Whole groups, or with --topic what they know of a topic; never of a group with members."""
+    groups = reports.groups() if arguments.all_groups else arguments.group
+    topics: list[str | None] = arguments.topic or [None]
+    refusals = [_delete_one(reports, group, topic) for group in groups for topic in topics]
+    return FAILED if any(refusals) else DONE
+
+
+def _delete_one(reports: "GroupReports", group: str, topic: str | None) -> str | None:
+    """Delete and say so; the reason if it was refused."""
+    from barnabas.clients.connector import LivingMembersError
+
+    of_topic = "" if topic is None else f" topic '{topic}'"
+    reason = None
+    try:
+        if not reports.delete(group, topic):
+            reason = "group does not exist"
+    except LivingMembersError:
+        reason = "its consumers are still active"
+    if reason is None:
+        everything = "all " if topic is None else ""
+        where = f"for group '{group}'{of_topic} in zookeeper."
+        say(f"Deleted {everything}consumer group information {where}")
+    else:
+        say(f"Error: Delete for group '{group}'{of_topic} failed because {reason}.")
+    return reason

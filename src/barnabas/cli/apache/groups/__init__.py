@@ -1,1 +1,0 @@
-"""The parts of Apache's tool for consumer groups."""

@@ -1,1 +1,0 @@
-"""Logs: offsets, sizes, files, deletion."""

@@ -1,1 +1,0 @@
-"""kafka-producer-perf-test and kafka-consumer-perf-test."""

@@ -1,0 +1,266 @@
+"""kafka-producer-perf-test: send records, report throughput and latency as Apache does."""
+
+import argparse
+import random
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from barnabas.cli.apache.flags import known_settings, say
+from barnabas.cli.apache.perf_metrics import Metric, print_metrics
+from barnabas.cli.framework.connection import Connection
+from barnabas.cli.framework.exit_codes import DONE
+from barnabas.cli.framework.settings import BOOTSTRAP, key_values, read_properties
+from barnabas.cli.nouns.perf import Latencies
+from barnabas.cli.record_io.bulk_writer import Pace
+from barnabas.model.errors import ConfigError
+
+if TYPE_CHECKING:
+    from barnabas.clients.producer import Producer
+
+MEGABYTE = 1024 * 1024
+ID_KEY = "transactional.id"
+DEFAULT_DURATION_MS = 3000
+EXAMPLE = """
+barnabas kafka-producer-perf-test --topic bench --num-records 100000 --record-size 100 \\
+    --throughput -1 --producer-props bootstrap.servers=localhost:9092
+barnabas kafka-producer-perf-test --topic bench --num-records 100000 --record-size 100 \\
+    --throughput 5000 --bootstrap-server localhost:9092 --warmup-records 10000 \\
+    --transaction-duration-ms 500 --print-metrics
+"""
+CLIENT_ID = "perf-producer-client"
+_LOOK_EVERY = 100
+_POOL = 64
+
+
+@dataclass(slots=True)
+class SendStats:
+    """Counts from when it is made; a window is what came since the last line."""
+
+    latencies: Latencies = field(default_factory=Latencies)
+    count: int = 0
+    size: int = 0
+    largest: int = 0
+    started: float = field(default_factory=time.perf_counter)
+    ended: float | None = None
+    _window: tuple[int, int, int, float] | None = None
+
+    def sent(self, size: int) -> None:
+        self.count += 1
+        self.size += size
+        self.largest = max(self.largest, size)
+
+    @property
+    def seconds(self) -> float:
+        return max((self.ended or time.perf_counter()) - self.started, 1e-6)
+
+    def window_line(self, interval_s: float) -> str | None:
+        """The line of a reporting interval, once it is over."""
+        now = time.perf_counter()
+        count, size, timed, since = self._window or (0, 0, 0, self.started)
+        if now - since < interval_s:
+            return None
+        elapsed, values = now - since, self.latencies.values_ms[timed:]
+        self._window = (self.count, self.size, timed + len(values), now)
+        average = sum(values) / len(values) if values else 0.0
+        sent, megabytes = self.count - count, (self.size - size) / MEGABYTE
+        return (
+            f"{sent} records sent, {sent / elapsed:.1f} records/sec "
+            f"({megabytes / elapsed:.2f} MB/sec), {average:.1f} ms avg latency, "
+            f"{max(values, default=0.0):.1f} ms max latency."
+        )
+
+    def total_line(self, kind: str = "") -> str:
+        """The last line; `kind` is " steady state" for what came after the warm-up."""
+        latencies = self.latencies
+        shares = ((0.5, "50th"), (0.95, "95th"), (0.99, "99th"), (0.999, "99.9th"))
+        tail = ", ".join(f"{latencies.percentile(share):.0f} ms {name}" for share, name in shares)
+        return (
+            f"{self.count}{kind} records sent, {self.count / self.seconds:.1f} records/sec "
+            f"({self.size / self.seconds / MEGABYTE:.2f} MB/sec), {latencies.average:.2f} ms avg "
+            f"latency, {latencies.highest:.2f} ms max latency, {tail}."
+        )
+
+
+def transaction_settings(
+    settings: dict[str, str], wanted_id: str | None, duration_ms: int | None
+) -> int | None:
+    """Put the id into the settings; the duration, None without transactions.
+
+    >>> transaction_settings({"transactional.id": "t"}, None, None)
+    3000
+    """
+    if duration_ms is not None and duration_ms <= 0:
+        raise ConfigError("--transaction-duration-ms should be greater than 0")
+    if wanted_id:
+        settings[ID_KEY] = wanted_id
+    elif duration_ms is not None and not settings.get(ID_KEY):
+        settings[ID_KEY] = f"performance-producer-{uuid4()}"
+    if not settings.get(ID_KEY):
+        return None
+    return duration_ms or DEFAULT_DURATION_MS
+
+
+class Transactions:
+    """Begins with the first record after a commit, so that none is empty."""
+
+    def __init__(self, producer: "Producer", duration_ms: int) -> None:
+        self._producer = producer
+        self._seconds = duration_ms / 1000
+        self._began: float | None = None
+        self.committed = 0
+        producer.init_transactions()
+
+    def before_record(self) -> None:
+        now = time.monotonic()
+        if self._began is not None and now - self._began >= self._seconds:
+            self.commit()
+        if self._began is None:
+            self._producer.begin_transaction()
+            self._began = now
+
+    def commit(self) -> None:
+        """Commit what is open, if anything is."""
+        if self._began is not None:
+            self._producer.commit_transaction()
+            self._began = None
+            self.committed += 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--topic", required=True)
+    parser.add_argument("--num-records", type=int, required=True)
+    parser.add_argument("--throughput", type=float, required=True, help="-1: as fast as it goes")
+    payload = parser.add_mutually_exclusive_group(required=True)
+    payload.add_argument("--record-size", type=int)
+    payload.add_argument("--payload-file", metavar="FILE")
+    payload.add_argument("--payload-monotonic", action="store_true")
+    parser.add_argument("--payload-delimiter", default="\\n")
+    parser.add_argument(
+        "--producer-props", "--command-property", nargs="+", default=[], metavar="KEY=VALUE"
+    )
+    parser.add_argument("--producer.config", "--command-config", dest="config", metavar="FILE")
+    parser.add_argument("--bootstrap-server", metavar="HOST:PORT")
+    parser.add_argument("--print-metrics", action="store_true", help="figures at the end")
+    parser.add_argument("--transactional-id", help="send in transactions under this id")
+    parser.add_argument(
+        "--transaction-duration-ms", type=int, help="commit when one is so old (default: 3000)"
+    )
+    parser.add_argument(
+        "--reporting-interval", type=int, default=5000, help="ms between lines (default: 5000)"
+    )
+    parser.add_argument(
+        "--warmup-records", type=int, default=0, help="the rest is reported on its own too"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    settings = _settings(arguments)
+    if not 0 <= arguments.warmup_records < arguments.num_records:
+        raise ConfigError("--warmup-records must be fewer than --num-records")
+    duration_ms = transaction_settings(
+        settings, arguments.transactional_id, arguments.transaction_duration_ms
+    )
+    payloads = _payloads(arguments)
+    connection = Connection(known_settings(settings))
+    with connection.producer(client_id=CLIENT_ID) as producer:
+        producer.partitions_for(arguments.topic)
+        transactions = None if duration_ms is None else Transactions(producer, duration_ms)
+        total, steady = _send_all(producer, arguments, payloads, transactions)
+    say(total.total_line())
+    if arguments.warmup_records:
+        say(steady.total_line(" steady state"))
+    if arguments.print_metrics:
+        client_id = settings.get("client.id", CLIENT_ID)
+        print_metrics(_metrics(total, client_id, arguments.topic, transactions))
+    return DONE
+
+
+def _settings(arguments: argparse.Namespace) -> dict[str, str]:
+    settings = read_properties(Path(arguments.config)) if arguments.config else {}
+    settings.update(key_values(arguments.producer_props, "--producer-props"))
+    if arguments.bootstrap_server:
+        settings[BOOTSTRAP] = arguments.bootstrap_server
+    if BOOTSTRAP not in settings:
+        raise ConfigError("say where: --producer-props bootstrap.servers=HOST:PORT")
+    return settings
+
+
+def _send_all(
+    producer: "Producer",
+    arguments: argparse.Namespace,
+    payloads: list[bytes],
+    transactions: Transactions | None,
+) -> tuple[SendStats, SendStats]:
+    """All that was sent, and of it what came after the warm-up."""
+    total, steady = SendStats(), SendStats()
+    pace = Pace(arguments.throughput if arguments.throughput > 0 else None)
+    interval_s = arguments.reporting_interval / 1000
+    for number in range(arguments.num_records):
+        if number == arguments.warmup_records:
+            steady = SendStats(latencies=total.latencies.later())
+        payload = payloads[number % len(payloads)] if payloads else b"%d" % number
+        if transactions is not None:
+            transactions.before_record()
+        total.latencies.send(producer, arguments.topic, payload)
+        total.sent(len(payload))
+        steady.sent(len(payload))
+        if number % _LOOK_EVERY == 0:
+            pace.after(_LOOK_EVERY)
+            line = total.window_line(interval_s)
+            if line is not None:
+                say(line)
+    total.latencies.finish(producer)
+    if transactions is not None:
+        transactions.commit()
+    total.ended = steady.ended = time.perf_counter()
+    return total, steady
+
+
+def _metrics(
+    total: SendStats, client_id: str, topic: str, transactions: Transactions | None
+) -> list[Metric]:
+    mine = {"client-id": client_id}
+    figures = {
+        "record-send-total": total.count,
+        "record-send-rate": total.count / total.seconds,
+        "record-size-avg": total.size / max(total.count, 1),
+        "record-size-max": total.largest,
+        "record-error-total": 0,  # the first error ends the run
+    }
+    if transactions is not None:
+        figures["txn-commit-total"] = transactions.committed
+    of_topic = {
+        "record-send-total": total.count,
+        "record-send-rate": total.count / total.seconds,
+        "byte-total": total.size,
+        "byte-rate": total.size / total.seconds,
+    }
+    return [
+        *(Metric("producer-metrics", name, value, mine) for name, value in figures.items()),
+        *(
+            Metric("producer-topic-metrics", name, value, {**mine, "topic": topic})
+            for name, value in of_topic.items()
+        ),
+    ]
+
+
+def _payloads(arguments: argparse.Namespace) -> list[bytes]:
+    if arguments.record_size is not None:
+        # Letters, a pool of them: one letter alone would compress to nothing.
+        dice = random.Random(0)
+        letters = range(ord("A"), ord("Z") + 1)
+        return [bytes(dice.choices(letters, k=arguments.record_size)) for _ in range(_POOL)]
+    if arguments.payload_file is None:
+        return []
+    divider = arguments.payload_delimiter.replace("\\n", "\n").encode()
+    try:
+        pieces = Path(arguments.payload_file).read_bytes().split(divider)
+    except OSError as error:
+        raise ConfigError(f"--payload-file: {error.strerror}") from error
+    found = [piece for piece in pieces if piece]
+    if not found:
+        raise ConfigError("--payload-file is empty")
+    return found

@@ -1,1 +1,0 @@
-"""Where replicas are and who leads: reassignment, elections."""

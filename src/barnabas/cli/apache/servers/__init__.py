@@ -1,1 +1,0 @@
-"""Apache's scripts that start servers, and the shell on ZooKeeper."""

@@ -1,1 +1,0 @@
-"""The larger verbs on groups: lag, reset, watch."""

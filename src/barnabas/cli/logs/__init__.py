@@ -1,1 +1,0 @@
-"""Commands on the brokers' files and disks."""

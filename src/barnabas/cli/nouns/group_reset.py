@@ -1,0 +1,294 @@
+"""Resetting a group's offsets: a rule, a plan, and only with --execute the change.
+
+The group must be without members: whoever reads would overwrite the new offsets, so an active
+group is refused and its members are named.
+"""
+
+import argparse
+import csv
+import enum
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from barnabas.cli.framework.connection import Connection
+from barnabas.cli.framework.exit_codes import DONE, exit_code, status_of
+from barnabas.cli.framework.files import read_input
+from barnabas.cli.framework.options import add_common_options
+from barnabas.cli.framework.render import show
+from barnabas.cli.framework.times import parse_duration, parse_time
+from barnabas.cli.framework.topic_selection import expand, parse_place
+from barnabas.cli.nouns.group_lag import member_names
+from barnabas.cli.record_io.spans import Edges, edges_of, offsets_at
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BarnabasError, BrokerError, ConfigError, LocalError
+from barnabas.model.ids import TopicPartition
+from barnabas.runtime.clock import SystemClock
+
+if TYPE_CHECKING:
+    from barnabas.admin import Admin
+    from barnabas.model.group_metadata import OffsetAndMetadata
+
+COLUMNS = (
+    "group",
+    "topic",
+    "partition",
+    "current_offset",
+    "new_offset",
+    "change",
+    "start_offset",
+    "end_offset",
+)
+
+
+class ResetRule(enum.Enum):
+    """Where offsets go; the ones with a value say of what kind."""
+
+    EARLIEST = "to-earliest"
+    LATEST = "to-latest"
+    CURRENT = "to-current"
+    OFFSET = "to-offset"
+    TIME = "to-datetime"
+    SHIFT = "shift-by"
+    LISTED = "from-file"
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """A rule with its offset, time in milliseconds, shift, or list."""
+
+    rule: ResetRule
+    value: int = 0
+    listed: Mapping[TopicPartition, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedOffset:
+    """One line of the plan."""
+
+    place: TopicPartition
+    current: int | None
+    new: int
+    edges: Edges
+
+
+class ActiveGroupError(LocalError):
+    """The group has members."""
+
+
+def plan_reset(
+    admin: "Admin", group: str, places: Iterable[TopicPartition], reset: Reset
+) -> list[PlannedOffset]:
+    """The new offset of each partition, within what the partition holds."""
+    places = sorted(reset.listed or places)
+    edges = edges_of(admin, places)
+    current = {place: at.offset for place, at in committed_of(admin, group).items()}
+    wanted = _wanted(admin, edges, current, reset)
+    return [
+        PlannedOffset(
+            place, current.get(place), _clamped(wanted[place], edges[place]), edges[place]
+        )
+        for place in places
+        if place in wanted
+    ]
+
+
+def committed_of(admin: "Admin", group: str) -> dict[TopicPartition, "OffsetAndMetadata"]:
+    """What a group has committed; nothing for a group that is not known."""
+    try:
+        offsets = admin.list_group_offsets([group])[group]
+    except BrokerError as error:
+        if error.code is not ErrorCode.GROUP_ID_NOT_FOUND:
+            raise
+        return {}
+    return dict(offsets)
+
+
+def refuse_active(admin: "Admin", group: str) -> None:
+    """ActiveGroupError naming the members, if there are any."""
+    found = admin.describe_groups([group])
+    error = found.errors.get(group)
+    if error is not None:
+        if isinstance(error, BrokerError) and error.code is ErrorCode.GROUP_ID_NOT_FOUND:
+            return
+        raise error
+    description = found[group]
+    if description.members:
+        raise ActiveGroupError(
+            f"group {group!r} is active ({description.state}): stop its members first: "
+            f"{member_names(description.members)}"
+        )
+
+
+def _wanted(
+    admin: "Admin",
+    edges: Mapping[TopicPartition, Edges],
+    current: Mapping[TopicPartition, int],
+    reset: Reset,
+) -> Mapping[TopicPartition, int]:
+    match reset.rule:
+        case ResetRule.EARLIEST:
+            return {place: edge.first for place, edge in edges.items()}
+        case ResetRule.LATEST:
+            return {place: edge.end for place, edge in edges.items()}
+        case ResetRule.OFFSET:
+            return dict.fromkeys(edges, reset.value)
+        case ResetRule.TIME:
+            return offsets_at(admin, edges, reset.value)
+        case ResetRule.LISTED:
+            return reset.listed or {}
+        case ResetRule.CURRENT:
+            # A partition without a committed offset begins at the end, as Apache's tool has it.
+            return {place: current.get(place, edge.end) for place, edge in edges.items()}
+        case ResetRule.SHIFT:
+            return _shifted(edges, current, reset.value)
+
+
+def _shifted(
+    edges: Iterable[TopicPartition], current: Mapping[TopicPartition, int], by: int
+) -> dict[TopicPartition, int]:
+    missing = [str(place) for place in edges if place not in current]
+    if missing:
+        raise ConfigError(f"cannot shift: nothing is committed for {', '.join(missing)}")
+    return {place: current[place] + by for place in edges}
+
+
+def _clamped(offset: int, edges: Edges) -> int:
+    return min(max(offset, edges.first), edges.end)
+
+
+def parse_offsets_file(text: str, group: str | None = None) -> dict[TopicPartition, int]:
+    """Offsets from `topic,partition,offset` lines, `group,topic,partition,offset` lines, or JSON.
+
+    >>> parse_offsets_file("orders,0,5")
+    {TopicPartition(topic='orders', partition=0): 5}
+    """
+    if text.lstrip().startswith(("[", "{")):
+        return _parse_json(text)
+    found = {}
+    for fields in csv.reader(line for line in text.splitlines() if line.strip()):
+        named = fields[1:] if len(fields) == 4 else fields
+        if len(fields) == 4 and group is not None and fields[0].strip('"') != group:
+            continue
+        try:
+            topic, partition, offset = named
+            found[TopicPartition(topic, int(partition))] = int(offset)
+        except ValueError:
+            raise ConfigError(f"not topic,partition,offset: {','.join(fields)!r}") from None
+    return found
+
+
+def _parse_json(text: str) -> dict[TopicPartition, int]:
+    try:
+        document = json.loads(text)
+        items = document["partitions"] if isinstance(document, dict) else document
+        return {
+            TopicPartition(str(i["topic"]), int(i["partition"])): int(
+                i["new_offset"] if "new_offset" in i else i["offset"]
+            )
+            for i in items
+        }
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"not a list of offsets: {error}") from error
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("group", metavar="GROUP")
+    parser.add_argument(
+        "-t",
+        "--topic",
+        metavar="TOPIC[:PARTITIONS]",
+        action="append",
+        default=[],
+        help="repeatable",
+    )
+    parser.add_argument("--all-topics", action="store_true", help="all it has committed for")
+    rule = parser.add_mutually_exclusive_group(required=True)
+    rule.add_argument("--to-earliest", action="store_true")
+    rule.add_argument("--to-latest", action="store_true")
+    rule.add_argument("--to-current", action="store_true")
+    rule.add_argument("--to-offset", type=int, metavar="N")
+    rule.add_argument("--to-datetime", metavar="TIME")
+    rule.add_argument("--by-duration", metavar="DURATION", help="so long ago: 1h30m, PT1H")
+    rule.add_argument("--shift-by", type=int, metavar="N", help="may be negative")
+    rule.add_argument("--from-file", metavar="FILE", help="topic,partition,offset lines, or JSON")
+    rule.add_argument("--from-group", metavar="GROUP", help="where another group stands")
+    parser.add_argument("--execute", action="store_true", help="do it; else only the plan")
+    parser.add_argument("--dry-run", action="store_true", help="only the plan (the default)")
+    add_common_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    group = arguments.group
+    with Connection.of(arguments).admin() as admin:
+        if arguments.execute:
+            refuse_active(admin, group)
+        reset = _reset(admin, arguments)
+        plan = plan_reset(admin, group, _places(admin, arguments, reset), reset)
+        errors: dict[TopicPartition, BarnabasError] | None = None
+        if arguments.execute and not arguments.dry_run and plan:
+            wanted = {item.place: item.new for item in plan}
+            errors = dict(admin.alter_group_offsets(group, wanted).errors)
+    _show(arguments, plan, errors)
+    return DONE if errors is None else exit_code(errors)
+
+
+def _show(
+    arguments: argparse.Namespace,
+    plan: list[PlannedOffset],
+    errors: dict[TopicPartition, BarnabasError] | None,
+) -> None:
+    rows = []
+    for item in plan:
+        row = {
+            "group": arguments.group,
+            "topic": item.place.topic,
+            "partition": item.place.partition,
+            "current_offset": item.current,
+            "new_offset": item.new,
+            "change": None if item.current is None else item.new - item.current,
+            "start_offset": item.edges.first,
+            "end_offset": item.edges.end,
+        }
+        planned = {"status": "PLANNED", "message": None}
+        rows.append({**row, **(planned if errors is None else status_of(errors.get(item.place)))})
+    show(arguments, rows, (*COLUMNS, "status"))
+
+
+def _places(admin: "Admin", arguments: argparse.Namespace, reset: Reset) -> list[TopicPartition]:
+    if arguments.topic:
+        return expand(admin, [parse_place(text) for text in arguments.topic])
+    if reset.listed is not None:
+        return list(reset.listed)
+    if arguments.all_topics:
+        return sorted(committed_of(admin, arguments.group))
+    raise ConfigError("which topics? give --topic, or --all-topics")
+
+
+def _reset(admin: "Admin", arguments: argparse.Namespace) -> Reset:
+    now_ms = SystemClock().now_ms()
+    if arguments.from_group is not None:
+        theirs = committed_of(admin, arguments.from_group)
+        if not theirs:
+            raise ConfigError(f"group {arguments.from_group!r} has committed nothing")
+        return Reset(ResetRule.LISTED, listed={p: at.offset for p, at in theirs.items()})
+    if arguments.from_file is not None:
+        offsets = parse_offsets_file(read_input(arguments.from_file), arguments.group)
+        return Reset(ResetRule.LISTED, listed=offsets)
+    if arguments.to_datetime is not None:
+        return Reset(ResetRule.TIME, parse_time(arguments.to_datetime, now_ms))
+    if arguments.by_duration is not None:
+        return Reset(ResetRule.TIME, now_ms - int(parse_duration(arguments.by_duration) * 1000))
+    return simple_reset(arguments)
+
+
+def simple_reset(arguments: argparse.Namespace) -> Reset:
+    """The rules that need nothing but their number."""
+    if arguments.to_offset is not None:
+        return Reset(ResetRule.OFFSET, arguments.to_offset)
+    if arguments.shift_by is not None:
+        return Reset(ResetRule.SHIFT, arguments.shift_by)
+    if arguments.to_earliest:
+        return Reset(ResetRule.EARLIEST)
+    return Reset(ResetRule.LATEST if arguments.to_latest else ResetRule.CURRENT)

@@ -1,0 +1,200 @@
+"""Dumping a topic: NDJSON, the topic itself in the first line, then a record per line.
+
+    {"barnabas_dump": 1, "topic": "orders", "partitions": 3, "configs": {…}}
+    {"topic": "orders", "partition": 0, "offset": 0, …}
+
+Lossless: null is not empty, binary goes as base64, headers keep their order. `-` is stdout; a name
+that ends in .gz is compressed.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from typing import IO, Any
+
+from barnabas.cli.framework.connection import Connection, add_connection_options
+from barnabas.cli.framework.exit_codes import DONE, OK
+from barnabas.cli.framework.files import STDIO, open_input, open_output
+from barnabas.cli.framework.options import (
+    add_common_options,
+    add_dry_run_option,
+    add_isolation_option,
+    add_progress_options,
+)
+from barnabas.cli.framework.progress import Progress
+from barnabas.cli.framework.render import json_line, show
+from barnabas.cli.framework.topic_selection import expand, parse_place
+from barnabas.cli.nouns.topics import set_configs
+from barnabas.cli.record_io.bulk_writer import BulkWriter
+from barnabas.cli.record_io.filters import RecordFilter, add_filter_options
+from barnabas.cli.record_io.offset_grammar import END, parse_range
+from barnabas.cli.record_io.readers import read_spans
+from barnabas.cli.record_io.record_json import decode_bytes, headers_of, record_document
+from barnabas.cli.record_io.spans import Span, resolve
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError, LocalError, ProtocolError
+from barnabas.model.ids import TopicPartition
+from barnabas.runtime.clock import SystemClock
+
+VERSION = 1
+
+
+def add_dump_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("topic", metavar="TOPIC[:PARTITIONS]")
+    parser.add_argument("-o", "--offset", default=":end", metavar="RANGE", help="(default: :end)")
+    parser.add_argument("--output", default=STDIO, metavar="FILE", help="(default: stdout)")
+    add_isolation_option(parser, "read_committed")
+    add_filter_options(parser)
+    add_progress_options(parser)
+    add_connection_options(parser)
+
+
+def run_dump(arguments: argparse.Namespace) -> int:
+    connection = Connection.of(arguments)
+    header, spans = plan_dump(connection, arguments)
+    wanted = RecordFilter.of(arguments)
+    total = sum(span.size for span in spans.values())
+    written = 0
+    with (
+        open_output(arguments.output) as out,
+        Progress("dumping", total, enabled=not arguments.quiet) as progress,
+    ):
+        out.write(json_line(header) + "\n")
+        options = {"isolation_level": arguments.isolation_level}
+        for records in read_spans(connection, spans, **options):
+            kept = wanted.apply(records)
+            out.writelines(json_line(record_document(record)) + "\n" for record in kept)
+            progress.advance(len(records))
+            written += len(kept)
+    sys.stderr.write(f"dumped {written} records of {header['topic']}\n")
+    return DONE
+
+
+def plan_dump(
+    connection: Connection, arguments: argparse.Namespace
+) -> tuple[dict[str, Any], dict[TopicPartition, Span]]:
+    """The first line, and what to read: always up to an end."""
+    wanted = parse_range(arguments.offset, SystemClock().now_ms())
+    if wanted.stop is None:
+        wanted = type(wanted)(wanted.start, END)
+    place = parse_place(arguments.topic)
+    with connection.admin() as admin:
+        partitions = expand(admin, [place])
+        committed = arguments.isolation_level == "read_committed"
+        spans = resolve(admin, partitions, wanted, committed_only=committed)
+        count = len(admin.describe_topic(place[0]).partitions)
+        configs = {entry.name: entry.value for entry in set_configs(admin, place[0])}
+    header = {
+        "barnabas_dump": VERSION,
+        "topic": place[0],
+        "partitions": count,
+        "configs": configs,
+    }
+    return header, spans
+
+
+def add_restore_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("topic", nargs="?", help="topic to write to (default: the dump's own)")
+    parser.add_argument("--input", default=STDIO, metavar="FILE", help="(default: stdin)")
+    parser.add_argument(
+        "--repartition", action="store_true", help="place records by key, not as they were"
+    )
+    parser.add_argument("-r", "--replication-factor", type=int, default=-1)
+    add_dry_run_option(parser)
+    add_progress_options(parser)
+    add_common_options(parser)
+
+
+def run_restore(arguments: argparse.Namespace) -> int:
+    connection = Connection.of(arguments)
+    with open_input(arguments.input) as lines:
+        documents = _documents(lines)
+        header, first = _header(documents)
+        topic = arguments.topic or (header or first or {}).get("topic")
+        if not topic:
+            raise LocalError("the dump does not name its topic: say which to write to")
+        rest = documents if first is None else _chain(first, documents)
+        if arguments.dry_run:
+            _show(arguments, topic, sum(1 for _ in rest), "PLANNED")
+            return DONE
+        ensure_topic(connection, topic, header or {}, arguments.replication_factor)
+        count = _restore(connection, topic, rest, arguments)
+    _show(arguments, topic, count, OK)
+    return DONE
+
+
+def _show(arguments: argparse.Namespace, topic: str, records: int, status: str) -> None:
+    row = {"topic": topic, "records": records, "status": status}
+    show(arguments, [row], tuple(row))
+
+
+def ensure_topic(
+    connection: Connection, topic: str, header: dict[str, Any], replication_factor: int = -1
+) -> None:
+    """Make the topic like the one in the header, unless there is one."""
+    from barnabas.admin import NewTopic
+
+    with connection.admin() as admin:
+        there = admin.describe_topics([topic])
+        error = there.errors.get(topic)
+        if error is None:
+            return
+        if not isinstance(error, BrokerError) or error.code not in (
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ):
+            raise error
+        partitions = int(header.get("partitions", -1))
+        wanted = NewTopic(topic, partitions, replication_factor, header.get("configs") or {})
+        admin.create_topics([wanted]).check()
+
+
+def _restore(
+    connection: Connection,
+    topic: str,
+    documents: Iterator[dict[str, Any]],
+    arguments: argparse.Namespace,
+) -> int:
+    with (
+        Progress("restoring", 0, enabled=not arguments.quiet) as progress,
+        BulkWriter(connection, progress.advance) as writer,
+    ):
+        for document in documents:
+            timestamp = document.get("timestamp", -1)
+            writer.send(
+                topic,
+                decode_bytes(document.get("value"), document.get("value_encoding")),
+                key=decode_bytes(document.get("key"), document.get("key_encoding")),
+                headers=headers_of(document),
+                partition=None if arguments.repartition else document.get("partition"),
+                timestamp=timestamp if timestamp >= 0 else None,
+            )
+    return writer.delivered
+
+
+def _documents(lines: IO[str]) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            document = json.loads(line)
+        except ValueError as error:
+            raise ProtocolError(f"line {number} is not JSON: {error}") from error
+        if not isinstance(document, dict):
+            raise ProtocolError(f"line {number} is not a JSON object")
+        yield document
+
+
+def _header(
+    documents: Iterator[dict[str, Any]],
+) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """The dump's first line if it is one, else the first record."""
+    first = next(documents, None)
+    if first is not None and "barnabas_dump" in first:
+        return first, None
+    return None, first
+
+
+def _chain(first: dict[str, Any], rest: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    yield first
+    yield from rest

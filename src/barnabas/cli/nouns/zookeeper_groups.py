@@ -1,0 +1,165 @@
+"""Groups of the ZooKeeper high-level consumer, for the verbs that take `--zookeeper`.
+
+Members, owners and offsets are nodes of ZooKeeper; only where the logs end is known to the
+brokers, which are found there too. The rows have the keys of other groups' rows, and `owner`: the
+stream of the member that reads the partition.
+"""
+
+import argparse
+import contextlib
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from barnabas.cli.framework.connection import Connection
+from barnabas.cli.framework.settings import BOOTSTRAP
+from barnabas.cli.framework.zookeeper_brokers import CONNECT_SECONDS, brokers_in
+from barnabas.cli.nouns.group_lag import COLUMNS, PartitionLag, with_seconds
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError
+from barnabas.runtime.clock import SystemClock
+
+if TYPE_CHECKING:
+    from barnabas.clients.connector import GroupReport, GroupReports
+
+
+LAG_COLUMNS = (*COLUMNS[:6], "owner", "lag_seconds")
+KIND = "ZooKeeper"
+ACTIVE, EMPTY = "Stable", "Empty"
+
+
+def add_zookeeper_option(parser: argparse.ArgumentParser, **options: Any) -> None:
+    parser.add_argument(
+        "-z",
+        "--zookeeper",
+        metavar="HOST:PORT",
+        help="groups of the ZooKeeper high-level consumer, in this ensemble",
+        **options,
+    )
+
+
+def connector_config(connection: Connection, zookeeper: str) -> dict[str, Any]:
+    """What the command line says about connections, for the ZooKeeper consumer's tools."""
+    from barnabas.model.config_keys.connector import CONNECTOR_KEYS
+
+    return {
+        "zookeeper.connection.timeout.ms": int(CONNECT_SECONDS * 1000),
+        **connection.fitting(CONNECTOR_KEYS),
+        "zookeeper.connect": zookeeper,
+    }
+
+
+def open_reports(connection: Connection, zookeeper: str) -> "GroupReports":
+    from barnabas.clients.connector import GroupReports
+
+    return GroupReports(connector_config(connection, zookeeper))
+
+
+def cluster_of(arguments: argparse.Namespace) -> Connection:
+    """The brokers of `--zookeeper`, unless some were named."""
+    connection = Connection.of(arguments)
+    if arguments.bootstrap_server:
+        return connection
+    protocol = connection.settings.get("security.protocol", "PLAINTEXT")
+    found = brokers_in(arguments.zookeeper, protocol)
+    return Connection({**connection.settings, BOOTSTRAP: found})
+
+
+def list_rows(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """A row for each group in ZooKeeper that the filters leave."""
+    with open_reports(Connection.of(arguments), arguments.zookeeper) as reports:
+        states = {name: ACTIVE if reports.members(name) else EMPTY for name in reports.groups()}
+    return [
+        {"group": name, "state": state, "type": KIND, "protocol": None}
+        for name, state in states.items()
+        if _wanted(state, arguments.state) and _wanted(KIND, arguments.type)
+    ]
+
+
+def described(arguments: argparse.Namespace) -> list["GroupReport"]:
+    """Reports of the groups asked for, or of all; an unknown one is an error."""
+    with open_reports(Connection.of(arguments), arguments.zookeeper) as reports:
+        return describe_named(reports, arguments.groups)
+
+
+def describe_named(reports: "GroupReports", names: Iterable[str]) -> list["GroupReport"]:
+    there = reports.groups()
+    wanted = list(names) or there
+    for name in wanted:
+        if name not in there:
+            raise BrokerError(
+                ErrorCode.GROUP_ID_NOT_FOUND, f"ZooKeeper has no consumer group {name!r}"
+            )
+    return [reports.describe(name) for name in wanted]
+
+
+def delete(arguments: argparse.Namespace) -> dict[str, BarnabasError]:
+    """Remove groups, or with --dry-run say what would not go; the errors by group."""
+    errors: dict[str, BarnabasError] = {}
+    with open_reports(Connection.of(arguments), arguments.zookeeper) as reports:
+        for name in arguments.groups:
+            try:
+                (report,) = describe_named(reports, [name])
+                if report.members:
+                    names = ", ".join(report.members)
+                    raise BrokerError(ErrorCode.NON_EMPTY_GROUP, f"its members: {names}")
+                if not arguments.dry_run:
+                    reports.delete(name)
+            except BarnabasError as error:
+                errors[name] = error
+    return errors
+
+
+def lag_rows(
+    arguments: argparse.Namespace, reports: Sequence["GroupReport"]
+) -> list[dict[str, Any]]:
+    """Offsets, lag in records and seconds, and owners."""
+    owners = {(r.group, p.place): p.owner for r in reports for p in r.partitions}
+    lags = [lag for report in reports for lag in lags_of_report(report)]
+    with contextlib.suppress(UnavailableError):  # without brokers there is no lag, but offsets
+        lags = with_seconds(cluster_of(arguments), lags, SystemClock().now_ms())
+    return [_row(lag, owners[lag.group, lag.place]) for lag in lags]
+
+
+def lags_of_report(report: "GroupReport") -> list[PartitionLag]:
+    return [
+        PartitionLag(report.group, item.place, item.offset, item.log_end_offset, None)
+        for item in report.partitions
+    ]
+
+
+def member_rows(report: "GroupReport") -> list[dict[str, Any]]:
+    """Members with what their streams own."""
+    return [
+        {
+            "group": report.group,
+            "consumer_id": member,
+            "instance_id": None,
+            "host": None,
+            "client_id": None,
+            "partitions": [
+                str(item.place)
+                for item in report.partitions
+                if item.owner and consumer_of(item.owner) == member
+            ],
+        }
+        for member in report.members
+    ]
+
+
+def consumer_of(owner: str) -> str:
+    """The member that a stream belongs to.
+
+    >>> consumer_of("billing_host-1700000000000-1a2b3c4d-0")
+    'billing_host-1700000000000-1a2b3c4d'
+    """
+    return owner.rpartition("-")[0]
+
+
+def _row(lag: PartitionLag, owner: str | None) -> dict[str, Any]:
+    consumer = consumer_of(owner) if owner else None
+    return {**lag.row(), "consumer_id": consumer, "owner": owner}
+
+
+def _wanted(value: str, allowed: Iterable[str]) -> bool:
+    names = [name.lower() for name in allowed]
+    return not names or value.lower() in names

@@ -1,1 +1,0 @@
-"""Measuring: `perf` and what it counts with."""

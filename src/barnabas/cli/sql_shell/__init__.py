@@ -1,1 +1,0 @@
-"""The SQL shell: statements from a file, a flag or a person, and their answers on the terminal."""

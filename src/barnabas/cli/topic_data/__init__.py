@@ -1,1 +1,0 @@
-"""Moving a topic's records: copy, dump, restore."""
