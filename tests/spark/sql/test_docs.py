@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.cli.nouns.sql_script import Printer
-from barnabas.cli.nouns.sql_script import run_script
+from barnabas.cli.nouns.sql_script import Printer, run_script
 
 GUIDE = Path(__file__).parents[3] / "docs" / "sql.md"
 pytestmark = [
