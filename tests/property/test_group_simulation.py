@@ -5,6 +5,7 @@ from support.group_simulation import simulate
 
 from barnabas.groups.classic import join, membership, rebalance
 from barnabas.groups.coordinator import GroupCoordinatorShard
+from barnabas.model.error_codes import ErrorCode
 
 SEEDS = 300
 PER_TEST = 30
@@ -27,9 +28,12 @@ def _store_nothing(step, replacement, request):
     rebalance.answer_join(step, replacement.group, replacement.member, reply)
 
 
-def _believe_appends(self, outcome, error_code, now_ms):
+_SETTLE = GroupCoordinatorShard.settle
+
+
+def _believe_appends(self, append, error_code, now_ms):
     """State is changed though the append failed (KAFKA-9666 and its kind)."""
-    return self.appended(outcome, now_ms)
+    return _SETTLE(self, append, ErrorCode.NONE, now_ms)
 
 
 def _accept_any_generation(group, member_id, group_instance_id, generation_id, *, transactional):
@@ -46,7 +50,7 @@ def _forget_parked(step, group, error_code):
 
 FAULTS = {
     "static id not stored": (join, "_store_replacement", _store_nothing),
-    "failed append taken for done": (GroupCoordinatorShard, "append_failed", _believe_appends),
+    "failed append taken for done": (GroupCoordinatorShard, "settle", _believe_appends),
     "old generations may commit": (membership, "validate_commit", _accept_any_generation),
     "sessions never end": (rebalance, "on_session_timer", _never_expire),
     "parked syncs forgotten": (rebalance, "fail_parked_syncs", _forget_parked),

@@ -6,10 +6,10 @@ import pytest
 from support.transaction_harness import P0, P1, Harness
 from support.transaction_partition import Batch, ModelPartition
 
+from barnabas.coordination.outcome import SendMarkers
 from barnabas.model.error_codes import ErrorCode as E
-from barnabas.transactions.config import Guards
-from barnabas.transactions.outcome import SendMarkers
-from barnabas.transactions.produce_errors import unknown_outcome_error
+from barnabas.transactions.config import TransactionGuards
+from barnabas.transactions.errors import unknown_outcome_error
 
 
 def write_markers(partitions: dict[Any, ModelPartition], send: SendMarkers) -> None:
@@ -41,7 +41,7 @@ def produce(h: Harness, partition: ModelPartition, producer: Any, sequence: int,
 @pytest.mark.parametrize("guarded", [True, False])
 def test_kafka_17754_late_end_txn(guarded: bool) -> None:
     """An EndTxn held up in the network arrives in the middle of the next transaction."""
-    h = Harness(guards=Guards(end_txn_bound_to_epoch=guarded))
+    h = Harness(guards=TransactionGuards(end_txn_bound_to_epoch=guarded))
     partitions = make_partitions()
     first = h.init()
     produce(h, partitions[P0], first, 0, "a1")
@@ -106,7 +106,7 @@ def test_kafka_14884_marker_between_verification_and_append() -> None:
 @pytest.mark.parametrize("guarded", [True, False])
 def test_kafka_9777_marker_result_of_another_transaction(guarded: bool) -> None:
     """A doubled marker answer of the first transaction completes the second without its marker."""
-    h = Harness(guards=Guards(marker_results_bound_to_transaction=guarded))
+    h = Harness(guards=TransactionGuards(marker_results_bound_to_transaction=guarded))
     partitions = make_partitions()
     first = h.init()
     for name in (P0, P1):
@@ -148,7 +148,7 @@ def test_kafka_14034_unknown_outcome_of_a_produce(guarded: bool) -> None:
 @pytest.mark.parametrize("guarded", [True, False])
 def test_kafka_9666_failed_append_burns_the_epoch(guarded: bool) -> None:
     """With too few in-sync replicas every attempt to fence failed, and took an epoch with it."""
-    h = Harness(guards=Guards(change_only_after_append=guarded))
+    h = Harness(guards=TransactionGuards(change_only_after_append=guarded))
     producer = h.init()
     h.add(producer, P0)
     h.hold = True

@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 from support.transaction_simulation import Plan, Simulation
 
-from barnabas.transactions.config import Guards
+from barnabas.transactions.config import TransactionGuards
 
 SEEDS = 300
 LAST_EPOCHS = 32_763
@@ -69,8 +69,12 @@ def test_crash_points_across_seeds() -> None:
 @pytest.mark.parametrize(
     "broken",
     [
-        pytest.param({"guards": Guards(end_txn_bound_to_epoch=False)}, id="end-txn-epoch"),
-        pytest.param({"guards": Guards(change_only_after_append=False)}, id="failed-append"),
+        pytest.param(
+            {"guards": TransactionGuards(end_txn_bound_to_epoch=False)}, id="end-txn-epoch"
+        ),
+        pytest.param(
+            {"guards": TransactionGuards(change_only_after_append=False)}, id="failed-append"
+        ),
         pytest.param({"verify": False}, id="verification"),
     ],
 )

@@ -2,9 +2,9 @@
 
 from itertools import count
 
+from barnabas.coordination.outcome import SetTimer
 from barnabas.groups.config import GroupConfig
 from barnabas.groups.coordinator import GroupCoordinatorShard
-from barnabas.groups.outcome import SetTimer
 from barnabas.groups.requests import (
     ConsumerGroupHeartbeatRequest,
     HeartbeatRequest,
@@ -114,10 +114,11 @@ class GroupDriver:
         self.appends += 1
         if self.fail_next is not None:
             code, self.fail_next = self.fail_next, None
-            return self.shard.append_failed(outcome, code, self.now_ms)
-        producer_id = outcome.producer.producer_id if outcome.producer else -1
+            return self.shard.settle(outcome.append, code, self.now_ms)
+        producer = outcome.append.producer
+        producer_id = producer.producer_id if producer else -1
         self.log += [(record, producer_id) for record in outcome.records]
-        return self.shard.appended(outcome, self.now_ms)
+        return self.shard.settle(outcome.append, ErrorCode.NONE, self.now_ms)
 
     def next_deadline(self):
         return min(self.timers.values(), default=None)

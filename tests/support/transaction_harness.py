@@ -3,11 +3,12 @@
 import itertools
 from typing import Any
 
+from barnabas.coordination.outcome import CoordinatorOutcome, SendMarkers
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
-from barnabas.transactions.config import Guards, TransactionConfig
+from barnabas.transactions.config import TransactionConfig, TransactionGuards
+from barnabas.transactions.decision import TransactionAppend
 from barnabas.transactions.metadata import Transition
-from barnabas.transactions.outcome import Outcome, PendingAppend, SendMarkers
 from barnabas.transactions.records import decode_key, decode_value, encode_key, encode_value
 from barnabas.transactions.requests import AddPartitions, EndTxn, InitProducerId
 from barnabas.transactions.shard import TransactionCoordinatorShard
@@ -22,7 +23,7 @@ class Harness:
     def __init__(
         self,
         config: TransactionConfig | None = None,
-        guards: Guards | None = None,
+        guards: TransactionGuards | None = None,
         log: list[tuple[bytes, bytes | None]] | None = None,
         coordinator_epoch: int = 7,
     ) -> None:
@@ -30,7 +31,7 @@ class Harness:
         self.log = log if log is not None else []
         self.now_ms = 1_000
         self.hold = False
-        self.held: list[PendingAppend[Any]] = []
+        self.held: list[TransactionAppend[Any]] = []
         self.sent: list[SendMarkers] = []
         self.new_ids = itertools.count(5000)
         self.shard = TransactionCoordinatorShard(coordinator_epoch, self.config, guards)
@@ -78,11 +79,11 @@ class Harness:
         """The oldest held append succeeds."""
         append = self.held.pop(0)
         self.log.extend(append.records)
-        return self._act(self.shard.append_succeeded(append, self.now_ms))
+        return self._act(self.shard.settle(append, ErrorCode.NONE, self.now_ms))
 
     def fail(self, error: ErrorCode = ErrorCode.NOT_ENOUGH_REPLICAS) -> Any:
         """The oldest held append fails."""
-        return self._act(self.shard.append_failed(self.held.pop(0), error, self.now_ms))
+        return self._act(self.shard.settle(self.held.pop(0), error, self.now_ms))
 
     def reload(self) -> "Harness":
         """A new coordinator over the same log."""
@@ -116,7 +117,7 @@ class Harness:
             outcome = operation(request, self.now_ms, new_producer_id=next(self.new_ids))
         return self._act(outcome)
 
-    def _act(self, outcome: Outcome[Any]) -> Any:
+    def _act(self, outcome: CoordinatorOutcome[Any]) -> Any:
         self.sent += outcome.markers
         reply = outcome.reply
         pending = [outcome.append] if outcome.append is not None else []

@@ -7,7 +7,7 @@ from support.transaction_partition import Batch, ModelPartition
 from support.transaction_world import Respond, World
 
 from barnabas.model.error_codes import ErrorCode
-from barnabas.transactions.produce_errors import verification_error
+from barnabas.transactions.errors import verification_error
 from barnabas.transactions.requests import AddPartitions, AddPartitionsReply
 
 

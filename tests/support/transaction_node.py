@@ -11,10 +11,11 @@ from typing import Any
 from support.transaction_partition import ModelPartition
 from support.transaction_world import Respond, World
 
+from barnabas.coordination.outcome import CoordinatorOutcome, SendMarkers
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
-from barnabas.transactions.config import Guards, TransactionConfig
-from barnabas.transactions.outcome import Outcome, PendingAppend, SendMarkers
+from barnabas.transactions.config import TransactionConfig, TransactionGuards
+from barnabas.transactions.decision import TransactionAppend
 from barnabas.transactions.records import decode_key, decode_value
 from barnabas.transactions.requests import InitProducerIdReply
 from barnabas.transactions.shard import TransactionCoordinatorShard
@@ -31,12 +32,12 @@ class CoordinatorNode:
         world: World,
         partitions: dict[TopicPartition, ModelPartition],
         config: TransactionConfig,
-        guards: Guards | None = None,
+        guards: TransactionGuards | None = None,
     ) -> None:
         self.world = world
         self.partitions = partitions
         self.config = config
-        self.guards = guards or Guards()
+        self.guards = guards or TransactionGuards()
         self.log: list[tuple[bytes, bytes | None]] = []
         self.shard: TransactionCoordinatorShard | None = None
         self.zombie_commits = 0
@@ -97,7 +98,7 @@ class CoordinatorNode:
 
     # ---------------------------------------------------------------- effects
 
-    def _act(self, outcome: Outcome[Any], respond: Respond | None) -> None:
+    def _act(self, outcome: CoordinatorOutcome[Any], respond: Respond | None) -> None:
         if outcome.reply is not None and respond is not None:
             respond(outcome.reply)
         if outcome.append is not None:
@@ -109,7 +110,7 @@ class CoordinatorNode:
                 self._send_marker(send, partition)
         self._arm_timer()
 
-    def _append(self, append: PendingAppend[Any], respond: Respond | None) -> None:
+    def _append(self, append: TransactionAppend[Any], respond: Respond | None) -> None:
         shard = self.shard
         at_ms = max(self._last_append_ms, self.world.now_ms + self.world.rng.randrange(1, 15))
         self._last_append_ms = at_ms
@@ -126,21 +127,21 @@ class CoordinatorNode:
             now_ms = self.world.now_ms
             if reported:
                 self._note_owner(append)
-                self._act(shard.append_succeeded(append, now_ms), respond)
+                self._act(shard.settle(append, ErrorCode.NONE, now_ms), respond)
             else:
                 error = ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
-                self._act(shard.append_failed(append, error, now_ms), respond)
+                self._act(shard.settle(append, error, now_ms), respond)
 
         self.world.after(at_ms - self.world.now_ms, land)
         self.world.after(at_ms - self.world.now_ms + 1, report)
 
-    def _note_owner(self, append: PendingAppend[Any]) -> None:
+    def _note_owner(self, append: TransactionAppend[Any]) -> None:
         reply = append.reply
         if isinstance(reply, InitProducerIdReply) and not reply.error:
             (transactional_id,) = append.changes
             self._newest[transactional_id] = (reply.producer_id, reply.producer_epoch)
 
-    def _land(self, append: PendingAppend[Any]) -> None:
+    def _land(self, append: TransactionAppend[Any]) -> None:
         self.log.extend(append.records)
         for key, value in append.records:
             transactional_id = decode_key(key)

@@ -6,10 +6,10 @@ marker rules. Values are compared by identity of content: a value read twice is 
 
 from dataclasses import dataclass, field
 
+from barnabas.coordination.outcome import SendMarkers
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
 from barnabas.transactions.marker_rules import Marker, MarkerAction, ProducerView, decide_marker
-from barnabas.transactions.outcome import SendMarkers
 from barnabas.transactions.verification import VerificationStates, VerificationToken
 
 DEDUPE_BATCHES = 5

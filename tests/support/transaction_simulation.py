@@ -10,7 +10,7 @@ from support.transaction_producer import Journal, ProducerHost, ProducerProcess,
 from support.transaction_world import World
 
 from barnabas.model.ids import TopicPartition
-from barnabas.transactions.config import Guards, TransactionConfig
+from barnabas.transactions.config import TransactionConfig, TransactionGuards
 from barnabas.transactions.metadata import Transition
 from barnabas.transactions.records import encode_key, encode_value
 from barnabas.transactions.requests import ListTransactions
@@ -32,7 +32,7 @@ class Plan:
     crash_chance: float = 0.01
     crash_at: int | None = None
     faults: float = 0.1
-    guards: Guards | None = None
+    guards: TransactionGuards | None = None
     verify: bool = True
     active_ms: int = ACTIVE_MS
     first_epoch: int = 0

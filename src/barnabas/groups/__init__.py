@@ -1,5 +1,6 @@
 """The group coordinator: classic groups, KIP-848 consumer groups and committed offsets.
 
-Pure state machines: `(request, now_ms) -> Outcome(reply, records, timers)`. No socket, disk, clock
-or dice; `barnabas.broker` drives `GroupCoordinatorShard` and does the IO an `Outcome` asks for.
+Pure state machines: an operation takes a request and `now_ms` and returns a `GroupOutcome` with the
+reply, records and timers. The package uses no socket, disk, clock or random numbers;
+`barnabas.broker.coordinators` runs `GroupCoordinatorShard` and executes its outcomes.
 """

@@ -2,20 +2,21 @@
 
 from collections.abc import Iterable, Sequence
 
+from barnabas.coordination.append_errors import offset_commit_error
 from barnabas.groups.classic import membership
 from barnabas.groups.classic.group import ClassicGroup
 from barnabas.groups.consumer import describe as consumer
 from barnabas.groups.embedded_protocol import CONSUMER_PROTOCOL_TYPE
 from barnabas.groups.offsets import expiry
 from barnabas.groups.offsets.store import OffsetStore
-from barnabas.groups.registry import Group, GroupRegistry
+from barnabas.groups.registry import Group, GroupTable
 from barnabas.groups.replies import (
     DeleteGroupsReply,
     DescribedConsumerGroup,
     DescribedGroup,
     ListedGroup,
 )
-from barnabas.groups.step import Step, Surroundings, commit_error
+from barnabas.groups.step import GroupContext, GroupStep
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 
@@ -23,10 +24,10 @@ _DEAD = "Dead"
 
 
 def delete_groups(
-    step: Step, groups: GroupRegistry, store: OffsetStore, group_ids: Sequence[str]
+    step: GroupStep, groups: GroupTable, store: OffsetStore, group_ids: Sequence[str]
 ) -> None:
     """Empty groups go with all their offsets; the others are told why not."""
-    removal = expiry.Removal.nothing()
+    removal = expiry.OffsetRemoval.nothing()
     results: dict[str, ErrorCode] = {}
     for group_id in group_ids:
         group = groups.get(group_id)
@@ -41,7 +42,7 @@ def delete_groups(
         if code is ErrorCode.NONE:
             removal.apply(groups, store)
         else:
-            failed = dict.fromkeys(removal.group_ids, commit_error(code))
+            failed = dict.fromkeys(removal.group_ids, offset_commit_error(code))
             results.update(failed)
         step.outcome.reply = DeleteGroupsReply(tuple(results.items()))
 
@@ -56,7 +57,7 @@ def _deletion_problem(group: Group | None) -> ErrorCode:
 
 
 def list_groups(
-    groups: GroupRegistry, states: Iterable[str], types: Iterable[str]
+    groups: GroupTable, states: Iterable[str], types: Iterable[str]
 ) -> list[ListedGroup]:
     wanted_states = {state.lower() for state in states}
     wanted_types = {group_type.lower() for group_type in types}
@@ -75,7 +76,7 @@ def _listed(group: Group) -> ListedGroup:
     return ListedGroup(group.group_id, CONSUMER_PROTOCOL_TYPE, group.state.value, "consumer")
 
 
-def describe_group(groups: GroupRegistry, group_id: str) -> DescribedGroup:
+def describe_group(groups: GroupTable, group_id: str) -> DescribedGroup:
     group = groups.get(group_id)
     if isinstance(group, ClassicGroup):
         return membership.describe(group)
@@ -86,10 +87,10 @@ def describe_group(groups: GroupRegistry, group_id: str) -> DescribedGroup:
 
 
 def describe_consumer_group(
-    groups: GroupRegistry, around: Surroundings, group_id: str
+    groups: GroupTable, context: GroupContext, group_id: str
 ) -> DescribedConsumerGroup:
     try:
         group = groups.existing_consumer(group_id)
     except BrokerError as error:
         return DescribedConsumerGroup(group_id, error.code, error.message)
-    return consumer.describe(group, around.topics, around.config)
+    return consumer.describe(group, context.topics, context.config)

@@ -1,5 +1,6 @@
 """Classic requests by the kind of group they meet, and timers by the kind of what they guard."""
 
+from barnabas.coordination.append_errors import coordinator_error
 from barnabas.groups import records
 from barnabas.groups.classic import join as classic_join
 from barnabas.groups.classic import membership as classic_membership
@@ -9,8 +10,7 @@ from barnabas.groups.classic.group import ClassicGroup
 from barnabas.groups.consumer import classic_protocol, removal
 from barnabas.groups.consumer.group import ConsumerGroup
 from barnabas.groups.consumer.member import MemberState
-from barnabas.groups.outcome import TimerKey, TimerKind
-from barnabas.groups.registry import GroupRegistry
+from barnabas.groups.registry import GroupTable
 from barnabas.groups.replies import JoinGroupReply, LeaveGroupReply, LeftMember
 from barnabas.groups.requests import (
     UNKNOWN_MEMBER_ID,
@@ -19,12 +19,13 @@ from barnabas.groups.requests import (
     LeaveGroupRequest,
     SyncGroupRequest,
 )
-from barnabas.groups.step import Step, membership_error
+from barnabas.groups.step import GroupStep
+from barnabas.groups.timers import TimerKey, TimerKind
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 
 
-def join(step: Step, groups: GroupRegistry, request: JoinGroupRequest) -> None:
+def join(step: GroupStep, groups: GroupTable, request: JoinGroupRequest) -> None:
     """Raises BrokerError when the request is refused."""
     _validate_join(step, request)
     group = groups.get(request.group_id)
@@ -38,7 +39,7 @@ def join(step: Step, groups: GroupRegistry, request: JoinGroupRequest) -> None:
         _join_classic(step, groups, group or ClassicGroup(request.group_id), request)
 
 
-def _validate_join(step: Step, request: JoinGroupRequest) -> None:
+def _validate_join(step: GroupStep, request: JoinGroupRequest) -> None:
     if not request.group_id:
         raise BrokerError(ErrorCode.INVALID_GROUP_ID)
     config = step.config
@@ -48,7 +49,7 @@ def _validate_join(step: Step, request: JoinGroupRequest) -> None:
 
 
 def _join_classic(
-    step: Step, groups: GroupRegistry, group: ClassicGroup, request: JoinGroupRequest
+    step: GroupStep, groups: GroupTable, group: ClassicGroup, request: JoinGroupRequest
 ) -> None:
     classic_join.join(step, group, request)
     if group.members or group.pending_members:
@@ -57,7 +58,7 @@ def _join_classic(
 
 
 def _join_instead_of(
-    step: Step, groups: GroupRegistry, empty: ConsumerGroup, request: JoinGroupRequest
+    step: GroupStep, groups: GroupTable, empty: ConsumerGroup, request: JoinGroupRequest
 ) -> None:
     """An empty KIP-848 group becomes a classic one for whoever comes with the old protocol."""
     group = ClassicGroup(request.group_id)
@@ -67,7 +68,7 @@ def _join_instead_of(
 
     def settled(code: ErrorCode) -> None:
         if code is not ErrorCode.NONE:
-            step.outcome.reply = JoinGroupReply(membership_error(code), request.member_id)
+            step.outcome.reply = JoinGroupReply(coordinator_error(code), request.member_id)
             return
         groups.put(group)
         classic_join.join(step, group, request)
@@ -75,7 +76,7 @@ def _join_instead_of(
     step.write([*tombstones, records.group_metadata(group, {}, step.now_ms)], settled)
 
 
-def sync(step: Step, groups: GroupRegistry, request: SyncGroupRequest) -> None:
+def sync(step: GroupStep, groups: GroupTable, request: SyncGroupRequest) -> None:
     group = _member_group(groups, request.group_id)
     if isinstance(group, ClassicGroup):
         classic_sync.sync(step, group, request)
@@ -83,7 +84,7 @@ def sync(step: Step, groups: GroupRegistry, request: SyncGroupRequest) -> None:
         classic_protocol.sync(step, group, request)
 
 
-def heartbeat(step: Step, groups: GroupRegistry, request: HeartbeatRequest) -> None:
+def heartbeat(step: GroupStep, groups: GroupTable, request: HeartbeatRequest) -> None:
     group = _member_group(groups, request.group_id)
     if isinstance(group, ClassicGroup):
         classic_membership.heartbeat(step, group, request)
@@ -91,7 +92,7 @@ def heartbeat(step: Step, groups: GroupRegistry, request: HeartbeatRequest) -> N
         classic_protocol.heartbeat(step, group, request)
 
 
-def leave(step: Step, groups: GroupRegistry, request: LeaveGroupRequest) -> None:
+def leave(step: GroupStep, groups: GroupTable, request: LeaveGroupRequest) -> None:
     if request.group_id and groups.get(request.group_id) is None:
         unknown = ErrorCode.UNKNOWN_MEMBER_ID
         left = (LeftMember(m.member_id, m.group_instance_id, unknown) for m in request.members)
@@ -104,7 +105,7 @@ def leave(step: Step, groups: GroupRegistry, request: LeaveGroupRequest) -> None
         classic_protocol.leave(step, groups, group, request)
 
 
-def _member_group(groups: GroupRegistry, group_id: str) -> ClassicGroup | ConsumerGroup:
+def _member_group(groups: GroupTable, group_id: str) -> ClassicGroup | ConsumerGroup:
     if not group_id:
         raise BrokerError(ErrorCode.INVALID_GROUP_ID)
     group = groups.get(group_id)
@@ -113,7 +114,7 @@ def _member_group(groups: GroupRegistry, group_id: str) -> ClassicGroup | Consum
     return group
 
 
-def on_timer(step: Step, groups: GroupRegistry, key: TimerKey) -> None:
+def on_timer(step: GroupStep, groups: GroupTable, key: TimerKey) -> None:
     """A timer of a group that has changed its kind or is gone means nothing."""
     group = groups.get(key.group_id)
     if isinstance(group, ConsumerGroup):
@@ -134,7 +135,7 @@ def on_timer(step: Step, groups: GroupRegistry, key: TimerKey) -> None:
             return
 
 
-def start_timers(step: Step, groups: GroupRegistry) -> None:
+def start_timers(step: GroupStep, groups: GroupTable) -> None:
     """After a load every member has a full session to be heard of again."""
     for group in groups.groups.values():
         if isinstance(group, ConsumerGroup):
@@ -147,7 +148,7 @@ def start_timers(step: Step, groups: GroupRegistry) -> None:
             rebalance.prepare_rebalance(step, group, "loaded with more members than allowed")
 
 
-def _start_consumer_timers(step: Step, group: ConsumerGroup) -> None:
+def _start_consumer_timers(step: GroupStep, group: ConsumerGroup) -> None:
     for member in group.members.values():
         timeout_ms = step.session_timeout_ms(group.group_id)
         if member.classic is not None:
@@ -159,7 +160,7 @@ def _start_consumer_timers(step: Step, group: ConsumerGroup) -> None:
             step.outcome.set_timer(key, member.rebalance_timeout_ms)
 
 
-def dismiss_all(step: Step, groups: GroupRegistry) -> None:
+def dismiss_all(step: GroupStep, groups: GroupTable) -> None:
     """Answer every parked request: this broker is no longer the coordinator."""
     for group in groups.groups.values():
         if isinstance(group, ClassicGroup):

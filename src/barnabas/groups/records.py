@@ -7,7 +7,7 @@ Keys begin with an int16 that names the kind of record: 0-1 committed offset, 2 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from barnabas.groups.outcome import CoordinatorRecord
+from barnabas.coordination.outcome import CoordinatorRecord
 from barnabas.wire.coordinator_records import encode_versioned
 from barnabas.wire.messages import consumer_group_current_member_assignment_key as current_key
 from barnabas.wire.messages import consumer_group_current_member_assignment_value as current_value
@@ -35,7 +35,7 @@ from barnabas.wire.messages.offset_commit_value import OffsetCommitValue
 if TYPE_CHECKING:
     from barnabas.groups.classic.group import ClassicGroup
     from barnabas.groups.consumer.group import ResolvedRegex, TopicMetadata
-    from barnabas.groups.consumer.member import ConsumerMember, Partitions
+    from barnabas.groups.consumer.member import ConsumerGroupMember, Partitions
     from barnabas.groups.offsets.store import CommittedOffset
 
 _OFFSET_KEY_VERSION = 1
@@ -133,7 +133,7 @@ def consumer_subscription_metadata(
     return CoordinatorRecord(_topics_key(group_id), encode_versioned(value, 0))
 
 
-def consumer_member(group_id: str, member: "ConsumerMember") -> CoordinatorRecord:
+def consumer_member(group_id: str, member: "ConsumerGroupMember") -> CoordinatorRecord:
     classic = None
     if member.classic is not None:
         classic = member_value.ClassicMemberMetadata(
@@ -157,7 +157,7 @@ def consumer_member(group_id: str, member: "ConsumerMember") -> CoordinatorRecor
     return CoordinatorRecord(_member_key(group_id, member.member_id), encode_versioned(value, 0))
 
 
-def consumer_current_assignment(group_id: str, member: "ConsumerMember") -> CoordinatorRecord:
+def consumer_current_assignment(group_id: str, member: "ConsumerGroupMember") -> CoordinatorRecord:
     def topics(partitions: "Partitions") -> list[current_value.TopicPartitions]:
         return [
             current_value.TopicPartitions(topic_id=topic_id, partitions=sorted(numbers))

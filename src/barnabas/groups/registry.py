@@ -11,7 +11,7 @@ Group = ClassicGroup | ConsumerGroup
 
 
 @dataclass(slots=True)
-class GroupRegistry:
+class GroupTable:
     """Owned by the shard."""
 
     groups: dict[str, Group] = field(default_factory=dict)

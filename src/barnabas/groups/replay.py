@@ -7,20 +7,20 @@ are passed over: newer brokers may have written them.
 
 from typing import Any
 
+from barnabas.coordination.outcome import CoordinatorRecord
 from barnabas.groups.classic.group import ClassicGroup
-from barnabas.groups.classic.member import ClassicMember
+from barnabas.groups.classic.member import ClassicGroupMember
 from barnabas.groups.classic.states import ClassicState
 from barnabas.groups.consumer.group import ConsumerGroup, ResolvedRegex, TopicMetadata
 from barnabas.groups.consumer.member import (
     NO_PARTITIONS,
     ClassicMetadata,
-    ConsumerMember,
+    ConsumerGroupMember,
     MemberState,
     Partitions,
 )
 from barnabas.groups.offsets.store import CommittedOffset, OffsetStore
-from barnabas.groups.outcome import CoordinatorRecord
-from barnabas.groups.registry import GroupRegistry
+from barnabas.groups.registry import GroupTable
 from barnabas.groups.requests import LEAVE_EPOCH, Protocol
 from barnabas.model.ids import TopicPartition
 from barnabas.wire.coordinator_records import maybe_decode_offsets_record
@@ -50,7 +50,7 @@ _NO_PRODUCER = -1
 
 
 def replay(
-    groups: GroupRegistry, store: OffsetStore, record: CoordinatorRecord, producer_id: int
+    groups: GroupTable, store: OffsetStore, record: CoordinatorRecord, producer_id: int
 ) -> None:
     decoded = maybe_decode_offsets_record(record.key, record.value)
     if decoded is None:
@@ -68,7 +68,7 @@ def replay(
 
 
 def _offset(
-    groups: GroupRegistry, store: OffsetStore, key: OffsetCommitKey, value: Any, producer_id: int
+    groups: GroupTable, store: OffsetStore, key: OffsetCommitKey, value: Any, producer_id: int
 ) -> None:
     partition = TopicPartition(key.topic, key.partition)
     if value is None:
@@ -90,7 +90,7 @@ def _offset(
         store.put_pending(producer_id, key.group, partition, committed)
 
 
-def _classic_group(groups: GroupRegistry, group_id: str, value: Any) -> None:
+def _classic_group(groups: GroupTable, group_id: str, value: Any) -> None:
     if value is None:
         if isinstance(groups.get(group_id), ClassicGroup):
             groups.remove(group_id)
@@ -112,10 +112,10 @@ def _classic_group(groups: GroupRegistry, group_id: str, value: Any) -> None:
     groups.put(group)
 
 
-def _classic_member(one: Any, value: Any) -> ClassicMember:
+def _classic_member(one: Any, value: Any) -> ClassicGroupMember:
     """The record keeps the selected protocol only; records of version 0 lack a time-out."""
     rebalance_timeout_ms = one.rebalance_timeout if one.rebalance_timeout > 0 else -1
-    return ClassicMember(
+    return ClassicGroupMember(
         member_id=one.member_id,
         group_instance_id=one.group_instance_id,
         client_id=one.client_id,
@@ -130,7 +130,7 @@ def _classic_member(one: Any, value: Any) -> ClassicMember:
     )
 
 
-def _consumer_group(groups: GroupRegistry, group_id: str, *, create: bool) -> ConsumerGroup | None:
+def _consumer_group(groups: GroupTable, group_id: str, *, create: bool) -> ConsumerGroup | None:
     group = groups.get(group_id)
     if isinstance(group, ConsumerGroup):
         return group
@@ -142,7 +142,7 @@ def _consumer_group(groups: GroupRegistry, group_id: str, *, create: bool) -> Co
     return made
 
 
-def _consumer_epoch(groups: GroupRegistry, group_id: str, value: Any) -> None:
+def _consumer_epoch(groups: GroupTable, group_id: str, value: Any) -> None:
     group = _consumer_group(groups, group_id, create=value is not None)
     if group is None:
         return
@@ -152,7 +152,7 @@ def _consumer_epoch(groups: GroupRegistry, group_id: str, value: Any) -> None:
         group.group_epoch = value.epoch
 
 
-def _consumer_part(groups: GroupRegistry, key: Any, value: Any) -> None:
+def _consumer_part(groups: GroupTable, key: Any, value: Any) -> None:
     group = _consumer_group(groups, key.group_id, create=value is not None)
     if group is None:
         return
@@ -185,7 +185,7 @@ def _consumer_member(group: ConsumerGroup, member_id: str, value: Any) -> None:
             metadata.session_timeout_ms,
             tuple(Protocol(one.name, bytes(one.metadata)) for one in metadata.supported_protocols),
         )
-    member = group.members.get(member_id, ConsumerMember(member_id))
+    member = group.members.get(member_id, ConsumerGroupMember(member_id))
     group.put_member(
         member._replace(
             instance_id=value.instance_id,
@@ -215,7 +215,7 @@ def _current_assignment(group: ConsumerGroup, member_id: str, value: Any) -> Non
             )
         return
     group.put_member(
-        (member or ConsumerMember(member_id))._replace(
+        (member or ConsumerGroupMember(member_id))._replace(
             member_epoch=value.member_epoch,
             previous_member_epoch=value.previous_member_epoch,
             state=MemberState.of(value.state),

@@ -1,15 +1,24 @@
-"""One coordinator step under construction: the outcome being filled and what steps may use."""
+"""One step of the group coordinator: the outcome being built and the state that steps share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from barnabas.coordination.outcome import (
+    CoordinatorOutcome,
+    CoordinatorRecord,
+    PendingAppend,
+    ProducerSession,
+    Token,
+)
 from barnabas.groups.config import GroupConfig
-from barnabas.groups.outcome import CoordinatorRecord, Outcome, Token
+from barnabas.groups.replies import Reply
 from barnabas.groups.topics_image import TopicsImage
 from barnabas.model.error_codes import ErrorCode
 
 GroupSettingsOf = Callable[[str], Mapping[str, int]]
-"""What is set for one group alone, by the names of `GROUP_RESOURCE_KEYS`."""
+"""Returns the settings of one group, by the names of `GROUP_RESOURCE_KEYS`."""
+
+GroupOutcome = CoordinatorOutcome[Reply]
 
 
 def no_group_settings(group_id: str) -> Mapping[str, int]:
@@ -19,9 +28,27 @@ def no_group_settings(group_id: str) -> Mapping[str, int]:
 OnSettled = Callable[[ErrorCode], None]
 
 
+@dataclass(slots=True, eq=False)
+class GroupAppend(PendingAppend):
+    """Records of a group step. `on_settled` applies or reverts the change and fills the outcome."""
+
+    step: "GroupStep | None" = None
+    on_settled: OnSettled | None = None
+
+    def settle(self, code: ErrorCode, now_ms: int) -> GroupOutcome:
+        """Completes the step after the append ended with `code`; AssertionError when repeated."""
+        step, on_settled = self.step, self.on_settled
+        if step is None or on_settled is None or step.outcome.append is not self:
+            raise AssertionError("an append is settled exactly once")
+        step.now_ms = now_ms
+        step.outcome.append = None
+        on_settled(code)
+        return step.outcome
+
+
 @dataclass(slots=True)
-class Surroundings:
-    """What outlives a step: settings, the topics, the source of ids, the counter of tokens."""
+class GroupContext:
+    """State that outlives a step: settings, topics, the id generator, the last token."""
 
     config: GroupConfig
     topics: TopicsImage
@@ -31,71 +58,46 @@ class Surroundings:
 
 
 @dataclass(slots=True)
-class Step:
-    """Fills one `Outcome`; lives until that outcome is settled."""
+class GroupStep:
+    """Fills one outcome; in use until that outcome is settled."""
 
-    around: Surroundings
+    context: GroupContext
     now_ms: int
-    outcome: Outcome = field(default_factory=Outcome)
+    outcome: GroupOutcome = field(default_factory=CoordinatorOutcome)
+    _has_written: bool = False
 
     @property
     def config(self) -> GroupConfig:
-        return self.around.config
+        return self.context.config
 
     @property
     def topics(self) -> TopicsImage:
-        return self.around.topics
+        return self.context.topics
 
     def session_timeout_ms(self, group_id: str) -> int:
-        """Of the members of a consumer group."""
-        own = self.around.group_settings(group_id).get("consumer.session.timeout.ms")
+        """Returns the session timeout of the members of a consumer group."""
+        own = self.context.group_settings(group_id).get("consumer.session.timeout.ms")
         return self.config.consumer_session_timeout_ms if own is None else own
 
     def heartbeat_interval_ms(self, group_id: str) -> int:
-        own = self.around.group_settings(group_id).get("consumer.heartbeat.interval.ms")
+        """Returns the heartbeat interval of the members of a consumer group."""
+        own = self.context.group_settings(group_id).get("consumer.heartbeat.interval.ms")
         return self.config.consumer_heartbeat_interval_ms if own is None else own
 
     def park(self) -> Token:
-        """Leave this step's request unanswered for now, under a new token."""
-        self.around.last_token += 1
-        self.outcome.parked = self.around.last_token
-        return self.around.last_token
+        """Parks this step's request and returns its token; a later step completes it."""
+        self.context.last_token += 1
+        self.outcome.parked = self.context.last_token
+        return self.context.last_token
 
-    def write(self, records: list[CoordinatorRecord], on_settled: OnSettled) -> None:
-        """Ask for an append and say what follows it; at most once per step."""
-        if self.outcome.settle is not None:
+    def write(
+        self,
+        records: Sequence[CoordinatorRecord],
+        on_settled: OnSettled,
+        producer: ProducerSession | None = None,
+    ) -> None:
+        """Requests an append and sets the action that follows it; at most once per step."""
+        if self._has_written:
             raise AssertionError("a step appends once")
-        self.outcome.records = records
-
-        def settle(code: ErrorCode, now_ms: int) -> Outcome:
-            self.now_ms = now_ms
-            self.outcome.records = []
-            on_settled(code)
-            return self.outcome
-
-        self.outcome.settle = settle
-
-
-_APPEND_ERRORS = {
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.REQUEST_TIMED_OUT: ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
-    ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_COORDINATOR,
-    ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
-    ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
-    ErrorCode.INVALID_FETCH_SIZE: ErrorCode.UNKNOWN_SERVER_ERROR,
-}
-
-
-def membership_error(append_error: ErrorCode) -> ErrorCode:
-    """What a member is told when the group's record could not be appended."""
-    return _APPEND_ERRORS.get(append_error, append_error)
-
-
-def commit_error(append_error: ErrorCode) -> ErrorCode:
-    """The same for a commit, where a record that is too large is the client's doing."""
-    if append_error in (ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE):
-        return ErrorCode.INVALID_COMMIT_OFFSET_SIZE
-    return membership_error(append_error)
+        self._has_written = True
+        self.outcome.append = GroupAppend(records, producer, self, on_settled)

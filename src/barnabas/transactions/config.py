@@ -38,7 +38,7 @@ class TransactionConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Guards:
+class TransactionGuards:
     """Switches off one protection each, so that a test can show what it prevents.
 
     Only tests pass anything but the defaults.

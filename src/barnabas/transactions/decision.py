@@ -1,35 +1,54 @@
-"""What a request may do to one transactional id: refuse, leave as is, change, or ask for an id.
+"""Decisions about one transactional id, and the append that makes a decision durable.
 
-The modules `init_producer`, `add_partitions` and `end_txn` return one of these; the shard turns it
-into an outcome. Their functions are pure and see one id only.
+`init_producer`, `add_partitions` and `end_txn` return a `Decision`: reject the request, leave the
+id unchanged, change it, or get a producer id first. The shard turns it into an outcome. Their
+functions are pure and read the state of one id.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
+from barnabas.coordination.outcome import PendingAppend
 from barnabas.model.error_codes import ErrorCode
 from barnabas.transactions.metadata import Transition
+from barnabas.transactions.requests import Reply
+
+ReplyT = TypeVar("ReplyT", bound=Reply)
+
+
+@dataclass(slots=True, eq=False)
+class TransactionAppend(PendingAppend, Generic[ReplyT]):
+    """Records of changed transactional ids.
+
+    Until the append is settled, every other change of these ids gets CONCURRENT_TRANSACTIONS.
+    """
+
+    changes: Mapping[str, Transition] = field(default_factory=dict)
+    reply: ReplyT | None = None
+    """The reply if the append succeeds; None when no client waits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """Answer with this error; nothing changes."""
+    """Reply with this error; nothing changes."""
 
     error: ErrorCode
 
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """It is so already: answer success without a record."""
+    """The id already has the requested state: reply with success and write no record."""
 
 
 @dataclass(frozen=True, slots=True)
 class NeedProducerId:
-    """A fresh producer id is needed to decide."""
+    """The decision needs a new producer id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Write this, then answer."""
+    """Write this transition, then reply."""
 
     to: Transition
 

@@ -15,7 +15,7 @@ transaction. Without the bump the two cannot be told apart, which is why a late 
 a later transaction.
 """
 
-from barnabas.transactions.config import Guards
+from barnabas.transactions.config import TransactionGuards
 from barnabas.transactions.decision import (
     CONCURRENT,
     FENCED,
@@ -42,7 +42,7 @@ def decide_end(
     metadata: TransactionMetadata,
     request: EndTxn,
     new_producer_id: int | None,
-    guards: Guards,
+    guards: TransactionGuards,
     now_ms: int,
 ) -> Decision:
     """`request.transaction_version` is already limited to what the broker serves."""
@@ -62,7 +62,7 @@ def decide_end(
     return _end_without_transaction(current, request, new_producer_id, now_ms)
 
 
-def _unguarded(current: Transition, guards: Guards) -> bool:
+def _unguarded(current: Transition, guards: TransactionGuards) -> bool:
     return current.state is TransactionState.ONGOING and not guards.end_txn_bound_to_epoch
 
 

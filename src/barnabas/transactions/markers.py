@@ -10,15 +10,15 @@ again only after an error, or after the request is given up as lost.
 import enum
 from collections.abc import Iterable, Mapping, Set
 
+from barnabas.coordination.outcome import SendMarkers
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
-from barnabas.transactions.config import Guards, TransactionConfig
+from barnabas.transactions.config import TransactionConfig, TransactionGuards
 from barnabas.transactions.metadata import Transition
-from barnabas.transactions.outcome import SendMarkers
 from barnabas.transactions.states import TransactionState
 
 
-class MarkerFate(enum.Enum):
+class MarkerResult(enum.Enum):
     """What a partition's answer means for the transaction."""
 
     WRITTEN = enum.auto()
@@ -27,20 +27,20 @@ class MarkerFate(enum.Enum):
     """Another coordinator has taken over: it will finish the transaction, we must not."""
 
 
-_FATES = {
-    ErrorCode.NONE: MarkerFate.WRITTEN,
+_RESULTS = {
+    ErrorCode.NONE: MarkerResult.WRITTEN,
     # The log holds the old message format, so the producer never wrote to it.
-    ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT: MarkerFate.WRITTEN,
+    ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT: MarkerResult.WRITTEN,
     # The partition has seen a higher epoch of this producer id. Such an epoch is given out only
     # when this transaction is finished, so its marker is there: an earlier request wrote it.
-    ErrorCode.INVALID_PRODUCER_EPOCH: MarkerFate.WRITTEN,
-    ErrorCode.TRANSACTION_COORDINATOR_FENCED: MarkerFate.SUPERSEDED,
+    ErrorCode.INVALID_PRODUCER_EPOCH: MarkerResult.WRITTEN,
+    ErrorCode.TRANSACTION_COORDINATOR_FENCED: MarkerResult.SUPERSEDED,
 }
 
 
-def marker_fate(error: ErrorCode) -> MarkerFate:
+def marker_result(error: ErrorCode) -> MarkerResult:
     """Errors without a meaning of their own are retried: a decided transaction is never dropped."""
-    return _FATES.get(error, MarkerFate.RETRY)
+    return _RESULTS.get(error, MarkerResult.RETRY)
 
 
 class PendingMarkers:
@@ -91,10 +91,12 @@ class PendingMarkers:
         return True
 
 
-class MarkerLedger:
+class MarkerTracker:
     """The entries of one shard. Decides what to send; sends nothing."""
 
-    def __init__(self, coordinator_epoch: int, config: TransactionConfig, guards: Guards) -> None:
+    def __init__(
+        self, coordinator_epoch: int, config: TransactionConfig, guards: TransactionGuards
+    ) -> None:
         self._coordinator_epoch = coordinator_epoch
         self._config = config
         self._guards = guards
@@ -128,13 +130,13 @@ class MarkerLedger:
         entry = self._entries.get(send.transactional_id)
         if entry is None or not self._counts(entry, send):
             return
-        fates = {partition: marker_fate(error) for partition, error in results.items()}
-        fates.update(dict.fromkeys(deleted, MarkerFate.WRITTEN))
-        if MarkerFate.SUPERSEDED in fates.values():
+        marker_results = {partition: marker_result(error) for partition, error in results.items()}
+        marker_results.update(dict.fromkeys(deleted, MarkerResult.WRITTEN))
+        if MarkerResult.SUPERSEDED in marker_results.values():
             del self._entries[send.transactional_id]
             return
-        for partition, fate in fates.items():
-            if entry.take_result(partition, send.attempt, fate is MarkerFate.WRITTEN):
+        for partition, result in marker_results.items():
+            if entry.take_result(partition, send.attempt, result is MarkerResult.WRITTEN):
                 self._retry_later(entry, now_ms)
 
     def _counts(self, entry: PendingMarkers, send: SendMarkers) -> bool:

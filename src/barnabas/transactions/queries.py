@@ -7,9 +7,9 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.transactions.metadata import TransactionMetadata
 from barnabas.transactions.requests import (
     DescribeTransactionReply,
+    ListedTransaction,
     ListTransactions,
     ListTransactionsReply,
-    TransactionListing,
 )
 from barnabas.transactions.states import STATE_LABELS
 
@@ -26,7 +26,7 @@ def list_transactions(
     if request.states and len(unknown) == len(request.states):
         return ListTransactionsReply(ErrorCode.NONE, unknown)
     found = (
-        TransactionListing(
+        ListedTransaction(
             metadata.transactional_id, metadata.current.producer_id, metadata.current.state
         )
         for metadata in ids

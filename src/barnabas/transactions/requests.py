@@ -114,7 +114,7 @@ class ListTransactions:
 
 
 @dataclass(frozen=True, slots=True)
-class TransactionListing:
+class ListedTransaction:
     transactional_id: str
     producer_id: int
     state: TransactionState
@@ -124,7 +124,7 @@ class TransactionListing:
 class ListTransactionsReply:
     error: ErrorCode
     unknown_states: tuple[str, ...] = ()
-    transactions: tuple[TransactionListing, ...] = ()
+    transactions: tuple[ListedTransaction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

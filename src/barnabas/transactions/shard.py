@@ -10,17 +10,24 @@ from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Any
 
+from barnabas.coordination.append_errors import coordinator_error
+from barnabas.coordination.outcome import CoordinatorOutcome, SendMarkers
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
 from barnabas.transactions import expiry, queries
 from barnabas.transactions.add_partitions import decide_add, verify
-from barnabas.transactions.config import Guards, TransactionConfig
-from barnabas.transactions.decision import Change, Decision, NeedProducerId, Refuse
+from barnabas.transactions.config import TransactionConfig, TransactionGuards
+from barnabas.transactions.decision import (
+    Change,
+    Decision,
+    NeedProducerId,
+    Refuse,
+    ReplyT,
+    TransactionAppend,
+)
 from barnabas.transactions.end_txn import decide_end
-from barnabas.transactions.error_versions import coordinator_error
 from barnabas.transactions.init_producer import check_init, decide_init
 from barnabas.transactions.metadata import TransactionMetadata, prepare_complete
-from barnabas.transactions.outcome import Outcome, PendingAppend, ReplyT, SendMarkers
 from barnabas.transactions.requests import (
     AddPartitions,
     AddPartitionsReply,
@@ -64,11 +71,11 @@ class TransactionCoordinatorShard:
         self,
         coordinator_epoch: int,
         config: TransactionConfig | None = None,
-        guards: Guards | None = None,
+        guards: TransactionGuards | None = None,
     ) -> None:
         self.coordinator_epoch = coordinator_epoch
         self._config = config or TransactionConfig()
-        self._guards = guards or Guards()
+        self._guards = guards or TransactionGuards()
         self._table = TransactionTable(coordinator_epoch, self._config, self._guards)
         self._schedule: expiry.ScanSchedule | None = None
         self._unavailable = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
@@ -79,7 +86,7 @@ class TransactionCoordinatorShard:
         """Take one record of the log while loading. ProtocolError if it cannot be read."""
         self._table.replay(key, value)
 
-    def load_complete(self, now_ms: int) -> Outcome[Any]:
+    def load_complete(self, now_ms: int) -> CoordinatorOutcome[Any]:
         """Begin to serve: transactions decided by an earlier coordinator are finished."""
         self._unavailable = ErrorCode.NONE
         self._schedule = expiry.ScanSchedule(self._config, now_ms)
@@ -102,22 +109,24 @@ class TransactionCoordinatorShard:
 
     def init_producer_id(
         self, request: InitProducerId, now_ms: int, new_producer_id: int | None = None
-    ) -> Outcome[InitProducerIdReply]:
+    ) -> CoordinatorOutcome[InitProducerIdReply]:
         """A producer starts, restarts, or goes on after an error (KIP-360)."""
         error = self._unavailable or check_init(request, self._config.max_timeout_ms)
         if error:
-            return Outcome(InitProducerIdReply(error))
+            return CoordinatorOutcome(InitProducerIdReply(error))
         metadata = self._table.get(request.transactional_id)
         if metadata is None:
             if new_producer_id is None:
-                return Outcome(need_producer_id=True)
+                return CoordinatorOutcome(need_producer_id=True)
             metadata = self._table.create(request, new_producer_id, now_ms)
         if metadata.pending is not None:
-            return Outcome(InitProducerIdReply(ErrorCode.CONCURRENT_TRANSACTIONS))
+            return CoordinatorOutcome(InitProducerIdReply(ErrorCode.CONCURRENT_TRANSACTIONS))
         decision = decide_init(metadata.current, request, new_producer_id, now_ms)
         return self._follow(metadata, decision, _init_reply(decision))
 
-    def add_partitions(self, request: AddPartitions, now_ms: int) -> Outcome[AddPartitionsReply]:
+    def add_partitions(
+        self, request: AddPartitions, now_ms: int
+    ) -> CoordinatorOutcome[AddPartitionsReply]:
         """Partitions, or the offsets of a group, join the transaction; or are verified."""
         all_in = AddPartitionsReply(
             ErrorCode.NONE, dict.fromkeys(request.partitions, ErrorCode.NONE)
@@ -125,20 +134,20 @@ class TransactionCoordinatorShard:
         metadata = self._table.get(request.transactional_id)
         error = self._lookup_error(request.transactional_id, metadata)
         if error or metadata is None:
-            return Outcome(all_in.failed(error))
+            return CoordinatorOutcome(all_in.failed(error))
         request = replace(request, transaction_version=self._served(request.transaction_version))
         if request.verify_only:
-            return Outcome(AddPartitionsReply(ErrorCode.NONE, verify(metadata, request)))
+            return CoordinatorOutcome(AddPartitionsReply(ErrorCode.NONE, verify(metadata, request)))
         return self._follow(metadata, decide_add(metadata, request, now_ms), all_in)
 
     def end_txn(
         self, request: EndTxn, now_ms: int, new_producer_id: int | None = None
-    ) -> Outcome[EndTxnReply]:
+    ) -> CoordinatorOutcome[EndTxnReply]:
         """Commit or abort; answered when the decision is committed, before the markers."""
         metadata = self._table.get(request.transactional_id)
         error = self._lookup_error(request.transactional_id, metadata)
         if error or metadata is None:
-            return Outcome(EndTxnReply(error))
+            return CoordinatorOutcome(EndTxnReply(error))
         request = replace(request, transaction_version=self._served(request.transaction_version))
         decision = decide_end(metadata, request, new_producer_id, self._guards, now_ms)
         return self._follow(metadata, decision, _end_reply(metadata, decision))
@@ -155,25 +164,23 @@ class TransactionCoordinatorShard:
 
     # ------------------------------------------------------------------ what the driver reports
 
-    def append_succeeded(self, append: PendingAppend[ReplyT], now_ms: int) -> Outcome[ReplyT]:
-        """The records are committed: the changes are true now, and their reply may go out."""
-        if self._unavailable:
-            return self._disowned(append)
-        return self._table.commit(append, now_ms)
+    def settle(
+        self, append: TransactionAppend[ReplyT], code: ErrorCode, now_ms: int
+    ) -> CoordinatorOutcome[ReplyT]:
+        """Applies the changes of an append when `code` is NONE, else reverts them.
 
-    def append_failed(
-        self, append: PendingAppend[ReplyT], error: ErrorCode, now_ms: int
-    ) -> Outcome[ReplyT]:
-        """The records were not committed: it is as if the request had never come.
-
-        They may still be in the log, and a later leader may replay them; that is safe, because
-        each is a step its client asked for and was not told the end of.
+        NONE means that the records are committed. After an error the records may still be in the
+        log, and a later leader may replay them. That is safe: each record is a step that its client
+        requested and whose result the client does not know.
         """
-        if self._unavailable:
-            return self._disowned(append)
-        self._table.undo(append, now_ms)
         reply = append.reply
-        return Outcome(None if reply is None else reply.failed(coordinator_error(error)))
+        if self._unavailable:
+            # The new leader of the partition decides from its log whether the records count.
+            return CoordinatorOutcome(None if reply is None else reply.failed(self._unavailable))
+        if code is ErrorCode.NONE:
+            return self._table.commit(append, now_ms)
+        self._table.undo(append, now_ms)
+        return CoordinatorOutcome(None if reply is None else reply.failed(coordinator_error(code)))
 
     def markers_written(
         self,
@@ -181,23 +188,25 @@ class TransactionCoordinatorShard:
         results: Mapping[TopicPartition, ErrorCode],
         now_ms: int,
         deleted: Set[TopicPartition] = frozenset(),
-    ) -> Outcome[Any]:
+    ) -> CoordinatorOutcome[Any]:
         """Some partitions of `send` have answered, or are known to exist no more."""
         if self._unavailable:
-            return Outcome()
-        return Outcome(background=self._table.markers_written(send, results, deleted, now_ms))
+            return CoordinatorOutcome()
+        return CoordinatorOutcome(
+            background=self._table.markers_written(send, results, deleted, now_ms)
+        )
 
-    def on_timer(self, now_ms: int) -> Outcome[Any]:
+    def on_timer(self, now_ms: int) -> CoordinatorOutcome[Any]:
         """Abort what has timed out, forget idle ids, ask again for markers."""
         if self._schedule is None or self._unavailable:
-            return Outcome()
+            return CoordinatorOutcome()
         completions, markers = self._table.markers_due(now_ms)
         appends = list(completions)
         if self._schedule.take_abort(now_ms):
             appends += self._table.abort_overdue(now_ms)
         if self._schedule.take_expiry(now_ms):
             appends += self._table.forget_idle(now_ms)
-        return Outcome(background=tuple(appends), markers=markers)
+        return CoordinatorOutcome(background=tuple(appends), markers=markers)
 
     # ------------------------------------------------------------------ inside
 
@@ -215,21 +224,16 @@ class TransactionCoordinatorShard:
 
     def _follow(
         self, metadata: TransactionMetadata, decision: Decision, success: ReplyT
-    ) -> Outcome[ReplyT]:
+    ) -> CoordinatorOutcome[ReplyT]:
         match decision:
             case Refuse(error):
-                return Outcome(success.failed(error))
+                return CoordinatorOutcome(success.failed(error))
             case NeedProducerId():
-                return Outcome(need_producer_id=True)
+                return CoordinatorOutcome(need_producer_id=True)
             case Change(to):
-                return Outcome(append=self._table.begin([(metadata, to)], success))
+                return CoordinatorOutcome(append=self._table.begin([(metadata, to)], success))
             case _:
-                return Outcome(success)
-
-    def _disowned(self, append: PendingAppend[ReplyT]) -> Outcome[ReplyT]:
-        """The partition has moved on: whoever leads it now knows what became of the records."""
-        reply = append.reply
-        return Outcome(None if reply is None else reply.failed(self._unavailable))
+                return CoordinatorOutcome(success)
 
 
 def _init_reply(decision: Decision) -> InitProducerIdReply:

@@ -9,23 +9,24 @@ the coordinator serves at all is `shard`'s business. Pure.
 from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
 
+from barnabas.coordination.outcome import CoordinatorOutcome, CoordinatorRecord, SendMarkers
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
 from barnabas.transactions import expiry
-from barnabas.transactions.config import Guards, TransactionConfig
-from barnabas.transactions.markers import MarkerLedger
+from barnabas.transactions.config import TransactionConfig, TransactionGuards
+from barnabas.transactions.decision import ReplyT, TransactionAppend
+from barnabas.transactions.markers import MarkerTracker
 from barnabas.transactions.metadata import (
     TransactionMetadata,
     Transition,
     new_producer,
     prepare_complete,
 )
-from barnabas.transactions.outcome import Outcome, PendingAppend, ReplyT, SendMarkers
 from barnabas.transactions.records import decode_key, decode_value, encode_key, encode_value
 from barnabas.transactions.requests import InitProducerId
 from barnabas.transactions.states import TransactionState
 
-Work = tuple[tuple[PendingAppend[Any], ...], tuple[SendMarkers, ...]]
+Work = tuple[tuple[TransactionAppend[Any], ...], tuple[SendMarkers, ...]]
 """Appends nobody waits for, and markers to send."""
 
 
@@ -35,11 +36,13 @@ class TransactionTable:
     An id has at most one change pending; it can be begun again only after `commit` or `undo`.
     """
 
-    def __init__(self, coordinator_epoch: int, config: TransactionConfig, guards: Guards) -> None:
+    def __init__(
+        self, coordinator_epoch: int, config: TransactionConfig, guards: TransactionGuards
+    ) -> None:
         self._config = config
         self._guards = guards
         self._ids: dict[str, TransactionMetadata] = {}
-        self._markers = MarkerLedger(coordinator_epoch, config, guards)
+        self._markers = MarkerTracker(coordinator_epoch, config, guards)
 
     def __iter__(self) -> Iterator[TransactionMetadata]:
         return iter(self._ids.values())
@@ -77,7 +80,7 @@ class TransactionTable:
 
     def begin(
         self, planned: Iterable[expiry.Planned], reply: ReplyT | None = None
-    ) -> PendingAppend[ReplyT]:
+    ) -> TransactionAppend[ReplyT]:
         """Note the changes as pending and make their records."""
         changes: dict[str, Transition] = {}
         for metadata, target in planned:
@@ -85,21 +88,21 @@ class TransactionTable:
             changes[metadata.transactional_id] = target
         version = self._config.transaction_version
         records = tuple(
-            (encode_key(transactional_id), encode_value(target, version))
+            CoordinatorRecord(encode_key(transactional_id), encode_value(target, version))
             for transactional_id, target in changes.items()
         )
-        return PendingAppend(records, changes, reply)
+        return TransactionAppend(records, changes=changes, reply=reply)
 
-    def commit(self, append: PendingAppend[ReplyT], now_ms: int) -> Outcome[ReplyT]:
+    def commit(self, append: TransactionAppend[ReplyT], now_ms: int) -> CoordinatorOutcome[ReplyT]:
         """The records are in the log: the changes are true, and what follows from them is due."""
         changed = [self._ids[transactional_id] for transactional_id in append.changes]
         for metadata in changed:
             metadata.complete()
             self._drop_ended(metadata)
         appends, markers = self._open_markers(changed, now_ms)
-        return Outcome(append.reply, background=appends, markers=markers)
+        return CoordinatorOutcome(append.reply, background=appends, markers=markers)
 
-    def undo(self, append: PendingAppend[Any], now_ms: int) -> None:
+    def undo(self, append: TransactionAppend[Any], now_ms: int) -> None:
         """The records are not in the log: everything is as before."""
         for transactional_id in append.changes:
             self._undo(self._ids[transactional_id], now_ms)
@@ -123,10 +126,10 @@ class TransactionTable:
 
     # ------------------------------------------------------------------ markers and completion
 
-    def finish_decided(self, now_ms: int) -> Outcome[Any]:
+    def finish_decided(self, now_ms: int) -> CoordinatorOutcome[Any]:
         """After loading: markers for transactions that an earlier coordinator decided."""
         appends, markers = self._open_markers(self._ids.values(), now_ms)
-        return Outcome(background=appends, markers=markers)
+        return CoordinatorOutcome(background=appends, markers=markers)
 
     def markers_written(
         self,
@@ -134,7 +137,7 @@ class TransactionTable:
         results: Mapping[TopicPartition, ErrorCode],
         deleted: Set[TopicPartition],
         now_ms: int,
-    ) -> tuple[PendingAppend[Any], ...]:
+    ) -> tuple[TransactionAppend[Any], ...]:
         """Take answers to a request for markers; returns the completion they were waited for."""
         self._markers.record(send, results, deleted, now_ms)
         return self._completions([send.transactional_id], now_ms)
@@ -158,7 +161,7 @@ class TransactionTable:
 
     def _completions(
         self, transactional_ids: Iterable[str], now_ms: int
-    ) -> tuple[PendingAppend[Any], ...]:
+    ) -> tuple[TransactionAppend[Any], ...]:
         """Complete records for those that have all their markers."""
         finished = [self._ids[name] for name in self._markers.take_finished(transactional_ids)]
         return tuple(
@@ -168,11 +171,11 @@ class TransactionTable:
 
     # ------------------------------------------------------------------ the passing of time
 
-    def abort_overdue(self, now_ms: int) -> list[PendingAppend[Any]]:
+    def abort_overdue(self, now_ms: int) -> list[TransactionAppend[Any]]:
         """End the transactions that are past their timeout."""
         return [self.begin([planned]) for planned in expiry.timed_out(self, now_ms)]
 
-    def forget_idle(self, now_ms: int) -> list[PendingAppend[Any]]:
+    def forget_idle(self, now_ms: int) -> list[TransactionAppend[Any]]:
         """Delete the ids that nobody has used for long, in batches."""
         planned = expiry.expired(self, self._config.id_expiration_ms, now_ms)
         size = self._config.expiry_batch_size

@@ -6,9 +6,9 @@ from support.group_driver import topic_id
 
 from barnabas.groups import records
 from barnabas.groups.classic.group import ClassicGroup
-from barnabas.groups.classic.member import ClassicMember
+from barnabas.groups.classic.member import ClassicGroupMember
 from barnabas.groups.consumer.group import ResolvedRegex, TopicMetadata
-from barnabas.groups.consumer.member import ClassicMetadata, ConsumerMember, MemberState
+from barnabas.groups.consumer.member import ClassicMetadata, ConsumerGroupMember, MemberState
 from barnabas.groups.offsets.store import CommittedOffset
 from barnabas.groups.requests import Protocol
 
@@ -53,7 +53,9 @@ def test_offset_with_its_own_expiry():
 
 def test_classic_group():
     group = ClassicGroup("g", generation_id=5, protocol_name="range", state_timestamp_ms=9)
-    group.add(ClassicMember("m", "i", "c", "/h", 60, 30, "consumer", (Protocol("range", b"sub"),)))
+    group.add(
+        ClassicGroupMember("m", "i", "c", "/h", 60, 30, "consumer", (Protocol("range", b"sub"),))
+    )
     key, value = records.group_metadata(group, {"m": b"assigned"}, 77)
     assert key == short(2) + text("g")
     head = text("consumer") + int32(5) + text("range") + text("m") + int64(9)
@@ -88,7 +90,7 @@ def test_consumer_subscription_metadata():
 
 
 def test_consumer_member():
-    member = ConsumerMember(
+    member = ConsumerGroupMember(
         "m",
         instance_id="i",
         client_id="c",
@@ -104,7 +106,7 @@ def test_consumer_member():
 
 
 def test_consumer_member_of_the_classic_protocol():
-    member = ConsumerMember("m", classic=ClassicMetadata(45, (Protocol("range", b"sub"),)))
+    member = ConsumerGroupMember("m", classic=ClassicMetadata(45, (Protocol("range", b"sub"),)))
     _, value = records.consumer_member("g", member)
     protocol = compact("range") + b"\4sub" + NO_TAGS
     classic = b"\1" + int32(45) + b"\2" + protocol + NO_TAGS
@@ -117,7 +119,7 @@ def test_consumer_assignments():
     key, value = records.consumer_target_member("g", "m", partitions)
     assert key == short(7) + text("g") + text("m")
     assert value == short(0) + listed + NO_TAGS
-    member = ConsumerMember(
+    member = ConsumerGroupMember(
         "m", 5, 4, MemberState.UNREVOKED_PARTITIONS, assigned=partitions, pending_revocation={}
     )
     key, value = records.consumer_current_assignment("g", member)
@@ -132,7 +134,7 @@ def test_consumer_regex():
 
 
 def test_tombstones_cover_every_key_of_a_group():
-    member = ConsumerMember("m")
+    member = ConsumerGroupMember("m")
     written = [
         records.consumer_epoch("g", 1),
         records.consumer_subscription_metadata("g", {}),

@@ -6,7 +6,7 @@ import pytest
 from support.transaction_harness import P0
 
 from barnabas.model.error_codes import ErrorCode as E
-from barnabas.transactions.config import Guards
+from barnabas.transactions.config import TransactionGuards
 from barnabas.transactions.decision import Change, Decision, NeedProducerId, Refuse, Unchanged
 from barnabas.transactions.end_txn import decide_end
 from barnabas.transactions.metadata import MAX_EPOCH, TransactionMetadata, Transition
@@ -36,11 +36,11 @@ def end(
     version: int,
     producer: tuple[int, int] = (10, 5),
     new_id: int | None = None,
-    guards: Guards | None = None,
+    guards: TransactionGuards | None = None,
 ) -> Decision:
     metadata = TransactionMetadata("tx", current, persisted=True)
     request = EndTxn("tx", *producer, commit, version)
-    return decide_end(metadata, request, new_id, guards or Guards(), 500)
+    return decide_end(metadata, request, new_id, guards or TransactionGuards(), 500)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_other_producers(state: S, producer: tuple[int, int], expected: Decision
 
 
 def test_the_guard_against_late_requests_can_be_seen() -> None:
-    off = Guards(end_txn_bound_to_epoch=False)
+    off = TransactionGuards(end_txn_bound_to_epoch=False)
     decision = end(at(S.ONGOING, 2), COMMIT, version=2, producer=(10, 4), guards=off)
     assert isinstance(decision, Change)
 

@@ -2,32 +2,32 @@ import pytest
 from support.transaction_harness import P0, P1
 
 from barnabas.model.error_codes import ErrorCode as E
-from barnabas.transactions.config import Guards, TransactionConfig
-from barnabas.transactions.markers import MarkerFate, MarkerLedger, marker_fate
+from barnabas.transactions.config import TransactionConfig, TransactionGuards
+from barnabas.transactions.markers import MarkerResult, MarkerTracker, marker_result
 from barnabas.transactions.metadata import Transition
 from barnabas.transactions.states import TransactionState as S
 
 FIRST = Transition(S.PREPARE_COMMIT, 10, 1, 1, 0, frozenset({P0, P1}), transaction_version=2)
 
 
-def ledger(**guards: bool) -> MarkerLedger:
-    return MarkerLedger(7, TransactionConfig(), Guards(**guards))
+def ledger(**guards: bool) -> MarkerTracker:
+    return MarkerTracker(7, TransactionConfig(), TransactionGuards(**guards))
 
 
 @pytest.mark.parametrize(
-    ("error", "fate"),
+    ("error", "result"),
     [
-        (E.NONE, MarkerFate.WRITTEN),
-        (E.INVALID_PRODUCER_EPOCH, MarkerFate.WRITTEN),
-        (E.UNSUPPORTED_FOR_MESSAGE_FORMAT, MarkerFate.WRITTEN),
-        (E.TRANSACTION_COORDINATOR_FENCED, MarkerFate.SUPERSEDED),
-        (E.NOT_LEADER_OR_FOLLOWER, MarkerFate.RETRY),
-        (E.REQUEST_TIMED_OUT, MarkerFate.RETRY),
-        (E.CORRUPT_MESSAGE, MarkerFate.RETRY),
+        (E.NONE, MarkerResult.WRITTEN),
+        (E.INVALID_PRODUCER_EPOCH, MarkerResult.WRITTEN),
+        (E.UNSUPPORTED_FOR_MESSAGE_FORMAT, MarkerResult.WRITTEN),
+        (E.TRANSACTION_COORDINATOR_FENCED, MarkerResult.SUPERSEDED),
+        (E.NOT_LEADER_OR_FOLLOWER, MarkerResult.RETRY),
+        (E.REQUEST_TIMED_OUT, MarkerResult.RETRY),
+        (E.CORRUPT_MESSAGE, MarkerResult.RETRY),
     ],
 )
-def test_fates(error: E, fate: MarkerFate) -> None:
-    assert marker_fate(error) is fate
+def test_fates(error: E, result: MarkerResult) -> None:
+    assert marker_result(error) is result
 
 
 def test_one_request_per_partition_is_under_way() -> None:
@@ -62,7 +62,7 @@ def test_without_the_guard_it_does() -> None:
 
 
 def test_results_of_another_coordinator_do_not_count() -> None:
-    other = MarkerLedger(6, TransactionConfig(), Guards()).open("tx", FIRST, 0)
+    other = MarkerTracker(6, TransactionConfig(), TransactionGuards()).open("tx", FIRST, 0)
     assert other is not None
     book = ledger()
     book.open("tx", FIRST, 0)

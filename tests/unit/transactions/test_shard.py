@@ -6,7 +6,7 @@ import pytest
 from support.transaction_harness import ID, P0, P1, P2, Harness, harness_at
 
 from barnabas.model.error_codes import ErrorCode as E
-from barnabas.transactions.config import Guards, TransactionConfig
+from barnabas.transactions.config import TransactionConfig, TransactionGuards
 from barnabas.transactions.metadata import MAX_EPOCH, Transition
 from barnabas.transactions.requests import (
     AddPartitions,
@@ -142,7 +142,7 @@ class TestPendingAppends:
         assert h.end(producer).error is E.NONE
 
     def test_the_guard_shows_what_it_prevents(self) -> None:
-        h = Harness(guards=Guards(change_only_after_append=False))
+        h = Harness(guards=TransactionGuards(change_only_after_append=False))
         producer = h.init()
         h.add(producer, P0)
         h.hold = True

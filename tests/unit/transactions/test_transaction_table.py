@@ -6,7 +6,7 @@ import pytest
 
 from barnabas.model.error_codes import ErrorCode as E
 from barnabas.model.ids import TopicPartition
-from barnabas.transactions.config import Guards, TransactionConfig
+from barnabas.transactions.config import TransactionConfig, TransactionGuards
 from barnabas.transactions.metadata import Transition
 from barnabas.transactions.records import decode_key, decode_value, encode_key, encode_value
 from barnabas.transactions.requests import EndTxnReply, InitProducerId
@@ -22,7 +22,7 @@ DECIDED = replace(ONGOING, state=S.PREPARE_COMMIT)
 
 
 def table_with(*ids: str, current: Transition = EMPTY, **config: int) -> TransactionTable:
-    table = TransactionTable(7, TransactionConfig(**config), Guards())
+    table = TransactionTable(7, TransactionConfig(**config), TransactionGuards())
     for name in ids:
         table.replay(encode_key(name), encode_value(current, 2))
     return table

@@ -46,7 +46,7 @@ class CommitGate:
         """The shard has appended records that end before `end_offset`."""
         self.required_offset = max(self.required_offset, end_offset)
 
-    def pass_when_committed(self, release: Release) -> None:
+    def run_when_committed(self, release: Release) -> None:
         """Run `release` when everything written so far is committed."""
         if self._closed is not None:
             release(self._closed)

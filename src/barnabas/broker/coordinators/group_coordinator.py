@@ -4,14 +4,10 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from barnabas.broker.coordinators.group_shard import (
-    GroupAnswer,
-    GroupSettings,
-    GroupShardDriver,
-    Step,
-)
+from barnabas.broker.coordinators.group_shard import GroupOperation, GroupShardDriver
 from barnabas.broker.coordinators.internal_topics import InternalTopics
 from barnabas.broker.coordinators.shard_host import ShardHost
+from barnabas.broker.coordinators.shard_runtime import ReplyReceiver, RuntimeSettings
 from barnabas.broker.coordinators.topics_view import TopicsView
 from barnabas.groups.config import GroupConfig
 from barnabas.model.error_codes import ErrorCode
@@ -28,7 +24,7 @@ class GroupCoordinator:
         values: Mapping[str, Any],
         topics: InternalTopics,
         view: TopicsView,
-        settings: GroupSettings,
+        settings: RuntimeSettings,
         group_settings: Callable[[str], Mapping[str, int]],
     ) -> None:
         """`group_settings` gives what is set for one group alone."""
@@ -41,9 +37,9 @@ class GroupCoordinator:
 
     # --- requests ---
 
-    def run(self, group_id: str, step: Step, answer: GroupAnswer) -> None:
-        """Take a step for a group; `answer` is told, now or later."""
-        self.shard_of(group_id).run(step, answer)
+    def run(self, group_id: str, operation: GroupOperation, receiver: ReplyReceiver) -> None:
+        """Runs an operation on a group's shard; `receiver` gets the reply, now or later."""
+        self.shard_of(group_id).run(operation, receiver)
 
     def shard_of(self, group_id: str) -> GroupShardDriver:
         """The shard of a group; COORDINATOR_LOAD_IN_PROGRESS or NOT_COORDINATOR."""
@@ -78,11 +74,11 @@ class GroupCoordinator:
     async def stop(self) -> None:
         await self._host.stop()
 
-    def _everywhere(self, step: Step) -> None:
+    def _everywhere(self, step: GroupOperation) -> None:
         for driver in list(self._host.active()):
             self._repeat(driver, step)
 
-    def _repeat(self, driver: GroupShardDriver, step: Step) -> None:
+    def _repeat(self, driver: GroupShardDriver, step: GroupOperation) -> None:
         """A step removes a bounded number; the rest follows in turns of the loop of its own."""
         if driver.run(step):
             self._settings.call_soon(lambda: self._repeat(driver, step))

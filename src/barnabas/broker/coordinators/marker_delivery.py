@@ -7,10 +7,10 @@ from barnabas.broker.coordinators.marker_writer import EndOfTransaction, MarkerW
 from barnabas.broker.coordinators.transaction_shard import MarkersWritten
 from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.broker.purgatory import Purgatory
+from barnabas.coordination.outcome import SendMarkers
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId, TopicPartition
-from barnabas.transactions.outcome import SendMarkers
 
 _SETTLING_MS = 10_000
 _TIMEOUT_MS = 30_000

@@ -17,7 +17,7 @@ from barnabas.model.ids import TopicPartition
 from barnabas.net.connection_ports import ConnectionClosedError
 from barnabas.records.batch import BatchHeader, parse_header
 from barnabas.replication.replica_manager import ReplicaManager
-from barnabas.transactions.produce_errors import IMPLICIT_ADD_SINCE, verification_error
+from barnabas.transactions.errors import IMPLICIT_ADD_SINCE, verification_error
 from barnabas.transactions.requests import AddPartitions
 from barnabas.transactions.verification import VerificationToken
 from barnabas.wire.message import Message

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Generic, Protocol, TypeVar
 
 from barnabas.broker.coordinators.log_replay import ReplayTarget, replay_log
-from barnabas.groups.directory import CoordinatorDirectory, ShardState
+from barnabas.coordination.shard_directory import CoordinatorDirectory, ShardState
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.replication.partition import Partition

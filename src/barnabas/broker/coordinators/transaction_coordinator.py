@@ -5,9 +5,9 @@ from typing import Any
 
 from barnabas.broker.coordinators.internal_topics import InternalTopics
 from barnabas.broker.coordinators.shard_host import ShardHost
+from barnabas.broker.coordinators.shard_runtime import ReplyReceiver
 from barnabas.broker.coordinators.transaction_shard import (
-    Operation,
-    TransactionAnswer,
+    TransactionOperation,
     TransactionSettings,
     TransactionShardDriver,
 )
@@ -31,9 +31,11 @@ class TransactionCoordinator:
             TRANSACTIONS_TOPIC, values["transaction.state.log.load.buffer.size"], self._make
         )
 
-    def run(self, transactional_id: str, operation: Operation, answer: TransactionAnswer) -> None:
-        """Take a step for a transactional id; `answer` is told, now or later."""
-        self.shard_of(transactional_id).run(operation, answer)
+    def run(
+        self, transactional_id: str, operation: TransactionOperation, receiver: ReplyReceiver
+    ) -> None:
+        """Runs an operation on the id's shard; `receiver` gets the reply, now or later."""
+        self.shard_of(transactional_id).run(operation, receiver)
 
     def shard_of(self, transactional_id: str) -> TransactionShardDriver:
         """The shard of an id; COORDINATOR_LOAD_IN_PROGRESS or NOT_COORDINATOR."""

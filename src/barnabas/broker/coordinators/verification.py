@@ -127,13 +127,13 @@ class LocalQuestions:
 
 
 class _Question:
-    """A `TransactionAnswer` for partitions."""
+    """A `ReplyReceiver` for partitions."""
 
     def __init__(self, request: AddPartitions, answered: Verified) -> None:
         self._request = request
         self._answered = answered
 
-    def give(self, reply: AddPartitionsReply) -> None:
+    def complete(self, reply: AddPartitionsReply) -> None:
         self._answered(reply.partitions)
 
     def fail(self, code: ErrorCode) -> None:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
-from barnabas.broker.coordinators.group_shard import GroupSettings
 from barnabas.broker.coordinators.internal_topics import InternalTopics
 from barnabas.broker.coordinators.marker_delivery import MarkerChannel, MarkerRouter
 from barnabas.broker.coordinators.marker_writer import MarkerWriter
 from barnabas.broker.coordinators.producers import Producers
+from barnabas.broker.coordinators.shard_runtime import RuntimeSettings
 from barnabas.broker.coordinators.steady_clock import SteadyClock
 from barnabas.broker.coordinators.topics_view import TopicsView
 from barnabas.broker.coordinators.transaction_coordinator import TransactionCoordinator
@@ -82,7 +82,7 @@ class Coordinators:
 
     def _make_groups(self, parts: CoordinatorParts) -> GroupCoordinator:
         loop = asyncio.get_running_loop()
-        settings = GroupSettings(
+        settings = RuntimeSettings(
             clock=parts.clock,
             steady=self._steady,
             schedule=loop.call_later,

@@ -5,13 +5,17 @@ v2 PRODUCER_FENCED; v3 flexible; v4 an error for transactions that can only be a
 
 from typing import Protocol
 
-from barnabas.broker.coordinators.answers import Answer, TransactionPorts, answer_transaction
 from barnabas.broker.coordinators.internal_topics import InternalTopics
+from barnabas.broker.coordinators.responses import (
+    PendingResponse,
+    TransactionPorts,
+    run_on_transaction,
+)
 from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.topic_names import OFFSETS_TOPIC
-from barnabas.transactions.error_versions import client_error
+from barnabas.transactions.errors import client_error
 from barnabas.transactions.requests import AddPartitions, AddPartitionsReply
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.add_offsets_to_txn import (
@@ -48,11 +52,11 @@ def handle_add_offsets_to_txn(
     def encode(reply: AddPartitionsReply) -> AddOffsetsToTxnResponse:
         return _failed(client_error(_API, ctx.version, reply.partitions[place]))
 
-    return answer_transaction(
+    return run_on_transaction(
         ctx,
         request.transactional_id,
         lambda shard, now_ms, _new_id: shard.add_partitions(adding, now_ms),
-        Answer(ctx, encode, _failed),
+        PendingResponse(ctx, encode, _failed),
     )
 
 

@@ -7,13 +7,17 @@ partition leaders, for several, to verify or (v5, transaction version 2) to add.
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from barnabas.broker.coordinators.answers import Answer, TransactionPorts, answer_transaction
+from barnabas.broker.coordinators.responses import (
+    PendingResponse,
+    TransactionPorts,
+    run_on_transaction,
+)
 from barnabas.broker.coordinators.wiring import Coordinators
 from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
 from barnabas.model.topic_names import INTERNAL_TOPICS
-from barnabas.transactions.error_versions import client_error
+from barnabas.transactions.errors import client_error
 from barnabas.transactions.requests import AddPartitions, AddPartitionsReply
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.add_partitions_to_txn import (
@@ -71,11 +75,11 @@ def _client_request(ctx: HandlerContext[Ports], request: AddPartitionsToTxnReque
         return respond(
             {place: wrong.get(place, ErrorCode.OPERATION_NOT_ATTEMPTED) for place in partitions}
         )
-    return answer_transaction(
+    return run_on_transaction(
         ctx,
         adding.transactional_id,
         lambda shard, now_ms, _new_id: shard.add_partitions(adding, now_ms),
-        Answer(ctx, encode, lambda code: respond(dict.fromkeys(partitions, code))),
+        PendingResponse(ctx, encode, lambda code: respond(dict.fromkeys(partitions, code))),
     )
 
 
@@ -96,11 +100,13 @@ class _Batch:
         self._ctx = ctx
         self._request = request
         self._errors: dict[int, Errors] = {}
-        self._answer: Answer[None] = Answer(ctx, self._response, lambda _code: self._response())
+        self._answer: PendingResponse[None] = PendingResponse(
+            ctx, self._response, lambda _code: self._response()
+        )
 
     def result(self) -> Result:
         if not self._request.transactions:
-            self._answer.give(None)
+            self._answer.complete(None)
         for index, transaction in enumerate(self._request.transactions):
             adding = AddPartitions(
                 transaction.transactional_id,
@@ -117,7 +123,7 @@ class _Batch:
         def answered(errors: Errors) -> None:
             self._errors[index] = errors
             if len(self._errors) == len(self._request.transactions):
-                self._answer.give(None)
+                self._answer.complete(None)
 
         self._ctx.services.coordinators.local_questions.ask(adding, answered)
 

@@ -3,7 +3,12 @@
 v1 member ids come from the client (KIP-1082), subscription by regular expression.
 """
 
-from barnabas.broker.coordinators.answers import Answer, GroupPorts, answer_group, client_host
+from barnabas.broker.coordinators.responses import (
+    GroupPorts,
+    PendingResponse,
+    client_host,
+    run_on_group,
+)
 from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.groups.replies import ConsumerGroupHeartbeatReply
 from barnabas.groups.requests import ConsumerGroupHeartbeatRequest, OwnedPartitions
@@ -25,11 +30,11 @@ def handle_consumer_group_heartbeat(
     ctx: HandlerContext[GroupPorts], request: WireRequest
 ) -> Result:
     beat = _translate(ctx, request)
-    return answer_group(
+    return run_on_group(
         ctx,
         request.group_id,
         lambda shard, now_ms: shard.consumer_group_heartbeat(beat, now_ms),
-        Answer(ctx, _response, _failed),
+        PendingResponse(ctx, _response, _failed),
     )
 
 

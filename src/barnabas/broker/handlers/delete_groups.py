@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from barnabas.broker.coordinators.answers import Answer
 from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
-from barnabas.broker.coordinators.group_shard import GroupShardDriver, Step
+from barnabas.broker.coordinators.group_shard import GroupOperation, GroupShardDriver
+from barnabas.broker.coordinators.responses import PendingResponse
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.groups.replies import DeleteGroupsReply, Reply
 from barnabas.model.error_codes import ErrorCode
@@ -39,21 +39,21 @@ def handle_delete_groups(ctx: HandlerContext[Ports], request: DeleteGroupsReques
             results=[DeletableGroupResult(name, results[name]) for name in asked]
         )
 
-    answer: Answer[None] = Answer(ctx, encode, lambda _code: encode(None))
+    answer: PendingResponse[None] = PendingResponse(ctx, encode, lambda _code: encode(None))
 
     def collect(part: dict[str, ErrorCode]) -> None:
         results.update(part)
         if len(results) == len(asked):
-            answer.give(None)
+            answer.complete(None)
 
     if not by_shard:
-        answer.give(None)
+        answer.complete(None)
     for driver, group_ids in by_shard.items():
         driver.run(_deletion(group_ids), _Part(group_ids, collect))
     return answer.result()
 
 
-def _deletion(group_ids: list[str]) -> Step:
+def _deletion(group_ids: list[str]) -> GroupOperation:
     return lambda shard, now_ms: shard.delete_groups(group_ids, now_ms)
 
 
@@ -66,7 +66,7 @@ class _Part:
         self._group_ids = group_ids
         self._collect = collect
 
-    def give(self, reply: Reply) -> None:
+    def complete(self, reply: Reply) -> None:
         if isinstance(reply, DeleteGroupsReply):
             self._collect(dict(reply.results))
 

@@ -4,10 +4,14 @@ v2 PRODUCER_FENCED; v3 flexible; v4 an error for transactions that can only be a
 of the next transaction (transaction version 2, KIP-890).
 """
 
-from barnabas.broker.coordinators.answers import Answer, TransactionPorts, answer_transaction
+from barnabas.broker.coordinators.responses import (
+    PendingResponse,
+    TransactionPorts,
+    run_on_transaction,
+)
 from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.model.error_codes import ErrorCode
-from barnabas.transactions.error_versions import client_error
+from barnabas.transactions.errors import client_error
 from barnabas.transactions.requests import EndTxn, EndTxnReply
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
@@ -30,11 +34,11 @@ def handle_end_txn(ctx: HandlerContext[TransactionPorts], request: EndTxnRequest
             return _failed(client_error(_API, ctx.version, reply.error))
         return EndTxnResponse(producer_id=reply.producer_id, producer_epoch=reply.producer_epoch)
 
-    return answer_transaction(
+    return run_on_transaction(
         ctx,
         request.transactional_id,
         lambda shard, now_ms, new_id: shard.end_txn(ending, now_ms, new_id),
-        Answer(ctx, encode, _failed),
+        PendingResponse(ctx, encode, _failed),
     )
 
 

@@ -1,6 +1,6 @@
 """Heartbeat: a member of a classic group lives. v3 static members; v4 flexible."""
 
-from barnabas.broker.coordinators.answers import Answer, GroupPorts, answer_group
+from barnabas.broker.coordinators.responses import GroupPorts, PendingResponse, run_on_group
 from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.groups.replies import HeartbeatReply
 from barnabas.groups.requests import HeartbeatRequest
@@ -14,11 +14,11 @@ def handle_heartbeat(ctx: HandlerContext[GroupPorts], request: WireRequest) -> R
     beat = HeartbeatRequest(
         request.group_id, request.generation_id, request.member_id, request.group_instance_id
     )
-    return answer_group(
+    return run_on_group(
         ctx,
         request.group_id,
         lambda shard, now_ms: shard.heartbeat(beat, now_ms),
-        Answer(ctx, _response, _failed),
+        PendingResponse(ctx, _response, _failed),
     )
 
 

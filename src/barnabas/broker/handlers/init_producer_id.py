@@ -7,12 +7,16 @@ any broker hands out an id.
 
 from typing import Protocol
 
-from barnabas.broker.coordinators.answers import Answer, TransactionPorts, answer_transaction
+from barnabas.broker.coordinators.responses import (
+    PendingResponse,
+    TransactionPorts,
+    run_on_transaction,
+)
 from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.broker.producer_ids import ProducerIds
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.transactions.error_versions import client_error
+from barnabas.transactions.errors import client_error
 from barnabas.transactions.requests import InitProducerId, InitProducerIdReply
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
@@ -55,11 +59,11 @@ def _transactional(
             producer_id=reply.producer_id, producer_epoch=reply.producer_epoch
         )
 
-    return answer_transaction(
+    return run_on_transaction(
         ctx,
         transactional_id,
         lambda shard, now_ms, new_id: shard.init_producer_id(asked, now_ms, new_id),
-        Answer(ctx, encode, _failed),
+        PendingResponse(ctx, encode, _failed),
     )
 
 

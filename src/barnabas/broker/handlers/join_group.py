@@ -4,7 +4,12 @@ v1 rebalance timeout; v4 a member id must be asked for first (KIP-394); v5 stati
 (KIP-345); v6 flexible; v7 protocol type; v8 reason; v9 the leader may be told to assign nothing.
 """
 
-from barnabas.broker.coordinators.answers import Answer, GroupPorts, answer_group, client_host
+from barnabas.broker.coordinators.responses import (
+    GroupPorts,
+    PendingResponse,
+    client_host,
+    run_on_group,
+)
 from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.groups.replies import JoinGroupReply
 from barnabas.groups.requests import JoinGroupRequest, Protocol
@@ -28,11 +33,11 @@ def handle_join_group(ctx: HandlerContext[GroupPorts], request: WireRequest) -> 
     def failed(code: ErrorCode) -> JoinGroupResponse:
         return _response(ctx.version, JoinGroupReply(code, request.member_id))
 
-    return answer_group(
+    return run_on_group(
         ctx,
         request.group_id,
         lambda shard, now_ms: shard.join_group(joining, now_ms),
-        Answer(ctx, encode, failed),
+        PendingResponse(ctx, encode, failed),
     )
 
 

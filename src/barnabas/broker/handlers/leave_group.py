@@ -3,7 +3,7 @@
 v3 several members, static ones by instance id; v4 flexible; v5 reason.
 """
 
-from barnabas.broker.coordinators.answers import Answer, GroupPorts, answer_group
+from barnabas.broker.coordinators.responses import GroupPorts, PendingResponse, run_on_group
 from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.groups.replies import LeaveGroupReply
 from barnabas.groups.requests import LeaveGroupRequest, LeavingMember
@@ -26,11 +26,11 @@ def handle_leave_group(ctx: HandlerContext[GroupPorts], request: WireRequest) ->
     def encode(reply: LeaveGroupReply) -> LeaveGroupResponse:
         return _response(ctx.version, reply)
 
-    return answer_group(
+    return run_on_group(
         ctx,
         request.group_id,
         lambda shard, now_ms: shard.leave_group(leaving, now_ms),
-        Answer(ctx, encode, _failed),
+        PendingResponse(ctx, encode, _failed),
     )
 
 

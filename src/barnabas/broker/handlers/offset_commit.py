@@ -4,7 +4,7 @@ v2-v4 retention time; v6 leader epochs; v7 static members; v8 flexible; v9 membe
 groups; v10 topics by id. Versions 0 and 1 stored offsets in ZooKeeper and are not served.
 """
 
-from barnabas.broker.coordinators.answers import Answer, GroupPorts, answer_group
+from barnabas.broker.coordinators.responses import GroupPorts, PendingResponse, run_on_group
 from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.groups.replies import OffsetCommitReply
 from barnabas.groups.requests import OffsetCommitRequest, OffsetToCommit
@@ -64,11 +64,11 @@ def handle_offset_commit(ctx: HandlerContext[GroupPorts], request: WireRequest) 
     def encode(reply: OffsetCommitReply) -> OffsetCommitResponse:
         return respond(dict(reply.partitions), ErrorCode.NONE)
 
-    return answer_group(
+    return run_on_group(
         ctx,
         request.group_id,
         lambda shard, now_ms: shard.commit_offsets(committing, now_ms),
-        Answer(ctx, encode, lambda code: respond({}, code)),
+        PendingResponse(ctx, encode, lambda code: respond({}, code)),
     )
 
 

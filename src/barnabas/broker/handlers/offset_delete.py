@@ -1,6 +1,6 @@
 """OffsetDelete: forget offsets of topics that a group does not read."""
 
-from barnabas.broker.coordinators.answers import Answer, GroupPorts, answer_group
+from barnabas.broker.coordinators.responses import GroupPorts, PendingResponse, run_on_group
 from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.groups.replies import OffsetDeleteReply
 from barnabas.groups.requests import OffsetDeleteRequest
@@ -38,11 +38,11 @@ def handle_offset_delete(ctx: HandlerContext[GroupPorts], request: WireRequest) 
             topic.partitions.append(OffsetDeleteResponsePartition(number, code))
         return OffsetDeleteResponse(topics=list(topics.values()))
 
-    return answer_group(
+    return run_on_group(
         ctx,
         request.group_id,
         lambda shard, now_ms: shard.delete_offsets(deleting, now_ms),
-        Answer(ctx, encode, _failed),
+        PendingResponse(ctx, encode, _failed),
     )
 
 

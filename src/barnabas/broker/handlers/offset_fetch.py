@@ -10,9 +10,9 @@ from typing import Protocol
 
 from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
+from barnabas.coordination.append_errors import coordinator_error
 from barnabas.groups.replies import FetchedOffset, OffsetFetchReply
 from barnabas.groups.requests import OffsetFetchRequest
-from barnabas.groups.step import membership_error
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
@@ -91,7 +91,7 @@ class _Job:
             if code is ErrorCode.NONE:
                 self._take(index, self._group(group, reply))
             else:
-                self._take(index, self._failed(group, membership_error(code)))
+                self._take(index, self._failed(group, coordinator_error(code)))
 
         driver.read(release)
 

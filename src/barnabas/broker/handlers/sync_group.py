@@ -3,7 +3,7 @@
 v3 static members; v4 flexible; v5 protocol type and name (KIP-559).
 """
 
-from barnabas.broker.coordinators.answers import Answer, GroupPorts, answer_group
+from barnabas.broker.coordinators.responses import GroupPorts, PendingResponse, run_on_group
 from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.groups.replies import SyncGroupReply
 from barnabas.groups.requests import SyncGroupRequest
@@ -23,11 +23,11 @@ def handle_sync_group(ctx: HandlerContext[GroupPorts], request: WireRequest) -> 
         protocol_name=request.protocol_name,
         assignments=tuple((one.member_id, one.assignment) for one in request.assignments),
     )
-    return answer_group(
+    return run_on_group(
         ctx,
         request.group_id,
         lambda shard, now_ms: shard.sync_group(syncing, now_ms),
-        Answer(ctx, _response, _failed),
+        PendingResponse(ctx, _response, _failed),
     )
 
 

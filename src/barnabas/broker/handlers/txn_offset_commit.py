@@ -9,21 +9,21 @@ As with a produce, the first commit of a transaction is verified with its coordi
 from collections.abc import Mapping
 from typing import Protocol
 
-from barnabas.broker.coordinators.answers import Answer
 from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
 from barnabas.broker.coordinators.internal_topics import InternalTopics
+from barnabas.broker.coordinators.responses import PendingResponse
 from barnabas.broker.coordinators.verification import Attempt
 from barnabas.broker.coordinators.wiring import Coordinators
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
+from barnabas.coordination.append_errors import coordinator_error
 from barnabas.groups.replies import OffsetCommitReply
 from barnabas.groups.requests import OffsetToCommit, TxnOffsetCommitRequest
-from barnabas.groups.step import membership_error
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import NO_SEQUENCE
 from barnabas.model.topic_names import OFFSETS_TOPIC
-from barnabas.transactions.produce_errors import IMPLICIT_ADD_SINCE, verification_error
+from barnabas.transactions.errors import IMPLICIT_ADD_SINCE, verification_error
 from barnabas.transactions.requests import AddPartitions
 from barnabas.transactions.verification import VerificationToken
 from barnabas.wire.api_keys import ApiKey
@@ -57,7 +57,9 @@ class _Job:
     def __init__(self, ctx: HandlerContext[Ports], request: WireRequest) -> None:
         self._ctx = ctx
         self._request = request
-        self._answer: Answer[OffsetCommitReply] = Answer(ctx, self._response, self._failed)
+        self._answer: PendingResponse[OffsetCommitReply] = PendingResponse(
+            ctx, self._response, self._failed
+        )
         self._attempt = Attempt(
             ctx.services.internal_topics.partition_of(OFFSETS_TOPIC, request.group_id),
             request.producer_id,
@@ -103,7 +105,7 @@ class _Job:
         try:
             self._commit(token)
         except BrokerError as error:
-            self._answer.fail(membership_error(error.code))
+            self._answer.fail(coordinator_error(error.code))
 
     def _commit(self, token: VerificationToken | None) -> None:
         coordinators = self._ctx.services.coordinators

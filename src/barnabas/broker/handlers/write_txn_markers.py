@@ -5,8 +5,8 @@ v1 flexible; v2 the transaction version, by which a repeated marker is told from
 
 from typing import Protocol
 
-from barnabas.broker.coordinators.answers import Answer
 from barnabas.broker.coordinators.marker_writer import EndOfTransaction, Results
+from barnabas.broker.coordinators.responses import PendingResponse
 from barnabas.broker.coordinators.wiring import Coordinators
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.broker.purgatory import Purgatory
@@ -37,13 +37,13 @@ def handle_write_txn_markers(ctx: HandlerContext[Ports], request: WriteTxnMarker
             [_result(marker, written[index]) for index, marker in enumerate(request.markers)]
         )
 
-    answer: Answer[None] = Answer(ctx, encode, encode)
+    answer: PendingResponse[None] = PendingResponse(ctx, encode, encode)
 
     def write(index: int, marker: WritableTxnMarker) -> None:
         def done(results: Results) -> None:
             written[index] = results
             if len(written) == len(request.markers):
-                answer.give(None)
+                answer.complete(None)
 
         services = ctx.services
         services.coordinators.marker_writer.write(
@@ -55,7 +55,7 @@ def handle_write_txn_markers(ctx: HandlerContext[Ports], request: WriteTxnMarker
         )
 
     if not request.markers:
-        answer.give(None)
+        answer.complete(None)
     for index, marker in enumerate(request.markers):
         write(index, marker)
     return answer.result()

@@ -7,10 +7,10 @@ Holds data and the rules that need nothing else. Rebalancing lives in `rebalance
 from collections import Counter
 from dataclasses import dataclass, field
 
-from barnabas.groups.classic.member import ClassicMember
+from barnabas.coordination.outcome import Token
+from barnabas.groups.classic.member import ClassicGroupMember
 from barnabas.groups.classic.states import PREVIOUS_STATES, ClassicState
 from barnabas.groups.embedded_protocol import CONSUMER_PROTOCOL_TYPE, subscribed_topics
-from barnabas.groups.outcome import Token
 from barnabas.groups.replies import JoinedMember
 from barnabas.groups.requests import Protocol, protocols_bytes
 from barnabas.model.error_codes import ErrorCode
@@ -36,7 +36,7 @@ class ClassicGroup:
     protocol_type: str | None = None
     protocol_name: str | None = None
     leader_id: str | None = None
-    members: dict[str, ClassicMember] = field(default_factory=dict)
+    members: dict[str, ClassicGroupMember] = field(default_factory=dict)
     static_members: dict[str, str] = field(default_factory=dict)
     pending_members: set[str] = field(default_factory=set)
     pending_sync: set[str] = field(default_factory=set)
@@ -50,7 +50,7 @@ class ClassicGroup:
 
     # Members
 
-    def add(self, member: ClassicMember, join_token: Token | None = None) -> None:
+    def add(self, member: ClassicGroupMember, join_token: Token | None = None) -> None:
         """Take a member in; the first decides the protocol type and leads."""
         if not self.members:
             self.protocol_type = member.protocol_type
@@ -63,7 +63,7 @@ class ClassicGroup:
         self.pending_members.discard(member.member_id)
         self.park_join(member, join_token)
 
-    def remove(self, member_id: str) -> ClassicMember | None:
+    def remove(self, member_id: str) -> ClassicGroupMember | None:
         """Let a member or pending member go; the caller answers what it had parked."""
         member = self.members.pop(member_id, None)
         if member is not None:
@@ -77,7 +77,7 @@ class ClassicGroup:
         self.pending_sync.discard(member_id)
         return member
 
-    def replace_static(self, old_id: str, new_id: str) -> ClassicMember:
+    def replace_static(self, old_id: str, new_id: str) -> ClassicGroupMember:
         """Give a static member a new id, with its place, assignment and leadership."""
         member = self.members.pop(old_id)
         assert member.group_instance_id is not None
@@ -90,7 +90,7 @@ class ClassicGroup:
 
     def update(
         self,
-        member: ClassicMember,
+        member: ClassicGroupMember,
         protocols: tuple[Protocol, ...],
         rebalance_timeout_ms: int,
         session_timeout_ms: int,
@@ -101,7 +101,7 @@ class ClassicGroup:
         member.rebalance_timeout_ms = rebalance_timeout_ms
         member.session_timeout_ms = session_timeout_ms
 
-    def park_join(self, member: ClassicMember, token: Token | None) -> Token | None:
+    def park_join(self, member: ClassicGroupMember, token: Token | None) -> Token | None:
         """Set or clear the member's parked JoinGroup; gives back the one that was there."""
         previous = member.join_token
         self.awaiting_join += (token is not None) - (previous is not None)
@@ -212,7 +212,7 @@ class ClassicGroup:
     # Views
 
     @property
-    def all_members(self) -> list[ClassicMember]:
+    def all_members(self) -> list[ClassicGroupMember]:
         return list(self.members.values())
 
     def members_for_leader(self) -> tuple[JoinedMember, ...]:
@@ -224,7 +224,7 @@ class ClassicGroup:
     def assignments(self) -> dict[str, bytes]:
         return {member.member_id: member.assignment for member in self.members.values()}
 
-    def _count_protocols(self, member: ClassicMember, change: int) -> None:
+    def _count_protocols(self, member: ClassicGroupMember, change: int) -> None:
         for protocol in member.protocols:
             self._protocol_counts[protocol.name] += change
         self.kept_bytes += change * protocols_bytes(member.protocols)

@@ -1,14 +1,15 @@
 """JoinGroup on a classic group."""
 
+from barnabas.coordination.append_errors import coordinator_error
 from barnabas.groups import records
 from barnabas.groups.classic import rebalance
 from barnabas.groups.classic.group import ClassicGroup
-from barnabas.groups.classic.member import ClassicMember
+from barnabas.groups.classic.member import ClassicGroupMember
 from barnabas.groups.classic.states import ClassicState
-from barnabas.groups.outcome import TimerKey, TimerKind
 from barnabas.groups.replies import JoinGroupReply, SyncGroupReply
 from barnabas.groups.requests import UNKNOWN_MEMBER_ID, JoinGroupRequest, protocols_bytes
-from barnabas.groups.step import Step, membership_error
+from barnabas.groups.step import GroupStep
+from barnabas.groups.timers import TimerKey, TimerKind
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 
@@ -16,7 +17,7 @@ _PENDING_BYTES = 256
 """Memory that a member takes that has asked for an id only."""
 
 
-def join(step: Step, group: ClassicGroup, request: JoinGroupRequest) -> None:
+def join(step: GroupStep, group: ClassicGroup, request: JoinGroupRequest) -> None:
     """Sets the step's reply, or parks the request until the join phase ends."""
     if not _has_room(step, group, request.member_id) or not _has_memory(step, group, request):
         _turn_away(step, group, request.member_id)
@@ -32,7 +33,7 @@ def join(step: Step, group: ClassicGroup, request: JoinGroupRequest) -> None:
         _rejoin(step, group, request)
 
 
-def _refuse(step: Step, error_code: ErrorCode, member_id: str = UNKNOWN_MEMBER_ID) -> None:
+def _refuse(step: GroupStep, error_code: ErrorCode, member_id: str = UNKNOWN_MEMBER_ID) -> None:
     step.outcome.reply = JoinGroupReply(error_code, member_id)
 
 
@@ -40,7 +41,7 @@ def _why(request: JoinGroupRequest, event: str) -> str:
     return f"{event} ({rebalance.client_reason(request.reason)})"
 
 
-def _has_room(step: Step, group: ClassicGroup, member_id: str) -> bool:
+def _has_room(step: GroupStep, group: ClassicGroup, member_id: str) -> bool:
     """Existing members count while preparing only once they have rejoined, so that a group over
     its size (the setting was lowered) loses those who come last (KIP-389)."""
     limit = step.config.max_size
@@ -53,7 +54,7 @@ def _has_room(step: Step, group: ClassicGroup, member_id: str) -> bool:
     return True
 
 
-def _has_memory(step: Step, group: ClassicGroup, request: JoinGroupRequest) -> bool:
+def _has_memory(step: GroupStep, group: ClassicGroup, request: JoinGroupRequest) -> bool:
     """Whether the group stays below its limit of bytes with what this member wants kept."""
     member = group.members.get(request.member_id)
     freed = 0 if member is None else protocols_bytes(member.protocols)
@@ -61,17 +62,17 @@ def _has_memory(step: Step, group: ClassicGroup, request: JoinGroupRequest) -> b
     return kept + protocols_bytes(request.protocols) <= step.config.max_bytes
 
 
-def _turn_away(step: Step, group: ClassicGroup, member_id: str) -> None:
+def _turn_away(step: GroupStep, group: ClassicGroup, member_id: str) -> None:
     rebalance.release(step, group, member_id)
     group.remove(member_id)
     _refuse(step, ErrorCode.GROUP_MAX_SIZE_REACHED)
     rebalance.complete_join_if_ready(step, group)
 
 
-def _join_new(step: Step, group: ClassicGroup, request: JoinGroupRequest) -> None:
+def _join_new(step: GroupStep, group: ClassicGroup, request: JoinGroupRequest) -> None:
     instance_id = request.group_instance_id
     prefix = instance_id if instance_id is not None else request.client_id
-    member_id = f"{prefix}-{step.around.new_id()}"
+    member_id = f"{prefix}-{step.context.new_id()}"
     if instance_id is not None and instance_id in group.static_members:
         _replace_static(step, group, request, member_id)
     elif instance_id is None and request.requires_known_member_id:
@@ -81,7 +82,7 @@ def _join_new(step: Step, group: ClassicGroup, request: JoinGroupRequest) -> Non
 
 
 def _hand_out_id(
-    step: Step, group: ClassicGroup, request: JoinGroupRequest, member_id: str
+    step: GroupStep, group: ClassicGroup, request: JoinGroupRequest, member_id: str
 ) -> None:
     """KIP-394: the member must come again under its id, so that lost answers leave no ghosts."""
     group.pending_members.add(member_id)
@@ -90,8 +91,10 @@ def _hand_out_id(
     _refuse(step, ErrorCode.MEMBER_ID_REQUIRED, member_id)
 
 
-def _add_member(step: Step, group: ClassicGroup, request: JoinGroupRequest, member_id: str) -> None:
-    member = ClassicMember(
+def _add_member(
+    step: GroupStep, group: ClassicGroup, request: JoinGroupRequest, member_id: str
+) -> None:
+    member = ClassicGroupMember(
         member_id=member_id,
         group_instance_id=request.group_instance_id,
         client_id=request.client_id,
@@ -111,7 +114,7 @@ def _add_member(step: Step, group: ClassicGroup, request: JoinGroupRequest, memb
     rebalance.rebalance_or_complete(step, group, _why(request, f"new member {member_id}"))
 
 
-def _rejoin(step: Step, group: ClassicGroup, request: JoinGroupRequest) -> None:
+def _rejoin(step: GroupStep, group: ClassicGroup, request: JoinGroupRequest) -> None:
     try:
         group.validate_member(request.member_id, request.group_instance_id)
     except BrokerError as error:
@@ -129,7 +132,7 @@ def _rejoin(step: Step, group: ClassicGroup, request: JoinGroupRequest) -> None:
 
 
 def _repeats_generation(
-    group: ClassicGroup, member: ClassicMember, request: JoinGroupRequest
+    group: ClassicGroup, member: ClassicGroupMember, request: JoinGroupRequest
 ) -> bool:
     """Whether the request can be answered with the generation there is.
 
@@ -143,7 +146,7 @@ def _repeats_generation(
 
 
 def _update_member(
-    step: Step, group: ClassicGroup, member: ClassicMember, request: JoinGroupRequest
+    step: GroupStep, group: ClassicGroup, member: ClassicGroupMember, request: JoinGroupRequest
 ) -> None:
     group.update(
         member, request.protocols, request.rebalance_timeout_ms, request.session_timeout_ms
@@ -155,7 +158,7 @@ def _update_member(
 
 
 def _replace_static(
-    step: Step, group: ClassicGroup, request: JoinGroupRequest, new_id: str
+    step: GroupStep, group: ClassicGroup, request: JoinGroupRequest, new_id: str
 ) -> None:
     """A static member came back without its id: it keeps its place under a new one (KIP-345)."""
     assert request.group_instance_id is not None
@@ -187,7 +190,7 @@ class _StaticReplacement:
     __slots__ = ("before", "group", "leader_id", "member", "new_id", "old_id")
 
     def __init__(
-        self, group: ClassicGroup, member: ClassicMember, old_id: str, new_id: str
+        self, group: ClassicGroup, member: ClassicGroupMember, old_id: str, new_id: str
     ) -> None:
         self.group = group
         self.member = member
@@ -196,7 +199,7 @@ class _StaticReplacement:
         self.leader_id = group.leader_id
         self.before = (member.protocols, member.rebalance_timeout_ms, member.session_timeout_ms)
 
-    def undo(self, step: Step) -> None:
+    def undo(self, step: GroupStep) -> None:
         rebalance.cancel_session(step, self.group, self.new_id)
         self.group.update(self.member, *self.before)
         self.group.replace_static(self.new_id, self.old_id)
@@ -204,7 +207,7 @@ class _StaticReplacement:
 
 
 def _store_replacement(
-    step: Step, replacement: _StaticReplacement, request: JoinGroupRequest
+    step: GroupStep, replacement: _StaticReplacement, request: JoinGroupRequest
 ) -> None:
     """No rebalance, but the new id must be stored before it is told: else a new coordinator
     would fence the living member in favour of the dead one (KAFKA-10284)."""
@@ -212,7 +215,7 @@ def _store_replacement(
 
     def settled(code: ErrorCode) -> None:
         if code is not ErrorCode.NONE:
-            reply = JoinGroupReply(membership_error(code), UNKNOWN_MEMBER_ID)
+            reply = JoinGroupReply(coordinator_error(code), UNKNOWN_MEMBER_ID)
             rebalance.answer_join(step, group, member, reply)
             replacement.undo(step)
         else:

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from barnabas.groups.outcome import Token
+from barnabas.coordination.outcome import Token
 from barnabas.groups.requests import Protocol
 
 
 @dataclass(slots=True)
-class ClassicMember:
+class ClassicGroupMember:
     """Changed by its group only (`ClassicGroup` counts protocols and parked joins).
 
     `is_new` is true until the first generation the member takes part in: a new member does not

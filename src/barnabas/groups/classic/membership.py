@@ -3,7 +3,6 @@
 from barnabas.groups.classic import rebalance
 from barnabas.groups.classic.group import ClassicGroup
 from barnabas.groups.classic.states import ClassicState
-from barnabas.groups.outcome import TimerKey, TimerKind
 from barnabas.groups.replies import (
     DescribedGroup,
     DescribedMember,
@@ -17,12 +16,13 @@ from barnabas.groups.requests import (
     LeaveGroupRequest,
     LeavingMember,
 )
-from barnabas.groups.step import Step
+from barnabas.groups.step import GroupStep
+from barnabas.groups.timers import TimerKey, TimerKind
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 
 
-def heartbeat(step: Step, group: ClassicGroup, request: HeartbeatRequest) -> None:
+def heartbeat(step: GroupStep, group: ClassicGroup, request: HeartbeatRequest) -> None:
     """Keeps the session alive, also while the group prepares a rebalance."""
     try:
         group.validate_member(request.member_id, request.group_instance_id)
@@ -38,7 +38,7 @@ def heartbeat(step: Step, group: ClassicGroup, request: HeartbeatRequest) -> Non
     step.outcome.reply = HeartbeatReply(code)
 
 
-def leave(step: Step, group: ClassicGroup, request: LeaveGroupRequest) -> None:
+def leave(step: GroupStep, group: ClassicGroup, request: LeaveGroupRequest) -> None:
     """Each member gets its own code; the group rebalances once for all of them."""
     left = tuple(_leave_one(step, group, leaving) for leaving in request.members)
     step.outcome.reply = LeaveGroupReply(ErrorCode.NONE, left)
@@ -51,7 +51,7 @@ def leave(step: Step, group: ClassicGroup, request: LeaveGroupRequest) -> None:
         rebalance.complete_join_if_ready(step, group)
 
 
-def _leave_one(step: Step, group: ClassicGroup, leaving: LeavingMember) -> LeftMember:
+def _leave_one(step: GroupStep, group: ClassicGroup, leaving: LeavingMember) -> LeftMember:
     member_id, instance_id = leaving.member_id, leaving.group_instance_id
     if member_id in group.pending_members:
         group.remove(member_id)

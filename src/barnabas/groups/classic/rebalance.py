@@ -9,12 +9,12 @@ import logging
 
 from barnabas.groups import records
 from barnabas.groups.classic.group import ClassicGroup
-from barnabas.groups.classic.member import ClassicMember
+from barnabas.groups.classic.member import ClassicGroupMember
 from barnabas.groups.classic.states import ClassicState
-from barnabas.groups.outcome import TimerKey, TimerKind
 from barnabas.groups.replies import JoinGroupReply, SyncGroupReply
 from barnabas.groups.requests import UNKNOWN_MEMBER_ID
-from barnabas.groups.step import Step
+from barnabas.groups.step import GroupStep
+from barnabas.groups.timers import TimerKey, TimerKind
 from barnabas.model.error_codes import ErrorCode
 
 _log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ def client_reason(given: str | None) -> str:
     return f"client's reason: {given[:255]!r}" if given else "no reason given"
 
 
-def rebalance_or_complete(step: Step, group: ClassicGroup, reason: str) -> None:
+def rebalance_or_complete(step: GroupStep, group: ClassicGroup, reason: str) -> None:
     """Start a rebalance, or move one along that is under way."""
     if group.can_rebalance:
         prepare_rebalance(step, group, reason)
@@ -37,7 +37,7 @@ def rebalance_or_complete(step: Step, group: ClassicGroup, reason: str) -> None:
         complete_join_if_ready(step, group)
 
 
-def prepare_rebalance(step: Step, group: ClassicGroup, reason: str) -> None:
+def prepare_rebalance(step: GroupStep, group: ClassicGroup, reason: str) -> None:
     """Make everybody rejoin. The first rebalance of an empty group waits for more members."""
     _log.info(
         "preparing to rebalance group %s in state %s with old generation %d: %s",
@@ -64,14 +64,14 @@ def prepare_rebalance(step: Step, group: ClassicGroup, reason: str) -> None:
         _set_join_timer(step, group, group.rebalance_timeout_ms)
 
 
-def complete_join_if_ready(step: Step, group: ClassicGroup) -> None:
+def complete_join_if_ready(step: GroupStep, group: ClassicGroup) -> None:
     """End the join phase once all have joined, except in the initial delay."""
     preparing = group.state is ClassicState.PREPARING_REBALANCE
     if preparing and group.previous_state is not ClassicState.EMPTY and group.all_joined:
         complete_join(step, group)
 
 
-def on_join_timer(step: Step, group: ClassicGroup) -> None:
+def on_join_timer(step: GroupStep, group: ClassicGroup) -> None:
     """The join phase has lasted its time, or a slice of the initial delay is over."""
     if group.state is not ClassicState.PREPARING_REBALANCE:
         return
@@ -86,7 +86,7 @@ def on_join_timer(step: Step, group: ClassicGroup) -> None:
     _set_join_timer(step, group, delay)
 
 
-def complete_join(step: Step, group: ClassicGroup) -> None:
+def complete_join(step: GroupStep, group: ClassicGroup) -> None:
     """Enter the next generation with those who joined; dynamic members who did not are out.
 
     Static members are kept until their session ends, that is what they are for; when only such
@@ -108,7 +108,7 @@ def complete_join(step: Step, group: ClassicGroup) -> None:
         _announce_generation(step, group)
 
 
-def on_sync_timer(step: Step, group: ClassicGroup) -> None:
+def on_sync_timer(step: GroupStep, group: ClassicGroup) -> None:
     """Members that have not synced in time are removed, and the rest rebalances."""
     waiting = group.state in (ClassicState.COMPLETING_REBALANCE, ClassicState.STABLE)
     if not waiting or not group.pending_sync:
@@ -120,7 +120,7 @@ def on_sync_timer(step: Step, group: ClassicGroup) -> None:
     prepare_rebalance(step, group, f"removed for not syncing in time: {', '.join(late)}")
 
 
-def on_session_timer(step: Step, group: ClassicGroup, member_id: str) -> None:
+def on_session_timer(step: GroupStep, group: ClassicGroup, member_id: str) -> None:
     """A member fell silent. One that waits for our answer has no reason to speak."""
     member = group.members.get(member_id)
     if member is None or member.is_waiting:
@@ -139,14 +139,14 @@ def _log_removal(group: ClassicGroup, member_id: str, kind: TimerKind) -> None:
     )
 
 
-def on_pending_member_timer(step: Step, group: ClassicGroup, member_id: str) -> None:
+def on_pending_member_timer(step: GroupStep, group: ClassicGroup, member_id: str) -> None:
     if member_id in group.pending_members:
         group.remove(member_id)
         if group.state is ClassicState.PREPARING_REBALANCE and group.all_joined:
             complete_join(step, group)
 
 
-def after_removal(step: Step, group: ClassicGroup, reason: str) -> None:
+def after_removal(step: GroupStep, group: ClassicGroup, reason: str) -> None:
     """Members have been removed: the others rebalance."""
     if group.state in (ClassicState.STABLE, ClassicState.COMPLETING_REBALANCE):
         prepare_rebalance(step, group, reason)
@@ -154,7 +154,7 @@ def after_removal(step: Step, group: ClassicGroup, reason: str) -> None:
         complete_join(step, group)
 
 
-def release(step: Step, group: ClassicGroup, member_id: str) -> None:
+def release(step: GroupStep, group: ClassicGroup, member_id: str) -> None:
     """Remove a member, answering whatever it had parked: it may rejoin as a new one."""
     member = group.remove(member_id)
     if member is None:
@@ -167,7 +167,7 @@ def release(step: Step, group: ClassicGroup, member_id: str) -> None:
     answer_sync(step, member, SyncGroupReply(ErrorCode.UNKNOWN_MEMBER_ID))
 
 
-def fail_parked_syncs(step: Step, group: ClassicGroup, error_code: ErrorCode) -> None:
+def fail_parked_syncs(step: GroupStep, group: ClassicGroup, error_code: ErrorCode) -> None:
     """The generation ends without an assignment."""
     for member in group.all_members:
         member.assignment = b""
@@ -175,7 +175,7 @@ def fail_parked_syncs(step: Step, group: ClassicGroup, error_code: ErrorCode) ->
             set_session(step, group, member)
 
 
-def dismiss(step: Step, group: ClassicGroup, error_code: ErrorCode) -> None:
+def dismiss(step: GroupStep, group: ClassicGroup, error_code: ErrorCode) -> None:
     """Answer every parked request of the group with an error; its members stay."""
     for member in group.all_members:
         answer_join(step, group, member, JoinGroupReply(error_code, member.member_id))
@@ -183,14 +183,14 @@ def dismiss(step: Step, group: ClassicGroup, error_code: ErrorCode) -> None:
 
 
 def answer_join(
-    step: Step, group: ClassicGroup, member: ClassicMember, reply: JoinGroupReply
+    step: GroupStep, group: ClassicGroup, member: ClassicGroupMember, reply: JoinGroupReply
 ) -> None:
     token = group.park_join(member, None)
     if token is not None:
         step.outcome.complete(token, reply)
 
 
-def answer_sync(step: Step, member: ClassicMember, reply: SyncGroupReply) -> bool:
+def answer_sync(step: GroupStep, member: ClassicGroupMember, reply: SyncGroupReply) -> bool:
     """Whether there was a parked SyncGroup to answer."""
     if member.sync_token is None:
         return False
@@ -216,16 +216,16 @@ def generation_reply(
     )
 
 
-def set_session(step: Step, group: ClassicGroup, member: ClassicMember) -> None:
+def set_session(step: GroupStep, group: ClassicGroup, member: ClassicGroupMember) -> None:
     key = TimerKey(TimerKind.SESSION, group.group_id, member.member_id)
     step.outcome.set_timer(key, member.session_timeout_ms)
 
 
-def cancel_session(step: Step, group: ClassicGroup, member_id: str) -> None:
+def cancel_session(step: GroupStep, group: ClassicGroup, member_id: str) -> None:
     step.outcome.cancel_timer(TimerKey(TimerKind.SESSION, group.group_id, member_id))
 
 
-def _announce_generation(step: Step, group: ClassicGroup) -> None:
+def _announce_generation(step: GroupStep, group: ClassicGroup) -> None:
     _log.info(
         "group %s has generation %d with %d members",
         group.group_id,
@@ -240,7 +240,7 @@ def _announce_generation(step: Step, group: ClassicGroup) -> None:
     step.outcome.set_timer(TimerKey(TimerKind.SYNC, group.group_id), group.rebalance_timeout_ms)
 
 
-def _store_empty(step: Step, group: ClassicGroup) -> None:
+def _store_empty(step: GroupStep, group: ClassicGroup) -> None:
     """Keep generation and time of the empty group; both outlive a restart.
 
     When the append fails, an older generation may come back after a restart. Its members are
@@ -250,5 +250,5 @@ def _store_empty(step: Step, group: ClassicGroup) -> None:
     step.write([record], lambda _code: None)
 
 
-def _set_join_timer(step: Step, group: ClassicGroup, delay_ms: int) -> None:
+def _set_join_timer(step: GroupStep, group: ClassicGroup, delay_ms: int) -> None:
     step.outcome.set_timer(TimerKey(TimerKind.JOIN, group.group_id), delay_ms)

@@ -1,18 +1,19 @@
 """SyncGroup on a classic group: the leader's assignment is stored, then handed out."""
 
+from barnabas.coordination.append_errors import coordinator_error
 from barnabas.groups import records
 from barnabas.groups.classic import rebalance
 from barnabas.groups.classic.group import ClassicGroup
 from barnabas.groups.classic.states import ClassicState
-from barnabas.groups.outcome import TimerKey, TimerKind
 from barnabas.groups.replies import SyncGroupReply
 from barnabas.groups.requests import SyncGroupRequest
-from barnabas.groups.step import Step, membership_error
+from barnabas.groups.step import GroupStep
+from barnabas.groups.timers import TimerKey, TimerKind
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 
 
-def sync(step: Step, group: ClassicGroup, request: SyncGroupRequest) -> None:
+def sync(step: GroupStep, group: ClassicGroup, request: SyncGroupRequest) -> None:
     """Sets the step's reply, or parks the request until the leader's assignment is stored."""
     error = _problem(group, request)
     if error is not ErrorCode.NONE:
@@ -48,27 +49,27 @@ def _differs(given: str | None, actual: str | None) -> bool:
     return given is not None and actual is not None and given != actual
 
 
-def _park(step: Step, group: ClassicGroup, request: SyncGroupRequest) -> None:
+def _park(step: GroupStep, group: ClassicGroup, request: SyncGroupRequest) -> None:
     member = group.members[request.member_id]
     rebalance.answer_sync(step, member, SyncGroupReply(ErrorCode.REBALANCE_IN_PROGRESS))
     member.sync_token = step.park()
     _mark_synced(step, group, request.member_id)
 
 
-def _mark_synced(step: Step, group: ClassicGroup, member_id: str) -> None:
+def _mark_synced(step: GroupStep, group: ClassicGroup, member_id: str) -> None:
     group.pending_sync.discard(member_id)
     if not group.pending_sync:
         step.outcome.cancel_timer(TimerKey(TimerKind.SYNC, group.group_id))
 
 
-def _store_assignment(step: Step, group: ClassicGroup, request: SyncGroupRequest) -> None:
+def _store_assignment(step: GroupStep, group: ClassicGroup, request: SyncGroupRequest) -> None:
     """The generation becomes stable only once its assignment is in the log."""
     given = dict(request.assignments)
     assignments = {member_id: given.get(member_id, b"") for member_id in group.members}
 
     def settled(code: ErrorCode) -> None:
         if code is not ErrorCode.NONE:
-            rebalance.fail_parked_syncs(step, group, membership_error(code))
+            rebalance.fail_parked_syncs(step, group, coordinator_error(code))
             rebalance.prepare_rebalance(step, group, f"assignment not stored: {code.name}")
             return
         for member in group.all_members:

@@ -5,19 +5,19 @@ member towards its target; SyncGroup fetches what it may own; Heartbeat tells wh
 Nothing is parked: the coordinator assigns, so nobody waits for a leader.
 """
 
+from barnabas.coordination.append_errors import coordinator_error
 from barnabas.groups.consumer import conversion, removal
 from barnabas.groups.consumer.draft import ConsumerDraft
 from barnabas.groups.consumer.group import ConsumerGroup
 from barnabas.groups.consumer.heartbeat import check_static, move_member
-from barnabas.groups.consumer.member import ClassicMetadata, ConsumerMember, MemberState
+from barnabas.groups.consumer.member import ClassicMetadata, ConsumerGroupMember, MemberState
 from barnabas.groups.embedded_protocol import (
     CONSUMER_PROTOCOL_TYPE,
     decode_subscription,
     embedded_version,
     encode_assignment,
 )
-from barnabas.groups.outcome import TimerKey, TimerKind
-from barnabas.groups.registry import GroupRegistry
+from barnabas.groups.registry import GroupTable
 from barnabas.groups.replies import (
     HeartbeatReply,
     JoinGroupReply,
@@ -33,16 +33,17 @@ from barnabas.groups.requests import (
     LeavingMember,
     SyncGroupRequest,
 )
-from barnabas.groups.step import Step, membership_error
+from barnabas.groups.step import GroupStep
+from barnabas.groups.timers import TimerKey, TimerKind
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ProtocolError
 
 
 def join(
-    step: Step, groups: GroupRegistry, group: ConsumerGroup, request: JoinGroupRequest
+    step: GroupStep, groups: GroupTable, group: ConsumerGroup, request: JoinGroupRequest
 ) -> None:
     """Sets the step's reply; raises BrokerError when the request is refused."""
-    member_id = request.member_id or step.around.new_id()
+    member_id = request.member_id or step.context.new_id()
     _check_join(step, group, request, member_id)
     if request.requires_known_member_id and not request.member_id and _is_dynamic(request):
         step.outcome.reply = JoinGroupReply(ErrorCode.MEMBER_ID_REQUIRED, member_id)
@@ -62,7 +63,7 @@ def _is_dynamic(request: JoinGroupRequest) -> bool:
 
 
 def _check_join(
-    step: Step, group: ConsumerGroup, request: JoinGroupRequest, member_id: str
+    step: GroupStep, group: ConsumerGroup, request: JoinGroupRequest, member_id: str
 ) -> None:
     if len(group.members) >= step.config.consumer_max_size and member_id not in group.members:
         raise BrokerError(ErrorCode.GROUP_MAX_SIZE_REACHED)
@@ -70,21 +71,23 @@ def _check_join(
         raise BrokerError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
 
 
-def _find_member(draft: ConsumerDraft, request: JoinGroupRequest, member_id: str) -> ConsumerMember:
+def _find_member(
+    draft: ConsumerDraft, request: JoinGroupRequest, member_id: str
+) -> ConsumerGroupMember:
     """A static member without its id takes its place again at once, as in classic groups."""
     if request.group_instance_id is None:
-        return draft.group.members.get(member_id, ConsumerMember(member_id))
+        return draft.group.members.get(member_id, ConsumerGroupMember(member_id))
     static = draft.group.static_member(request.group_instance_id)
     if request.member_id != UNKNOWN_MEMBER_ID:
         return check_static(static, request.group_instance_id, member_id)
     if static is None:
-        return ConsumerMember(member_id)
+        return ConsumerGroupMember(member_id)
     return draft.replace_member(static, member_id)
 
 
 def _move(
-    step: Step, draft: ConsumerDraft, before: ConsumerMember, request: JoinGroupRequest
-) -> ConsumerMember:
+    step: GroupStep, draft: ConsumerDraft, before: ConsumerGroupMember, request: JoinGroupRequest
+) -> ConsumerGroupMember:
     try:
         subscription = decode_subscription(request.protocols[0].metadata)
     except ProtocolError as error:
@@ -102,7 +105,7 @@ def _move(
     return move_member(step, draft, before, updated, conversion.by_id(owned, step.topics))
 
 
-def _join_reply(member: ConsumerMember) -> JoinGroupReply:
+def _join_reply(member: ConsumerGroupMember) -> JoinGroupReply:
     """Nobody leads: the coordinator assigns."""
     assert member.classic is not None
     return JoinGroupReply(
@@ -115,11 +118,11 @@ def _join_reply(member: ConsumerMember) -> JoinGroupReply:
 
 
 def _settle_join(
-    step: Step, groups: GroupRegistry, draft: ConsumerDraft, member: ConsumerMember
+    step: GroupStep, groups: GroupTable, draft: ConsumerDraft, member: ConsumerGroupMember
 ) -> None:
     def settled(code: ErrorCode) -> None:
         if code is not ErrorCode.NONE:
-            step.outcome.reply = JoinGroupReply(membership_error(code), UNKNOWN_MEMBER_ID)
+            step.outcome.reply = JoinGroupReply(coordinator_error(code), UNKNOWN_MEMBER_ID)
             return
         assert member.classic is not None
         group = draft.group
@@ -140,11 +143,11 @@ def _settle_join(
 
 
 def _settle_with_downgrade(
-    step: Step,
-    groups: GroupRegistry,
+    step: GroupStep,
+    groups: GroupTable,
     group: ConsumerGroup,
     draft: ConsumerDraft,
-    member: ConsumerMember,
+    member: ConsumerGroupMember,
 ) -> None:
     """The last member of the new protocol came back speaking the classic one."""
     classic = conversion.to_classic_group(step, draft.group, list(draft.group.members.values()))
@@ -152,7 +155,7 @@ def _settle_with_downgrade(
 
     def settled(code: ErrorCode) -> None:
         if code is not ErrorCode.NONE:
-            step.outcome.reply = JoinGroupReply(membership_error(code), UNKNOWN_MEMBER_ID)
+            step.outcome.reply = JoinGroupReply(coordinator_error(code), UNKNOWN_MEMBER_ID)
             return
         conversion.publish_classic(step, groups, group, classic)
         reply = _join_reply(member)
@@ -161,7 +164,7 @@ def _settle_with_downgrade(
     step.write([*draft.records, *classic_records], settled)
 
 
-def sync(step: Step, group: ConsumerGroup, request: SyncGroupRequest) -> None:
+def sync(step: GroupStep, group: ConsumerGroup, request: SyncGroupRequest) -> None:
     member = _classic_member(group, request.member_id, request.group_instance_id)
     classic = member.classic
     assert classic is not None
@@ -190,7 +193,7 @@ def sync(step: Step, group: ConsumerGroup, request: SyncGroupRequest) -> None:
     )
 
 
-def heartbeat(step: Step, group: ConsumerGroup, request: HeartbeatRequest) -> None:
+def heartbeat(step: GroupStep, group: ConsumerGroup, request: HeartbeatRequest) -> None:
     """REBALANCE_IN_PROGRESS whenever the member would get on by rejoining."""
     member = _classic_member(group, request.member_id, request.group_instance_id)
     assert member.classic is not None
@@ -209,10 +212,10 @@ def heartbeat(step: Step, group: ConsumerGroup, request: HeartbeatRequest) -> No
 
 
 def leave(
-    step: Step, groups: GroupRegistry, group: ConsumerGroup, request: LeaveGroupRequest
+    step: GroupStep, groups: GroupTable, group: ConsumerGroup, request: LeaveGroupRequest
 ) -> None:
     left: list[LeftMember] = []
-    leaving: dict[str, ConsumerMember] = {}
+    leaving: dict[str, ConsumerGroupMember] = {}
     for one in request.members:
         try:
             member = _leaving_member(group, one)
@@ -229,7 +232,7 @@ def leave(
 
     def settled(code: ErrorCode) -> None:
         if code is not ErrorCode.NONE:
-            step.outcome.reply = LeaveGroupReply(membership_error(code))
+            step.outcome.reply = LeaveGroupReply(coordinator_error(code))
             return
         groups.put(draft.group)
         for member_id in leaving:
@@ -239,7 +242,7 @@ def leave(
     step.write(draft.records, settled)
 
 
-def _leaving_member(group: ConsumerGroup, leaving: LeavingMember) -> ConsumerMember:
+def _leaving_member(group: ConsumerGroup, leaving: LeavingMember) -> ConsumerGroupMember:
     if leaving.group_instance_id is None:
         member = group.member(leaving.member_id)
     else:
@@ -253,13 +256,13 @@ def _leaving_member(group: ConsumerGroup, leaving: LeavingMember) -> ConsumerMem
 
 def _classic_member(
     group: ConsumerGroup, member_id: str, instance_id: str | None
-) -> ConsumerMember:
+) -> ConsumerGroupMember:
     if instance_id is None:
         return _require_classic(group.member(member_id))
     return _require_classic(check_static(group.static_member(instance_id), instance_id, member_id))
 
 
-def _require_classic(member: ConsumerMember) -> ConsumerMember:
+def _require_classic(member: ConsumerGroupMember) -> ConsumerGroupMember:
     if not member.uses_classic_protocol:
         raise BrokerError(
             ErrorCode.UNKNOWN_MEMBER_ID,
@@ -268,12 +271,12 @@ def _require_classic(member: ConsumerMember) -> ConsumerMember:
     return member
 
 
-def _check_generation(member: ConsumerMember, generation_id: int) -> None:
+def _check_generation(member: ConsumerGroupMember, generation_id: int) -> None:
     if member.member_epoch != generation_id:
         raise BrokerError(ErrorCode.ILLEGAL_GENERATION)
 
 
-def _expect_rejoin(step: Step, group: ConsumerGroup, member: ConsumerMember) -> None:
+def _expect_rejoin(step: GroupStep, group: ConsumerGroup, member: ConsumerGroupMember) -> None:
     """The member has the rebalance timeout to come; repeated warnings do not extend it."""
     if member.member_id not in group.rejoin_timers:
         group.rejoin_timers.add(member.member_id)

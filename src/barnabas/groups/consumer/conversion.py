@@ -8,14 +8,16 @@ Offsets are kept by group id and know nothing of it.
 
 from dataclasses import dataclass, field
 
+from barnabas.coordination.append_errors import coordinator_error
+from barnabas.coordination.outcome import CoordinatorRecord
 from barnabas.groups import records
 from barnabas.groups.classic import rebalance
 from barnabas.groups.classic.group import ClassicGroup
-from barnabas.groups.classic.member import ClassicMember
+from barnabas.groups.classic.member import ClassicGroupMember
 from barnabas.groups.classic.states import ClassicState
 from barnabas.groups.consumer.draft import ConsumerDraft
 from barnabas.groups.consumer.group import ConsumerGroup
-from barnabas.groups.consumer.member import ClassicMetadata, ConsumerMember, Partitions
+from barnabas.groups.consumer.member import ClassicMetadata, ConsumerGroupMember, Partitions
 from barnabas.groups.embedded_protocol import (
     CONSUMER_PROTOCOL_TYPE,
     decode_assignment,
@@ -23,10 +25,10 @@ from barnabas.groups.embedded_protocol import (
     embedded_version,
     encode_assignment,
 )
-from barnabas.groups.outcome import CoordinatorRecord, TimerKey, TimerKind
-from barnabas.groups.registry import GroupRegistry
+from barnabas.groups.registry import GroupTable
 from barnabas.groups.replies import ConsumerGroupHeartbeatReply
-from barnabas.groups.step import Step, membership_error
+from barnabas.groups.step import GroupStep
+from barnabas.groups.timers import TimerKey, TimerKind
 from barnabas.groups.topics_image import TopicsImage
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ProtocolError
@@ -39,9 +41,9 @@ class Opening:
 
     draft: ConsumerDraft
     replaced: ClassicGroup | None = None
-    _carried: list[ConsumerMember] = field(default_factory=list)
+    _carried: list[ConsumerGroupMember] = field(default_factory=list)
 
-    def publish(self, step: Step, groups: GroupRegistry) -> None:
+    def publish(self, step: GroupStep, groups: GroupTable) -> None:
         """The records are in the log."""
         groups.put(self.draft.group)
         if self.replaced is None:
@@ -54,7 +56,7 @@ class Opening:
 
 
 def open_for_heartbeat(
-    step: Step, groups: GroupRegistry, group_id: str, *, create: bool
+    step: GroupStep, groups: GroupTable, group_id: str, *, create: bool
 ) -> Opening:
     """The KIP-848 group of this id; made, or made of a classic one, when `create`."""
     group = groups.get(group_id)
@@ -78,7 +80,7 @@ def _refuse_upgrade(group: ClassicGroup, why: str) -> BrokerError:
     )
 
 
-def _upgrade(step: Step, group: ClassicGroup) -> Opening:
+def _upgrade(step: GroupStep, group: ClassicGroup) -> Opening:
     if not step.config.upgrade_allowed:
         raise _refuse_upgrade(group, "online upgrade is disabled")
     if not group.uses_consumer_protocol:
@@ -103,11 +105,11 @@ def _upgrade(step: Step, group: ClassicGroup) -> Opening:
 
 
 def _to_consumer_member(
-    group: ClassicGroup, member: ClassicMember, topics: TopicsImage
-) -> ConsumerMember:
+    group: ClassicGroup, member: ClassicGroupMember, topics: TopicsImage
+) -> ConsumerGroupMember:
     protocol_name = group.protocol_name or group.select_protocol()
     subscription = decode_subscription(member.metadata(protocol_name))
-    return ConsumerMember(
+    return ConsumerGroupMember(
         member_id=member.member_id,
         member_epoch=group.generation_id,
         previous_member_epoch=group.generation_id,
@@ -122,7 +124,7 @@ def _to_consumer_member(
     )
 
 
-def _dismiss_classic(step: Step, group: ClassicGroup) -> None:
+def _dismiss_classic(step: GroupStep, group: ClassicGroup) -> None:
     """Whoever waits for the classic rebalance is told to come again."""
     rebalance.dismiss(step, group, ErrorCode.REBALANCE_IN_PROGRESS)
     for kind in (TimerKind.JOIN, TimerKind.SYNC):
@@ -134,17 +136,19 @@ def _dismiss_classic(step: Step, group: ClassicGroup) -> None:
 # Downgrade
 
 
-def downgrades_without(step: Step, group: ConsumerGroup, member_id: str) -> bool:
+def downgrades_without(step: GroupStep, group: ConsumerGroup, member_id: str) -> bool:
     """Whether only classic members stay when this one goes, and the policy allows it."""
     return _is_last_of_new_protocol(step, group, member_id) and len(group.members) > 1
 
 
-def downgrades_replacing(step: Step, group: ConsumerGroup, replaced: ConsumerMember | None) -> bool:
+def downgrades_replacing(
+    step: GroupStep, group: ConsumerGroup, replaced: ConsumerGroupMember | None
+) -> bool:
     """The same when a classic member takes the static place of this one."""
     return replaced is not None and _is_last_of_new_protocol(step, group, replaced.member_id)
 
 
-def _is_last_of_new_protocol(step: Step, group: ConsumerGroup, member_id: str) -> bool:
+def _is_last_of_new_protocol(step: GroupStep, group: ConsumerGroup, member_id: str) -> bool:
     others = [member for member in group.members.values() if member.member_id != member_id]
     return (
         not group.members[member_id].uses_classic_protocol
@@ -155,8 +159,8 @@ def _is_last_of_new_protocol(step: Step, group: ConsumerGroup, member_id: str) -
 
 
 def downgrade(
-    step: Step,
-    groups: GroupRegistry,
+    step: GroupStep,
+    groups: GroupTable,
     group: ConsumerGroup,
     leaving_id: str,
     reply: ConsumerGroupHeartbeatReply | None,
@@ -178,21 +182,21 @@ def downgrade(
 
 
 def _downgrade_failed(
-    step: Step,
+    step: GroupStep,
     group: ConsumerGroup,
     leaving_id: str,
     code: ErrorCode,
     reply: ConsumerGroupHeartbeatReply | None,
 ) -> None:
     if reply is not None:
-        step.outcome.reply = ConsumerGroupHeartbeatReply(membership_error(code))
+        step.outcome.reply = ConsumerGroupHeartbeatReply(coordinator_error(code))
         return
     key = TimerKey(TimerKind.SESSION, group.group_id, leaving_id)
     step.outcome.set_timer(key, step.heartbeat_interval_ms(group.group_id))
 
 
 def downgrade_records(
-    step: Step, group: ConsumerGroup, classic: ClassicGroup
+    step: GroupStep, group: ConsumerGroup, classic: ClassicGroup
 ) -> list[CoordinatorRecord]:
     return [
         *records.consumer_group_tombstones(
@@ -203,7 +207,7 @@ def downgrade_records(
 
 
 def to_classic_group(
-    step: Step, group: ConsumerGroup, members: list[ConsumerMember]
+    step: GroupStep, group: ConsumerGroup, members: list[ConsumerGroupMember]
 ) -> ClassicGroup:
     """A stable classic group at the group's epoch; assignments are the targets."""
     classic = ClassicGroup(
@@ -224,9 +228,9 @@ def to_classic_group(
     return classic
 
 
-def _to_classic_member(member: ConsumerMember) -> ClassicMember:
+def _to_classic_member(member: ConsumerGroupMember) -> ClassicGroupMember:
     assert member.classic is not None
-    return ClassicMember(
+    return ClassicGroupMember(
         member_id=member.member_id,
         group_instance_id=member.instance_id,
         client_id=member.client_id,
@@ -239,7 +243,7 @@ def _to_classic_member(member: ConsumerMember) -> ClassicMember:
 
 
 def publish_classic(
-    step: Step, groups: GroupRegistry, group: ConsumerGroup, classic: ClassicGroup
+    step: GroupStep, groups: GroupTable, group: ConsumerGroup, classic: ClassicGroup
 ) -> None:
     """The records of a downgrade are in the log."""
     groups.put(classic)

@@ -2,7 +2,7 @@
 
 from barnabas.groups.config import GroupConfig
 from barnabas.groups.consumer.group import ConsumerGroup
-from barnabas.groups.consumer.member import ConsumerMember, Partitions, to_owned
+from barnabas.groups.consumer.member import ConsumerGroupMember, Partitions, to_owned
 from barnabas.groups.replies import (
     DescribedConsumerGroup,
     DescribedConsumerMember,
@@ -31,7 +31,7 @@ def describe(
 
 
 def _describe_member(
-    group: ConsumerGroup, member: ConsumerMember, topics: TopicsImage
+    group: ConsumerGroup, member: ConsumerGroupMember, topics: TopicsImage
 ) -> DescribedConsumerMember:
     classic = member.uses_classic_protocol
     return DescribedConsumerMember(
@@ -80,7 +80,7 @@ def validate_fetch(group: ConsumerGroup, member_id: str | None, epoch: int) -> N
     _check_epoch(group.member(member_id or ""), epoch)
 
 
-def _check_epoch(member: ConsumerMember, epoch: int) -> None:
+def _check_epoch(member: ConsumerGroupMember, epoch: int) -> None:
     if epoch == member.member_epoch:
         return
     if member.uses_classic_protocol:

@@ -8,10 +8,10 @@ dropped and nothing has happened.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from barnabas.coordination.outcome import CoordinatorRecord
 from barnabas.groups import records
 from barnabas.groups.consumer.group import ConsumerGroup, ResolvedRegex, TopicMetadata
-from barnabas.groups.consumer.member import ConsumerMember, Partitions
-from barnabas.groups.outcome import CoordinatorRecord
+from barnabas.groups.consumer.member import ConsumerGroupMember, Partitions
 
 
 @dataclass(slots=True)
@@ -27,12 +27,12 @@ class ConsumerDraft:
         """A draft of a group that is not published yet, so needs no copy."""
         return cls(group, _copied=True)
 
-    def put_member(self, member: ConsumerMember) -> None:
+    def put_member(self, member: ConsumerGroupMember) -> None:
         """What a member told of itself."""
         self._writable().put_member(member)
         self.records.append(records.consumer_member(self.group.group_id, member))
 
-    def put_current_assignment(self, member: ConsumerMember) -> None:
+    def put_current_assignment(self, member: ConsumerGroupMember) -> None:
         """Epoch, state and partitions of a member."""
         self._writable().put_member(member)
         self.records.append(records.consumer_current_assignment(self.group.group_id, member))
@@ -73,7 +73,7 @@ class ConsumerDraft:
         self._writable().regexes.pop(regex, None)
         self.records.append(records.consumer_regex_tombstone(self.group.group_id, regex))
 
-    def replace_member(self, old: ConsumerMember, new_id: str) -> ConsumerMember:
+    def replace_member(self, old: ConsumerGroupMember, new_id: str) -> ConsumerGroupMember:
         """A static member gets a new id; target and partitions go with it."""
         target = self.group.target_of(old.member_id)
         new = old._replace(member_id=new_id, member_epoch=0, previous_member_epoch=0)

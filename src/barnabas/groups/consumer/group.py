@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from barnabas.groups.consumer.member import NO_PARTITIONS, ConsumerMember, Partitions
+from barnabas.groups.consumer.member import NO_PARTITIONS, ConsumerGroupMember, Partitions
 from barnabas.groups.embedded_protocol import CONSUMER_PROTOCOL_TYPE
 from barnabas.groups.requests import Protocol
 from barnabas.model.error_codes import ErrorCode
@@ -56,7 +56,7 @@ class ConsumerGroup:
     group_id: str
     group_epoch: int = 0
     target_epoch: int = 0
-    members: dict[str, ConsumerMember] = field(default_factory=dict)
+    members: dict[str, ConsumerGroupMember] = field(default_factory=dict)
     static_members: dict[str, str] = field(default_factory=dict)
     target: dict[str, Partitions] = field(default_factory=dict)
     subscription_metadata: dict[str, TopicMetadata] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class ConsumerGroup:
 
     # Setters
 
-    def put_member(self, member: ConsumerMember) -> None:
+    def put_member(self, member: ConsumerGroupMember) -> None:
         self._forget(self.members.get(member.member_id))
         self.members[member.member_id] = member
         self.kept_bytes += member.kept_bytes
@@ -91,7 +91,7 @@ class ConsumerGroup:
     def remove_member(self, member_id: str) -> None:
         self._forget(self.members.pop(member_id, None))
 
-    def _forget(self, member: ConsumerMember | None) -> None:
+    def _forget(self, member: ConsumerGroupMember | None) -> None:
         if member is None:
             return
         self.kept_bytes -= member.kept_bytes
@@ -118,7 +118,7 @@ class ConsumerGroup:
             return ConsumerGroupState.STABLE
         return ConsumerGroupState.RECONCILING
 
-    def member(self, member_id: str) -> ConsumerMember:
+    def member(self, member_id: str) -> ConsumerGroupMember:
         found = self.members.get(member_id)
         if found is None:
             raise BrokerError(
@@ -127,7 +127,7 @@ class ConsumerGroup:
             )
         return found
 
-    def static_member(self, instance_id: str | None) -> ConsumerMember | None:
+    def static_member(self, instance_id: str | None) -> ConsumerGroupMember | None:
         member_id = self.static_members.get(instance_id) if instance_id is not None else None
         return self.members.get(member_id) if member_id is not None else None
 
@@ -137,7 +137,7 @@ class ConsumerGroup:
     def is_subscribed_to(self, topic: str) -> bool:
         return any(topic in self.topics_of(member) for member in self.members.values())
 
-    def topics_of(self, member: ConsumerMember) -> frozenset[str]:
+    def topics_of(self, member: ConsumerGroupMember) -> frozenset[str]:
         """The names a member subscribes to, its expression resolved."""
         regex = self.regexes.get(member.subscribed_topic_regex)
         if regex is None:
@@ -153,7 +153,7 @@ class ConsumerGroup:
         )
         return max(wishes, key=wishes.__getitem__) if wishes else None
 
-    def classic_members(self) -> list[ConsumerMember]:
+    def classic_members(self) -> list[ConsumerGroupMember]:
         return [member for member in self.members.values() if member.uses_classic_protocol]
 
     def supports_classic(self, protocol_type: str, protocols: Iterable[Protocol]) -> bool:
@@ -166,7 +166,7 @@ class ConsumerGroup:
             names &= {protocol.name for protocol in member.classic.protocols}
         return bool(names)
 
-    def waits_for_others(self, member: ConsumerMember) -> bool:
+    def waits_for_others(self, member: ConsumerGroupMember) -> bool:
         """Whether all that keeps the member from its target is with other members."""
         return any(
             self.owners.get((topic_id, number), member.member_id) != member.member_id

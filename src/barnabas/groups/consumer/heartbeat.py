@@ -4,11 +4,12 @@ A heartbeat updates the member, then the group's epoch and target if that change
 others, then moves the member towards its target. All of it goes into the log as one batch.
 """
 
+from barnabas.coordination.append_errors import coordinator_error
 from barnabas.groups.consumer import conversion, removal, subscription, target
 from barnabas.groups.consumer.draft import ConsumerDraft
 from barnabas.groups.consumer.group import ConsumerGroup
 from barnabas.groups.consumer.member import (
-    ConsumerMember,
+    ConsumerGroupMember,
     MemberState,
     Partitions,
     to_owned,
@@ -16,8 +17,7 @@ from barnabas.groups.consumer.member import (
 )
 from barnabas.groups.consumer.reconcile import reconcile
 from barnabas.groups.consumer.topic_regex import compile_topic_regex
-from barnabas.groups.outcome import TimerKey, TimerKind
-from barnabas.groups.registry import GroupRegistry
+from barnabas.groups.registry import GroupTable
 from barnabas.groups.replies import ConsumerGroupHeartbeatReply
 from barnabas.groups.requests import (
     JOIN_EPOCH,
@@ -25,12 +25,13 @@ from barnabas.groups.requests import (
     LEAVE_STATIC_EPOCH,
     ConsumerGroupHeartbeatRequest,
 )
-from barnabas.groups.step import Step, membership_error
+from barnabas.groups.step import GroupStep
+from barnabas.groups.timers import TimerKey, TimerKind
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 
 
-def heartbeat(step: Step, groups: GroupRegistry, request: ConsumerGroupHeartbeatRequest) -> None:
+def heartbeat(step: GroupStep, groups: GroupTable, request: ConsumerGroupHeartbeatRequest) -> None:
     """Sets the step's reply; raises BrokerError when the request is refused."""
     if "consumer" not in step.config.rebalance_protocols:
         raise BrokerError(ErrorCode.UNSUPPORTED_VERSION, "The consumer protocol is disabled.")
@@ -45,7 +46,7 @@ def _invalid(message: str) -> BrokerError:
     return BrokerError(ErrorCode.INVALID_REQUEST, message)
 
 
-def _validate(step: Step, request: ConsumerGroupHeartbeatRequest) -> None:
+def _validate(step: GroupStep, request: ConsumerGroupHeartbeatRequest) -> None:
     for name, value in (
         ("GroupId", request.group_id),
         ("InstanceId", request.instance_id),
@@ -87,12 +88,12 @@ def _validate_join(request: ConsumerGroupHeartbeatRequest) -> None:
         )
 
 
-def _stay(step: Step, groups: GroupRegistry, request: ConsumerGroupHeartbeatRequest) -> None:
+def _stay(step: GroupStep, groups: GroupTable, request: ConsumerGroupHeartbeatRequest) -> None:
     joining = request.member_epoch == JOIN_EPOCH
     opening = conversion.open_for_heartbeat(step, groups, request.group_id, create=joining)
     draft = opening.draft
     _check_room(step, draft.group, request.member_id)
-    member_id = request.member_id or step.around.new_id()
+    member_id = request.member_id or step.context.new_id()
     owned = None if request.topic_partitions is None else to_partitions(request.topic_partitions)
     before = _find_member(draft, request, member_id, owned)
     updated = _updated(before, request)
@@ -113,7 +114,7 @@ def _stay(step: Step, groups: GroupRegistry, request: ConsumerGroupHeartbeatRequ
 
     def settled(code: ErrorCode) -> None:
         if code is not ErrorCode.NONE:
-            step.outcome.reply = ConsumerGroupHeartbeatReply(membership_error(code))
+            step.outcome.reply = ConsumerGroupHeartbeatReply(coordinator_error(code))
             return
         opening.publish(step, groups)
         set_timers.apply()
@@ -125,7 +126,7 @@ def _stay(step: Step, groups: GroupRegistry, request: ConsumerGroupHeartbeatRequ
         settled(ErrorCode.NONE)
 
 
-def _check_room(step: Step, group: ConsumerGroup, member_id: str) -> None:
+def _check_room(step: GroupStep, group: ConsumerGroup, member_id: str) -> None:
     limit = step.config.consumer_max_size
     if len(group.members) >= limit and member_id not in group.members:
         raise BrokerError(
@@ -134,7 +135,7 @@ def _check_room(step: Step, group: ConsumerGroup, member_id: str) -> None:
         )
 
 
-def _check_memory(step: Step, group: ConsumerGroup, member: ConsumerMember) -> None:
+def _check_memory(step: GroupStep, group: ConsumerGroup, member: ConsumerGroupMember) -> None:
     kept = group.members.get(member.member_id)
     freed = 0 if kept is None else kept.kept_bytes
     if kept is not member and group.kept_bytes - freed + member.kept_bytes > step.config.max_bytes:
@@ -149,14 +150,14 @@ def _find_member(
     request: ConsumerGroupHeartbeatRequest,
     member_id: str,
     owned: Partitions | None,
-) -> ConsumerMember:
+) -> ConsumerGroupMember:
     """The member the heartbeat is of: known, new, or a static one that came back."""
     group = draft.group
     joining = request.member_epoch == JOIN_EPOCH
     if request.instance_id is None:
         known = group.members.get(member_id)
         if known is None and joining:
-            return ConsumerMember(member_id)
+            return ConsumerGroupMember(member_id)
         member = group.member(member_id)
     else:
         static = group.static_member(request.instance_id)
@@ -168,11 +169,11 @@ def _find_member(
 
 
 def _join_static(
-    draft: ConsumerDraft, static: ConsumerMember | None, instance_id: str, member_id: str
-) -> ConsumerMember:
+    draft: ConsumerDraft, static: ConsumerGroupMember | None, instance_id: str, member_id: str
+) -> ConsumerGroupMember:
     """A static member returns to its place once the previous one has said that it leaves."""
     if static is None:
-        return draft.group.members.get(member_id, ConsumerMember(member_id))
+        return draft.group.members.get(member_id, ConsumerGroupMember(member_id))
     if not static.uses_classic_protocol and static.member_epoch != LEAVE_STATIC_EPOCH:
         raise BrokerError(
             ErrorCode.UNRELEASED_INSTANCE_ID,
@@ -182,7 +183,9 @@ def _join_static(
     return draft.replace_member(static, member_id)
 
 
-def check_static(static: ConsumerMember | None, instance_id: str, member_id: str) -> ConsumerMember:
+def check_static(
+    static: ConsumerGroupMember | None, instance_id: str, member_id: str
+) -> ConsumerGroupMember:
     """The owner of the instance id, if it is this member."""
     if static is None:
         raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
@@ -195,7 +198,7 @@ def check_static(static: ConsumerMember | None, instance_id: str, member_id: str
     return static
 
 
-def _check_epoch(member: ConsumerMember, epoch: int, owned: Partitions | None) -> None:
+def _check_epoch(member: ConsumerGroupMember, epoch: int, owned: Partitions | None) -> None:
     """The previous epoch will do if the member owns nothing it may not: the answer that told it
     the new one may have been lost."""
     if epoch == member.member_epoch:
@@ -218,7 +221,9 @@ def _is_within(owned: Partitions | None, assigned: Partitions) -> bool:
     )
 
 
-def _updated(member: ConsumerMember, request: ConsumerGroupHeartbeatRequest) -> ConsumerMember:
+def _updated(
+    member: ConsumerGroupMember, request: ConsumerGroupHeartbeatRequest
+) -> ConsumerGroupMember:
     """The member with what this heartbeat told anew."""
     names, timeout = request.subscribed_topic_names, request.rebalance_timeout_ms
     regex, assignor = request.subscribed_topic_regex, request.server_assignor
@@ -238,12 +243,12 @@ def _updated(member: ConsumerMember, request: ConsumerGroupHeartbeatRequest) -> 
 
 
 def move_member(
-    step: Step,
+    step: GroupStep,
     draft: ConsumerDraft,
-    before: ConsumerMember,
-    updated: ConsumerMember,
+    before: ConsumerGroupMember,
+    updated: ConsumerGroupMember,
     owned: Partitions | None,
-) -> ConsumerMember:
+) -> ConsumerGroupMember:
     """Update a member, the group and its target, then take the member towards the target."""
     is_new = updated.member_id not in draft.group.members
     if is_new or updated != before:
@@ -275,7 +280,11 @@ class _MemberTimers:
     __slots__ = ("_before", "_group_id", "_member", "_step")
 
     def __init__(
-        self, step: Step, group_id: str, member: ConsumerMember, before: ConsumerMember
+        self,
+        step: GroupStep,
+        group_id: str,
+        member: ConsumerGroupMember,
+        before: ConsumerGroupMember,
     ) -> None:
         self._step = step
         self._group_id = group_id

@@ -39,7 +39,7 @@ class ClassicMetadata(NamedTuple):
     protocols: tuple[Protocol, ...]
 
 
-class ConsumerMember(NamedTuple):
+class ConsumerGroupMember(NamedTuple):
     """`assigned` is what the member owns or was offered; `pending_revocation` what it must
     give up first. No partition is in either of two members at once."""
 

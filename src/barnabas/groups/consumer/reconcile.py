@@ -8,7 +8,7 @@ revoked; a partition is free once no other member holds it. That keeps one owner
 from barnabas.groups.consumer.group import ConsumerGroup
 from barnabas.groups.consumer.member import (
     NO_PARTITIONS,
-    ConsumerMember,
+    ConsumerGroupMember,
     MemberState,
     Partitions,
 )
@@ -18,8 +18,8 @@ from barnabas.model.ids import Uuid
 
 
 def reconcile(
-    group: ConsumerGroup, member: ConsumerMember, owned: Partitions | None
-) -> ConsumerMember:
+    group: ConsumerGroup, member: ConsumerGroupMember, owned: Partitions | None
+) -> ConsumerGroupMember:
     """The member's next state, or the same member when it cannot move.
 
     `owned` is what the member says it owns, None when it did not say: then it is assumed to own
@@ -52,8 +52,8 @@ def _still_owns(owned: Partitions | None, revoked: Partitions) -> bool:
 
 
 def _advance(
-    group: ConsumerGroup, member: ConsumerMember, epoch: int, owned: Partitions | None
-) -> ConsumerMember:
+    group: ConsumerGroup, member: ConsumerGroupMember, epoch: int, owned: Partitions | None
+) -> ConsumerGroupMember:
     target = group.target_of(member.member_id)
     kept = _intersection(member.assigned, target)
     to_revoke = _difference(member.assigned, kept)
@@ -77,7 +77,7 @@ def _advance(
 
 
 def _free(
-    group: ConsumerGroup, member: ConsumerMember, wanted: Partitions
+    group: ConsumerGroup, member: ConsumerGroupMember, wanted: Partitions
 ) -> tuple[Partitions, bool]:
     """Those of the wanted partitions that no other member holds, and whether some are held."""
     free: dict[Uuid, frozenset[int]] = {}

@@ -6,16 +6,17 @@ back into a classic one if the migration policy lets it.
 
 import logging
 
+from barnabas.coordination.append_errors import coordinator_error
 from barnabas.groups.consumer import conversion
 from barnabas.groups.consumer.draft import ConsumerDraft
 from barnabas.groups.consumer.group import ConsumerGroup
-from barnabas.groups.consumer.member import NO_PARTITIONS, ConsumerMember, MemberState
+from barnabas.groups.consumer.member import NO_PARTITIONS, ConsumerGroupMember, MemberState
 from barnabas.groups.consumer.subscription import subscription_metadata
-from barnabas.groups.outcome import TimerKey, TimerKind
-from barnabas.groups.registry import GroupRegistry
+from barnabas.groups.registry import GroupTable
 from barnabas.groups.replies import ConsumerGroupHeartbeatReply
 from barnabas.groups.requests import LEAVE_STATIC_EPOCH, ConsumerGroupHeartbeatRequest
-from barnabas.groups.step import Step, membership_error
+from barnabas.groups.step import GroupStep
+from barnabas.groups.timers import TimerKey, TimerKind
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 
@@ -29,7 +30,7 @@ MEMBER_TIMERS = (
 )
 
 
-def leave(step: Step, groups: GroupRegistry, request: ConsumerGroupHeartbeatRequest) -> None:
+def leave(step: GroupStep, groups: GroupTable, request: ConsumerGroupHeartbeatRequest) -> None:
     """Epoch -1: gone for good. Epoch -2: a static member that will be back."""
     group = groups.existing_consumer(request.group_id)
     if request.instance_id is None:
@@ -45,7 +46,7 @@ def leave(step: Step, groups: GroupRegistry, request: ConsumerGroupHeartbeatRequ
         fence(step, groups, group, member, reply)
 
 
-def _static(group: ConsumerGroup, instance_id: str, member_id: str) -> ConsumerMember:
+def _static(group: ConsumerGroup, instance_id: str, member_id: str) -> ConsumerGroupMember:
     static = group.static_member(instance_id)
     if static is None:
         raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
@@ -58,10 +59,10 @@ def _static(group: ConsumerGroup, instance_id: str, member_id: str) -> ConsumerM
 
 
 def _leave_for_a_while(
-    step: Step,
-    groups: GroupRegistry,
+    step: GroupStep,
+    groups: GroupTable,
     group: ConsumerGroup,
-    member: ConsumerMember,
+    member: ConsumerGroupMember,
     reply: ConsumerGroupHeartbeatReply,
 ) -> None:
     """It keeps its partitions until its session ends or a successor takes its instance id."""
@@ -72,7 +73,7 @@ def _leave_for_a_while(
 
     def settled(code: ErrorCode) -> None:
         if code is not ErrorCode.NONE:
-            step.outcome.reply = ConsumerGroupHeartbeatReply(membership_error(code))
+            step.outcome.reply = ConsumerGroupHeartbeatReply(coordinator_error(code))
             return
         groups.put(draft.group)
         key = TimerKey(TimerKind.REVOCATION, group.group_id, member.member_id)
@@ -83,10 +84,10 @@ def _leave_for_a_while(
 
 
 def fence(
-    step: Step,
-    groups: GroupRegistry,
+    step: GroupStep,
+    groups: GroupTable,
     group: ConsumerGroup,
-    member: ConsumerMember,
+    member: ConsumerGroupMember,
     reply: ConsumerGroupHeartbeatReply | None,
 ) -> None:
     """Remove a member; the others get its partitions by the next target assignment."""
@@ -108,21 +109,23 @@ def fence(
 
 
 def _refuse_or_retry(
-    step: Step,
+    step: GroupStep,
     group: ConsumerGroup,
-    member: ConsumerMember,
+    member: ConsumerGroupMember,
     code: ErrorCode,
     reply: ConsumerGroupHeartbeatReply | None,
 ) -> None:
     """A timer that could not be acted on must fire again, else a dead member stays for good."""
     if reply is not None:
-        step.outcome.reply = ConsumerGroupHeartbeatReply(membership_error(code))
+        step.outcome.reply = ConsumerGroupHeartbeatReply(coordinator_error(code))
         return
     key = TimerKey(TimerKind.SESSION, group.group_id, member.member_id)
     step.outcome.set_timer(key, step.heartbeat_interval_ms(group.group_id))
 
 
-def remove_members(step: Step, draft: ConsumerDraft, members: list[ConsumerMember]) -> None:
+def remove_members(
+    step: GroupStep, draft: ConsumerDraft, members: list[ConsumerGroupMember]
+) -> None:
     """Records that take members out and start a new epoch without them."""
     for member in members:
         draft.remove_member(member.member_id)
@@ -135,13 +138,13 @@ def remove_members(step: Step, draft: ConsumerDraft, members: list[ConsumerMembe
     draft.bump_epoch()
 
 
-def cancel_timers(step: Step, group: ConsumerGroup, member_id: str) -> None:
+def cancel_timers(step: GroupStep, group: ConsumerGroup, member_id: str) -> None:
     group.rejoin_timers.discard(member_id)
     for kind in MEMBER_TIMERS:
         step.outcome.cancel_timer(TimerKey(kind, group.group_id, member_id))
 
 
-def on_timer(step: Step, groups: GroupRegistry, group: ConsumerGroup, key: TimerKey) -> None:
+def on_timer(step: GroupStep, groups: GroupTable, group: ConsumerGroup, key: TimerKey) -> None:
     """Fence the member a timer is about, if it still deserves that."""
     if key.kind not in MEMBER_TIMERS:
         return

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from barnabas.groups.consumer.draft import ConsumerDraft
 from barnabas.groups.consumer.group import ConsumerGroup, ResolvedRegex, TopicMetadata
 from barnabas.groups.consumer.topic_regex import compile_topic_regex
-from barnabas.groups.step import Step
+from barnabas.groups.step import GroupStep
 from barnabas.groups.topics_image import TopicsImage
 from barnabas.model.topic_names import INTERNAL_TOPICS
 
 
-def refresh(step: Step, draft: ConsumerDraft, *, subscriptions_changed: bool) -> None:
+def refresh(step: GroupStep, draft: ConsumerDraft, *, subscriptions_changed: bool) -> None:
     """Bring expressions and topic metadata up to date; a change of what the members see means
     a new group epoch, and with it a new target assignment."""
     if not subscriptions_changed and draft.group.seen_image_version == step.topics.version:
@@ -43,7 +43,7 @@ def resolve(regex: str, names: Iterable[str]) -> frozenset[str]:
     return frozenset(name for name in names if name not in INTERNAL_TOPICS and matches(name))
 
 
-def _refresh_regexes(step: Step, draft: ConsumerDraft) -> bool:
+def _refresh_regexes(step: GroupStep, draft: ConsumerDraft) -> bool:
     """Whether any expression now stands for other topics."""
     wanted = {member.subscribed_topic_regex for member in draft.group.members.values()} - {""}
     changed = False

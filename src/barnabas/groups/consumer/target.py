@@ -4,10 +4,10 @@ from barnabas.groups.consumer.assignors import ASSIGNORS
 from barnabas.groups.consumer.assignors.spec import GroupSpec, MemberSpec
 from barnabas.groups.consumer.draft import ConsumerDraft
 from barnabas.groups.consumer.group import ConsumerGroup
-from barnabas.groups.step import Step
+from barnabas.groups.step import GroupStep
 
 
-def update_target(step: Step, draft: ConsumerDraft) -> None:
+def update_target(step: GroupStep, draft: ConsumerDraft) -> None:
     """Assign anew when the group is at a newer epoch than its target."""
     group = draft.group
     if group.group_epoch <= group.target_epoch:

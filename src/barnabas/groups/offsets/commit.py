@@ -6,17 +6,18 @@ text is refused alone (KAFKA-16371: it must leave nothing behind).
 
 from collections.abc import Callable, Sequence
 
+from barnabas.coordination.append_errors import offset_commit_error
+from barnabas.coordination.outcome import CoordinatorRecord, ProducerSession
 from barnabas.groups import records
 from barnabas.groups.classic import membership, rebalance
 from barnabas.groups.classic.group import ClassicGroup
 from barnabas.groups.classic.states import ClassicState
 from barnabas.groups.consumer import describe as consumer
 from barnabas.groups.offsets.store import CommittedOffset, OffsetStore
-from barnabas.groups.outcome import CoordinatorRecord, ProducerSession
-from barnabas.groups.registry import Group, GroupRegistry
+from barnabas.groups.registry import Group, GroupTable
 from barnabas.groups.replies import OffsetCommitReply
 from barnabas.groups.requests import OffsetCommitRequest, OffsetToCommit, TxnOffsetCommitRequest
-from barnabas.groups.step import Step, commit_error
+from barnabas.groups.step import GroupStep
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
@@ -26,7 +27,7 @@ _HOLDS_SESSION = (ClassicState.STABLE, ClassicState.PREPARING_REBALANCE)
 
 
 def commit(
-    step: Step, groups: GroupRegistry, store: OffsetStore, request: OffsetCommitRequest
+    step: GroupStep, groups: GroupTable, store: OffsetStore, request: OffsetCommitRequest
 ) -> None:
     """Sets the step's reply; raises BrokerError when the whole commit is refused."""
     group = groups.get(request.group_id)
@@ -48,7 +49,7 @@ def commit(
 
 
 def commit_txn(
-    step: Step, groups: GroupRegistry, store: OffsetStore, request: TxnOffsetCommitRequest
+    step: GroupStep, groups: GroupTable, store: OffsetStore, request: TxnOffsetCommitRequest
 ) -> None:
     """The offsets stay pending until the marker of the transaction is in this partition."""
     group = groups.get(request.group_id)
@@ -62,8 +63,6 @@ def commit_txn(
         for partition, committed in accepted.items():
             store.put_pending(producer_id, request.group_id, partition, committed)
 
-    if accepted:
-        step.outcome.producer = ProducerSession(request.producer_id, request.producer_epoch)
     _write(step, groups, request, accepted, store_all)
 
 
@@ -124,7 +123,7 @@ def _check_txn_member(group: Group, request: TxnOffsetCommitRequest) -> None:
         raise
 
 
-def _hold_session(step: Step, group: Group, member_id: str) -> None:
+def _hold_session(step: GroupStep, group: Group, member_id: str) -> None:
     """In classic groups a commit counts as a heartbeat."""
     if isinstance(group, ClassicGroup) and group.state in _HOLDS_SESSION:
         member = group.members.get(member_id)
@@ -133,7 +132,7 @@ def _hold_session(step: Step, group: Group, member_id: str) -> None:
 
 
 def _accepted(
-    step: Step, offsets: Sequence[OffsetToCommit], expire_timestamp_ms: int | None
+    step: GroupStep, offsets: Sequence[OffsetToCommit], expire_timestamp_ms: int | None
 ) -> dict[TopicPartition, CommittedOffset]:
     limit = step.config.offset_metadata_max_bytes
     return {
@@ -150,17 +149,20 @@ def _accepted(
 
 
 def _write(
-    step: Step,
-    groups: GroupRegistry,
+    step: GroupStep,
+    groups: GroupTable,
     request: OffsetCommitRequest | TxnOffsetCommitRequest,
     accepted: dict[TopicPartition, CommittedOffset],
     store_all: Callable[[int], None],
 ) -> None:
-    producer_id = request.producer_id if isinstance(request, TxnOffsetCommitRequest) else -1
+    producer_id, producer = -1, None
+    if isinstance(request, TxnOffsetCommitRequest):
+        producer_id = request.producer_id
+        producer = ProducerSession(producer_id, request.producer_epoch)
 
     def settled(code: ErrorCode) -> None:
         if code is not ErrorCode.NONE:
-            step.outcome.reply = all_failed(request.offsets, commit_error(code))
+            step.outcome.reply = all_failed(request.offsets, offset_commit_error(code))
             return
         if groups.get(request.group_id) is None:
             groups.put(ClassicGroup(request.group_id))
@@ -168,7 +170,7 @@ def _write(
         step.outcome.reply = _reply(request.offsets, accepted)
 
     if accepted:
-        step.write(_records(request.group_id, accepted), settled)
+        step.write(_records(request.group_id, accepted), settled, producer)
     else:
         step.outcome.reply = _reply(request.offsets, accepted)
 

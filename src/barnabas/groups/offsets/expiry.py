@@ -10,15 +10,16 @@ A group that rebalances, or whose subscriptions are unknown, loses nothing (KAFK
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from barnabas.coordination.append_errors import offset_commit_error
+from barnabas.coordination.outcome import CoordinatorRecord
 from barnabas.groups import records
 from barnabas.groups.classic.group import ClassicGroup
 from barnabas.groups.classic.states import ClassicState
 from barnabas.groups.offsets.store import CommittedOffset, OffsetStore
-from barnabas.groups.outcome import CoordinatorRecord
-from barnabas.groups.registry import Group, GroupRegistry
+from barnabas.groups.registry import Group, GroupTable
 from barnabas.groups.replies import OffsetDeleteReply
 from barnabas.groups.requests import OffsetDeleteRequest
-from barnabas.groups.step import Step, commit_error
+from barnabas.groups.step import GroupStep
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
@@ -30,7 +31,7 @@ _BaseTime = Callable[[CommittedOffset], int]
 
 
 @dataclass(slots=True)
-class Removal:
+class OffsetRemoval:
     """Offsets and groups to be removed, with the tombstones that say so."""
 
     offsets: list[tuple[str, TopicPartition]]
@@ -38,7 +39,7 @@ class Removal:
     group_records: list[CoordinatorRecord]
 
     @classmethod
-    def nothing(cls) -> "Removal":
+    def nothing(cls) -> "OffsetRemoval":
         return cls([], [], [])
 
     def records(self) -> list[CoordinatorRecord]:
@@ -48,7 +49,7 @@ class Removal:
         ]
         return tombstones + self.group_records
 
-    def apply(self, groups: GroupRegistry, store: OffsetStore) -> None:
+    def apply(self, groups: GroupTable, store: OffsetStore) -> None:
         for group_id, partition in self.offsets:
             store.remove(group_id, partition)
         for group_id in self.group_ids:
@@ -67,9 +68,9 @@ def tombstones_of(group: Group) -> list[CoordinatorRecord]:
     )
 
 
-def expired(step: Step, groups: GroupRegistry, store: OffsetStore) -> Removal:
+def expired(step: GroupStep, groups: GroupTable, store: OffsetStore) -> OffsetRemoval:
     """Expired offsets, and the empty groups left without any; at most `MAX_TOMBSTONES`."""
-    removal = Removal.nothing()
+    removal = OffsetRemoval.nothing()
     for group in list(groups.groups.values()):
         room = MAX_TOMBSTONES - len(removal.offsets) - len(removal.group_ids)
         if room <= 0:
@@ -90,7 +91,10 @@ def _is_abandoned(group: Group) -> bool:
 
 
 def _expired_of_group(
-    step: Step, group: Group, store: OffsetStore, offsets: dict[TopicPartition, CommittedOffset]
+    step: GroupStep,
+    group: Group,
+    store: OffsetStore,
+    offsets: dict[TopicPartition, CommittedOffset],
 ) -> list[TopicPartition]:
     base_time = _base_time(group)
     if base_time is None:
@@ -133,13 +137,13 @@ def _is_expired(
 
 
 def delete(
-    step: Step, groups: GroupRegistry, store: OffsetStore, request: OffsetDeleteRequest
+    step: GroupStep, groups: GroupTable, store: OffsetStore, request: OffsetDeleteRequest
 ) -> None:
     """OffsetDelete: raises BrokerError when the whole request is refused."""
     group = groups.existing(request.group_id)
     if isinstance(group, ClassicGroup) and not (group.is_empty or group.uses_consumer_protocol):
         raise BrokerError(ErrorCode.NON_EMPTY_GROUP)
-    removal = Removal.nothing()
+    removal = OffsetRemoval.nothing()
     results: list[tuple[TopicPartition, ErrorCode]] = []
     for partition in request.partitions:
         if group.is_subscribed_to(partition.topic):
@@ -152,7 +156,7 @@ def delete(
 
     def settled(code: ErrorCode) -> None:
         if code is not ErrorCode.NONE:
-            step.outcome.reply = OffsetDeleteReply(commit_error(code))
+            step.outcome.reply = OffsetDeleteReply(offset_commit_error(code))
             return
         removal.apply(groups, store)
         step.outcome.reply = OffsetDeleteReply(ErrorCode.NONE, tuple(results))
@@ -160,7 +164,9 @@ def delete(
     write_removal(step, removal, settled)
 
 
-def write_removal(step: Step, removal: Removal, settled: Callable[[ErrorCode], None]) -> None:
+def write_removal(
+    step: GroupStep, removal: OffsetRemoval, settled: Callable[[ErrorCode], None]
+) -> None:
     tombstones = removal.records()
     if tombstones:
         step.write(tombstones, settled)

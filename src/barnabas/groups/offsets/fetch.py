@@ -3,7 +3,7 @@
 from barnabas.groups.consumer import describe as consumer
 from barnabas.groups.consumer.group import ConsumerGroup
 from barnabas.groups.offsets.store import OffsetStore
-from barnabas.groups.registry import GroupRegistry
+from barnabas.groups.registry import GroupTable
 from barnabas.groups.replies import FetchedOffset, OffsetFetchReply
 from barnabas.groups.requests import OffsetFetchRequest
 from barnabas.model.error_codes import ErrorCode
@@ -13,9 +13,7 @@ from barnabas.model.ids import TopicPartition
 NO_OFFSET = -1
 
 
-def fetch(
-    groups: GroupRegistry, store: OffsetStore, request: OffsetFetchRequest
-) -> OffsetFetchReply:
+def fetch(groups: GroupTable, store: OffsetStore, request: OffsetFetchRequest) -> OffsetFetchReply:
     """An unknown group or partition is no error: its offset is -1."""
     group = groups.get(request.group_id)
     if isinstance(group, ConsumerGroup):

@@ -34,13 +34,13 @@ def note(told, name):
 
 
 def test_nothing_missing_passes_at_once(gate, told):
-    gate.pass_when_committed(note(told, "a"))
+    gate.run_when_committed(note(told, "a"))
     assert told == [("a", ErrorCode.NONE)]
 
 
 def test_waits_for_what_was_written_before(loop, partition, gate, told):
     gate.wrote_up_to(12)
-    gate.pass_when_committed(note(told, "a"))
+    gate.run_when_committed(note(told, "a"))
     partition.commit(11)
     loop.turn()
     assert told == []
@@ -54,7 +54,7 @@ def test_load_is_not_committed_yet(loop, told):
     """A new leader may have read records that are not on every replica."""
     partition = FakePartition(loop, end=10, high_watermark=7)
     gate = CommitGate(partition, TIMEOUT_MS, loop.schedule, loop.call_soon)
-    gate.pass_when_committed(note(told, "a"))
+    gate.run_when_committed(note(told, "a"))
     assert told == []
     partition.commit(10)
     loop.turn()
@@ -63,11 +63,11 @@ def test_load_is_not_committed_yet(loop, told):
 
 def test_order_is_kept(loop, partition, gate, told):
     gate.wrote_up_to(11)
-    gate.pass_when_committed(note(told, "a"))
+    gate.run_when_committed(note(told, "a"))
     gate.wrote_up_to(12)
-    gate.pass_when_committed(note(told, "b"))
+    gate.run_when_committed(note(told, "b"))
     gate.wrote_up_to(11)  # an older end says nothing new
-    gate.pass_when_committed(note(told, "c"))
+    gate.run_when_committed(note(told, "c"))
     partition.commit(11)
     loop.turn()
     assert [name for name, _ in told] == ["a"]
@@ -78,9 +78,9 @@ def test_order_is_kept(loop, partition, gate, told):
 
 def test_nothing_overtakes_what_waits_for_its_turn(loop, partition, gate, told):
     gate.wrote_up_to(11)
-    gate.pass_when_committed(note(told, "a"))
+    gate.run_when_committed(note(told, "a"))
     partition.commit(11)
-    gate.pass_when_committed(note(told, "b"))
+    gate.run_when_committed(note(told, "b"))
     assert told == []
     loop.turn()
     assert [name for name, _ in told] == ["a", "b"]
@@ -88,10 +88,10 @@ def test_nothing_overtakes_what_waits_for_its_turn(loop, partition, gate, told):
 
 def test_followers_that_take_too_long(loop, partition, gate, told):
     gate.wrote_up_to(11)
-    gate.pass_when_committed(note(told, "a"))
+    gate.run_when_committed(note(told, "a"))
     loop.advance(TIMEOUT_MS // 2)
     gate.wrote_up_to(12)
-    gate.pass_when_committed(note(told, "b"))
+    gate.run_when_committed(note(told, "b"))
     loop.advance(TIMEOUT_MS // 2)
     assert told == [("a", ErrorCode.REQUEST_TIMED_OUT)]
     partition.commit(12)
@@ -103,11 +103,11 @@ def test_followers_that_take_too_long(loop, partition, gate, told):
 
 def test_close_lets_everything_go_once(loop, partition, gate, told):
     gate.wrote_up_to(11)
-    gate.pass_when_committed(note(told, "a"))
+    gate.run_when_committed(note(told, "a"))
     partition.commit(11)
     gate.close(ErrorCode.NOT_COORDINATOR)
     gate.close(ErrorCode.NONE)
-    gate.pass_when_committed(note(told, "b"))
+    gate.run_when_committed(note(told, "b"))
     loop.turn()
     loop.advance(TIMEOUT_MS)
     assert told == [("a", ErrorCode.NOT_COORDINATOR), ("b", ErrorCode.NOT_COORDINATOR)]
@@ -118,10 +118,10 @@ def test_close_lets_everything_go_once(loop, partition, gate, told):
 def test_an_action_may_come_back_with_more(loop, partition, gate, told):
     def again(code):
         told.append(("first", code))
-        gate.pass_when_committed(note(told, "second"))
+        gate.run_when_committed(note(told, "second"))
 
     gate.wrote_up_to(11)
-    gate.pass_when_committed(again)
+    gate.run_when_committed(again)
     partition.commit(11)
     loop.turn()
     assert [name for name, _ in told] == ["first", "second"]

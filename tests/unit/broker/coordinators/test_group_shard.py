@@ -6,7 +6,8 @@ import pytest
 from support.group_driver import image, join_request
 from support.manual_loop import FakeLedPartition, ManualLoop
 
-from barnabas.broker.coordinators.group_shard import GroupSettings, GroupShardDriver
+from barnabas.broker.coordinators.group_shard import GroupShardDriver
+from barnabas.broker.coordinators.shard_runtime import RuntimeSettings
 from barnabas.broker.coordinators.steady_clock import SteadyClock
 from barnabas.groups.config import GroupConfig
 from barnabas.groups.coordinator import GroupCoordinatorShard
@@ -29,7 +30,7 @@ class Heard:
         self.replies = []
         self.codes = []
 
-    def give(self, reply):
+    def complete(self, reply):
         self.replies.append(reply)
 
     def fail(self, code):
@@ -44,7 +45,7 @@ class Heard:
 def world():
     loop = ManualLoop()
     partition = FakeLedPartition(loop)
-    settings = GroupSettings(
+    settings = RuntimeSettings(
         clock=loop.clock,
         steady=SteadyClock(loop.clock),
         schedule=loop.schedule,
@@ -56,7 +57,9 @@ def world():
     shard = GroupCoordinatorShard(config, image(t=4), lambda: "id")
     driver = GroupShardDriver(shard, partition, settings)
     driver.activate()
-    return SimpleNamespace(loop=loop, partition=partition, driver=driver, shard=shard)
+    return SimpleNamespace(
+        loop=loop, partition=partition, driver=driver, shard=shard, settings=settings
+    )
 
 
 def commit(world, offset=1, metadata=""):
@@ -170,7 +173,7 @@ def test_replayed_records_are_state(world):
     commit(world, 5)
     _, records = world.partition.batches[0]
     other = GroupCoordinatorShard(GroupConfig(), image(t=4), lambda: "id")
-    driver = GroupShardDriver(other, FakeLedPartition(world.loop), world.driver._settings)
+    driver = GroupShardDriver(other, FakeLedPartition(world.loop), world.settings)
     driver.replay(records[0].key, records[0].value, -1)
     driver.activate()
     assert other.fetch_offsets(OffsetFetchRequest("g", (PLACE,))).offsets[0].offset == 5

@@ -6,9 +6,9 @@ import pytest
 from support.manual_loop import ManualLoop
 
 from barnabas.broker.coordinators.marker_delivery import MarkerRouter
+from barnabas.coordination.outcome import SendMarkers
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId, TopicPartition
-from barnabas.transactions.outcome import SendMarkers
 
 HERE, THERE = TopicPartition("t", 0), TopicPartition("t", 1)
 NOWHERE = TopicPartition("gone", 0)

@@ -26,7 +26,7 @@ class Heard:
         self.replies = []
         self.codes = []
 
-    def give(self, reply):
+    def complete(self, reply):
         self.replies.append(reply)
 
     def fail(self, code):

@@ -2,8 +2,8 @@ import pytest
 from support.group_driver import GroupDriver, subscription
 
 from barnabas.groups.config import GroupConfig
-from barnabas.groups.outcome import TimerKind
 from barnabas.groups.requests import Protocol
+from barnabas.groups.timers import TimerKind
 from barnabas.model.error_codes import ErrorCode as E
 
 

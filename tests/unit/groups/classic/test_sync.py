@@ -1,7 +1,7 @@
 import pytest
 from support.group_driver import GroupDriver
 
-from barnabas.groups.outcome import TimerKind
+from barnabas.groups.timers import TimerKind
 from barnabas.model.error_codes import ErrorCode as E
 
 

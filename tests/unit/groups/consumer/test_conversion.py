@@ -5,8 +5,8 @@ from support.group_driver import GroupDriver, image, owned_of, subscription
 
 from barnabas.groups.config import GroupConfig
 from barnabas.groups.embedded_protocol import decode_assignment, encode_assignment
-from barnabas.groups.outcome import TimerKind
 from barnabas.groups.requests import LeavingMember, Protocol
+from barnabas.groups.timers import TimerKind
 from barnabas.model.error_codes import ErrorCode as E
 
 

@@ -2,7 +2,7 @@ import pytest
 from support.group_driver import GroupDriver, consumer_request, image, owned_of, topic_id
 
 from barnabas.groups.config import GroupConfig
-from barnabas.groups.outcome import TimerKind
+from barnabas.groups.timers import TimerKind
 from barnabas.model.error_codes import ErrorCode as E
 
 

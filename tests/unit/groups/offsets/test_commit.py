@@ -134,7 +134,7 @@ def test_transactional_records_go_under_the_producers_name():
     driver = GroupDriver()
     request = TxnOffsetCommitRequest("g", "tx", 9, 3, (OffsetToCommit("t", 0, 5),))
     outcome = driver.shard.commit_txn_offsets(request, 0)
-    assert outcome.producer == (9, 3)
+    assert outcome.append.producer == (9, 3)
     assert len(outcome.records) == 1
 
 

@@ -2,7 +2,7 @@ r"""The structure of a subscription expression, turned into an automaton.
 
 Supported: literals, `.`, classes with ranges, `\d \w \s` and POSIX names, groups (also named and
 `(?i:)`), alternation, repetition (greedy or not: for a yes-or-no answer that is the same),
-anchors. As in RE2 there are no back-references and no look-around.
+anchors. As in RE2 there are no back-references and no look-context.
 """
 
 from collections.abc import Callable

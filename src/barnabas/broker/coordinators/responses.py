@@ -1,12 +1,12 @@
-"""From a coordinator's reply to the client's response, at once or later."""
+"""Turns a coordinator's reply into the client's response, at once or later."""
 
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
 from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
-from barnabas.broker.coordinators.group_shard import Step
+from barnabas.broker.coordinators.group_shard import GroupOperation
 from barnabas.broker.coordinators.transaction_coordinator import TransactionCoordinator
-from barnabas.broker.coordinators.transaction_shard import Operation
+from barnabas.broker.coordinators.transaction_shard import TransactionOperation
 from barnabas.broker.handler import Deferred, HandlerContext, RequestContext, RequestPorts, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -27,12 +27,12 @@ class TransactionPorts(RequestPorts, Protocol):
     transactions: TransactionCoordinator
 
 
-class Answer(Generic[ReplyT]):
-    """One request that waits for a reply; told once, by `give` or `fail`.
+class PendingResponse(Generic[ReplyT]):
+    """A `ReplyReceiver` that sends the response to one request.
 
-    `encode` makes the response of a reply, `failed` the one for an error that kept the
-    coordinator from replying. What is told while the handler runs becomes its plain result;
-    what comes later fills the place that was kept in the connection's order.
+    `encode` makes the response of a reply, `failed` the response for an error that prevented the
+    reply. A reply that arrives while the handler runs becomes its plain result; a later one
+    completes the `Deferred` that keeps the request's position in the connection's order.
     """
 
     __slots__ = ("_ctx", "_deferred", "_encode", "_failed", "_response")
@@ -49,14 +49,14 @@ class Answer(Generic[ReplyT]):
         self._response: Message | None = None
         self._deferred: Deferred | None = None
 
-    def give(self, reply: ReplyT) -> None:
+    def complete(self, reply: ReplyT) -> None:
         self._respond(self._encode(reply))
 
     def fail(self, code: ErrorCode) -> None:
         self._respond(self._failed(code))
 
     def result(self) -> Result:
-        """What the handler returns."""
+        """Returns the result of the handler."""
         if self._response is not None:
             return self._response
         self._deferred = self._ctx.defer()
@@ -69,31 +69,34 @@ class Answer(Generic[ReplyT]):
             self._response = response
 
 
-def answer_group(
-    ctx: HandlerContext[GroupPorts], group_id: str, step: Step, answer: Answer[ReplyT]
+def run_on_group(
+    ctx: HandlerContext[GroupPorts],
+    group_id: str,
+    operation: GroupOperation,
+    pending: PendingResponse[ReplyT],
 ) -> Result:
-    """Run a step of the group's shard and answer with its reply."""
+    """Runs an operation on the group's shard and responds with its reply."""
     try:
-        ctx.services.groups.run(group_id, step, answer)
+        ctx.services.groups.run(group_id, operation, pending)
     except BrokerError as error:
-        answer.fail(error.code)
-    return answer.result()
+        pending.fail(error.code)
+    return pending.result()
 
 
-def answer_transaction(
+def run_on_transaction(
     ctx: HandlerContext[TransactionPorts],
     transactional_id: str,
-    operation: Operation,
-    answer: Answer[ReplyT],
+    operation: TransactionOperation,
+    pending: PendingResponse[ReplyT],
 ) -> Result:
-    """Run an operation of the transactional id's shard and answer with its reply."""
+    """Runs an operation on the transactional id's shard and responds with its reply."""
     try:
-        ctx.services.transactions.run(transactional_id, operation, answer)
+        ctx.services.transactions.run(transactional_id, operation, pending)
     except BrokerError as error:
-        answer.fail(error.code)
-    return answer.result()
+        pending.fail(error.code)
+    return pending.result()
 
 
 def client_host(ctx: RequestContext) -> str:
-    """The client's address as Kafka's tools show it."""
+    """Returns the client's address as Kafka's tools show it."""
     return f"/{ctx.connection.stream.peer[0]}"

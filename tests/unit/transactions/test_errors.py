@@ -1,11 +1,28 @@
 import pytest
 
 from barnabas.model.error_codes import ErrorCode as E
-from barnabas.transactions.produce_errors import unknown_outcome_error, verification_error
+from barnabas.transactions.errors import (
+    client_error,
+    unknown_outcome_error,
+    verification_error,
+)
 
 
 @pytest.mark.parametrize(
-    ("api", "version", "error", "told"),
+    ("api", "since"),
+    [("InitProducerId", 4), ("AddPartitionsToTxn", 2), ("AddOffsetsToTxn", 2), ("EndTxn", 2)],
+)
+def test_older_clients_do_not_know_producer_fenced(api: str, since: int) -> None:
+    assert client_error(api, since - 1, E.PRODUCER_FENCED) is E.INVALID_PRODUCER_EPOCH
+    assert client_error(api, since, E.PRODUCER_FENCED) is E.PRODUCER_FENCED
+
+
+def test_other_errors_pass() -> None:
+    assert client_error("EndTxn", 0, E.INVALID_TXN_STATE) is E.INVALID_TXN_STATE
+
+
+@pytest.mark.parametrize(
+    ("api", "version", "error", "expected"),
     [
         ("Produce", 11, E.TRANSACTION_ABORTABLE, E.TRANSACTION_ABORTABLE),
         ("Produce", 10, E.TRANSACTION_ABORTABLE, E.INVALID_TXN_STATE),
@@ -20,8 +37,8 @@ from barnabas.transactions.produce_errors import unknown_outcome_error, verifica
         ("Produce", 11, E.NONE, E.NONE),
     ],
 )
-def test_verification_error(api: str, version: int, error: E, told: E) -> None:
-    assert verification_error(api, version, error) is told
+def test_verification_error(api: str, version: int, error: E, expected: E) -> None:
+    assert verification_error(api, version, error) is expected
 
 
 @pytest.mark.parametrize("error", [e for e in E if e is not E.NONE])

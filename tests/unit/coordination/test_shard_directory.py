@@ -1,4 +1,4 @@
-from barnabas.groups.directory import CoordinatorDirectory, ShardState
+from barnabas.coordination.shard_directory import CoordinatorDirectory, ShardState
 
 
 def test_load_serves_once_finished():

@@ -1,0 +1,5 @@
+"""Types that the group and transaction coordinators share: outcomes, append errors, shard states.
+
+Pure. `barnabas.groups` and `barnabas.transactions` return `CoordinatorOutcome` values;
+`barnabas.broker.coordinators.shard_runtime` executes them.
+"""
