@@ -33,10 +33,9 @@ from barnabas.broker.loop_watch import LIMIT_NS, LoopWatch
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import DecodingBudgetError, LocalError, ProtocolError
-from barnabas.net.connection_ports import ConnectionClosedError
 from barnabas.net.parts import Part, release_parts
 from barnabas.net.pending import PendingReply, Reply
-from barnabas.net.refusal import Refusal
+from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.net.server_connection import ServerConnection
 from barnabas.runtime.clock import SystemClock
 from barnabas.runtime.rate_limited_log import RateLimitedLog

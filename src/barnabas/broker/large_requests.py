@@ -1,25 +1,26 @@
-"""Serves requests that are too large for one turn of the event loop.
+"""Serves requests that are too large to be decoded within one callback of the event loop.
 
 The dispatcher decodes with a small budget (`LOOP_BUDGET`). A request that exceeds it is decoded
 again in a thread, with the full budget of its size, and its response is encoded there too. One
-such thread serves all connections, so large requests are decoded one at a time. Handlers run on
-the loop, in slices of the request's elements where the API answers each element on its own; other
-requests get their turn between two slices.
+such thread serves all connections, so large requests are decoded one at a time. The interpreter
+switches between this thread and the loop's thread every few milliseconds, so the loop continues to
+serve other connections. No setting of the interpreter is changed, because a broker may be embedded
+in the process of an application.
+
+Handlers run on the loop. If an API handles each element of a request independently, the handler
+gets the request in slices, and the loop serves other requests between two slices.
 """
 
 import asyncio
 import copy
-import gc
-import sys
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from barnabas.broker.duplicates import merge_duplicates, merge_fetch
 from barnabas.broker.handler import Handler, HandlerContext, RequestContext, Result, encode_reply
-from barnabas.net.connection_ports import ConnectionClosedError
 from barnabas.net.pending import PendingReply
-from barnabas.net.refusal import Refusal
+from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.message import Message
 from barnabas.wire.messages.fetch import FetchRequest
@@ -42,8 +43,6 @@ SLICED: dict[ApiKey, tuple[str, str]] = {
     ApiKey.DESCRIBE_TRANSACTIONS: ("transactional_ids", "transaction_states"),
 }
 
-_SWITCH_S = 0.0005
-
 Serve = Callable[[RequestContext, Handler, Any], Result]
 _T = TypeVar("_T")
 
@@ -58,7 +57,7 @@ class LargeRequests:
         self, context: RequestContext, handler: Handler, decode: Callable[[], Any], serve: Serve
     ) -> Any:
         """The reply to a request: encoded, or a result of its handler."""
-        request = await self._aside(lambda: _decoded(handler.api, decode))
+        request = await self._in_thread(lambda: _decoded(handler.api, decode))
         if handler.api is ApiKey.FETCH:
             _check_fetch(context, request)
         arrays = SLICED.get(handler.api)
@@ -77,7 +76,7 @@ class LargeRequests:
             return response
         reply = PendingReply()
         try:
-            parts = await self._aside(lambda: encode_reply(context.header, response))
+            parts = await self._in_thread(lambda: encode_reply(context.header, response))
         except Exception as error:
             if context.on_encoding_error is None:
                 raise
@@ -86,27 +85,10 @@ class LargeRequests:
             reply.complete(parts)
         return reply
 
-    async def _aside(self, work: Callable[[], _T]) -> _T:
+    async def _in_thread(self, work: Callable[[], _T]) -> _T:
         if self._executor is None:
             self._executor = ThreadPoolExecutor(1, thread_name_prefix="barnabas-large-requests")
-        return await asyncio.get_running_loop().run_in_executor(self._executor, _considerate, work)
-
-
-def _considerate(work: Callable[[], _T]) -> _T:
-    """Do a long computation in a thread without delaying the loop's thread.
-
-    The loop's thread gets the interpreter back after 0.5 ms instead of 5 ms. The garbage collector
-    pauses: it would visit the many new objects several times, and hold the interpreter meanwhile.
-    """
-    interval_s, collects = sys.getswitchinterval(), gc.isenabled()
-    sys.setswitchinterval(_SWITCH_S)
-    gc.disable()
-    try:
-        return work()
-    finally:
-        sys.setswitchinterval(interval_s)
-        if collects:
-            gc.enable()
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
 
 def _decoded(api: ApiKey, decode: Callable[[], Any]) -> Any:

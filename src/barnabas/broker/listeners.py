@@ -12,9 +12,9 @@ from barnabas.model.control import Endpoint
 from barnabas.model.errors import ConfigError
 from barnabas.net.admission import Admission
 from barnabas.net.bind import BACKLOG, listen_on
-from barnabas.net.connection_ports import ConnectionSecurity, FrameHandler
 from barnabas.net.limits import ConnectionLimits
 from barnabas.net.listener import Listener
+from barnabas.net.server_connection import ConnectionSecurity, FrameHandler
 
 if TYPE_CHECKING:
     from barnabas.broker.access.listener_security import ListenerSecurity

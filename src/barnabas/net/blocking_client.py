@@ -133,9 +133,7 @@ class BlockingConnection:
     def _log_in(self) -> None:
         if self._options.login is None:
             return
-        from barnabas.net.sasl_client import log_in
-
-        steps = log_in(self._options.login, self.versions, self.address)
+        steps = self._options.login.requests(self.versions, self.address)
         answer: Any = None
         try:
             while True:
@@ -206,7 +204,7 @@ def _connect_socket(address: Address, options: ConnectionOptions) -> socket.sock
 
 def _tls_failure(address: Address, error: OSError) -> BarnabasError:
     failure = tls_failure(address, error)
-    if failure.retriable:  # a certain cause that nobody told
+    if failure.retriable:  # the error does not name a cause
         cause = diagnose(address, tls=True)
         return failure if cause.retriable else cause
     return failure

@@ -68,10 +68,12 @@ class ClientConnection(asyncio.BufferedProtocol):
         connection = cls(address, options)
         try:
             async with asyncio.timeout(options.connect_timeout_s):
-                await connect(connection, options)
-                connection._served(await agree_on_versions(connection, options))
+                await connect(connection, address, options)
+                submit, tls = connection.submit, options.tls is not None
+                connection._served(await agree_on_versions(submit, address, tls=tls))
                 if options.login is not None:
-                    session_s = await log_in(connection, options.login)
+                    served = connection.versions
+                    session_s = await log_in(submit, options.login, served, address)
                     if session_s:
                         connection._loop.call_later(session_s, connection._retire)
         except TimeoutError:

@@ -1,8 +1,8 @@
-"""The first steps of a client connection: connect, agree on versions, log in.
+"""The first steps of a client connection: connect, exchange ApiVersions, log in.
 
-Each failure leaves here with its cause named: a refused connection, a port that speaks something
-else, a certificate that does not hold, a user that is not let in. What is asked of an open
-connection is `client`'s.
+The functions do not access the connection: they get its protocol object, or the function that sends
+a request (`Submit`). Errors name the cause: connection refused, a port with another protocol, an
+invalid certificate, a rejected login.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, ProtocolError, UnavailableError
@@ -18,24 +18,30 @@ from barnabas.net.connection_options import (
     SESSION_SHARE,
     Address,
     ConnectionOptions,
+    Login,
     connect_problem,
 )
 from barnabas.net.diagnosis import diagnose, tls_failure
-from barnabas.net.version_agreement import FIRST_API_VERSIONS, versions_request
+from barnabas.net.version_agreement import FIRST_API_VERSIONS, VersionRanges, versions_request
+from barnabas.wire.message import Message
 from barnabas.wire.messages.api_versions import ApiVersionsResponse
 
-if TYPE_CHECKING:
-    from barnabas.net.client import ClientConnection
-    from barnabas.net.sasl_client import SaslLogin
+
+class Submit(Protocol):
+    """Sends a request on the connection; the awaitable gives the response."""
+
+    def __call__(self, request: Message, *, version: int) -> Awaitable[Message]: ...
 
 
-async def connect(connection: "ClientConnection", options: ConnectionOptions) -> None:
-    """Have the running loop connect it to its address."""
-    address, tls = connection.address, options.tls
+async def connect(
+    protocol: asyncio.BaseProtocol, address: Address, options: ConnectionOptions
+) -> None:
+    """Connects the protocol object to the address, on the running loop."""
+    tls = options.tls
     hostname = address.host if tls else None
     create = partial(
         asyncio.get_running_loop().create_connection,
-        lambda: connection,
+        lambda: protocol,
         ssl=tls,
         server_hostname=hostname,
     )
@@ -60,7 +66,7 @@ async def _connect_by_name(create: Callable[..., Awaitable[object]], address: Ad
 
 
 async def _connect_socket(address: Address, options: ConnectionOptions) -> socket.socket:
-    """Connect to the first address of the host that answers, with the buffer sizes set before."""
+    """Connects to the first reachable address of the host, with the buffer sizes set before."""
     loop = asyncio.get_running_loop()
     try:
         found = await loop.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
@@ -83,47 +89,42 @@ async def _connect_socket(address: Address, options: ConnectionOptions) -> socke
     raise problem or OSError(f"{address.host} has no address")
 
 
-async def agree_on_versions(
-    connection: "ClientConnection", options: ConnectionOptions
-) -> ApiVersionsResponse:
-    """What the broker says that it serves. Why one says nothing of the kind is looked into."""
+async def agree_on_versions(submit: Submit, address: Address, *, tls: bool) -> ApiVersionsResponse:
+    """Returns the broker's ApiVersions response; diagnoses the peer if there is none."""
     try:
-        response = await _ask_versions(connection, FIRST_API_VERSIONS)
+        response = await _ask_versions(submit, FIRST_API_VERSIONS)
         if response.error_code == ErrorCode.UNSUPPORTED_VERSION:
-            response = await _ask_versions(connection, 0)
+            response = await _ask_versions(submit, 0)
     except (UnavailableError, ProtocolError) as error:
         if isinstance(error.__cause__, ssl.SSLError):
-            raise await _tls_failure(connection.address, error.__cause__) from error
-        tls = options.tls is not None
-        raise await _diagnosed(connection.address, tls=tls) from error
+            raise await _tls_failure(address, error.__cause__) from error
+        raise await _diagnosed(address, tls=tls) from error
     return response
 
 
-async def log_in(connection: "ClientConnection", login: "SaslLogin") -> float:
-    """Log in; in how many seconds another connection should take its place, 0 for never."""
-    from barnabas.net import sasl_client
-
-    if login.tokens is not None:  # may ask a server: not on the loop
-        await asyncio.get_running_loop().run_in_executor(None, login.tokens.get)
-    steps = sasl_client.log_in(login, connection.versions, connection.address)
+async def log_in(submit: Submit, login: Login, served: VersionRanges, address: Address) -> float:
+    """Logs in; returns the seconds after which the connection must be replaced, 0 for never."""
+    if login.needs_prepare:  # may send a request to a token endpoint, so not on the loop
+        await asyncio.get_running_loop().run_in_executor(None, login.prepare)
+    steps = login.requests(served, address)
     answer = None
     try:
         while True:
             request, version = steps.send(answer)
-            answer = await connection.submit(request, version=version)
+            answer = await submit(request, version=version)
     except StopIteration as over:
         return float(over.value * SESSION_SHARE / 1000)
 
 
-async def _ask_versions(connection: "ClientConnection", version: int) -> ApiVersionsResponse:
-    response = await connection.submit(versions_request(), version=version)
+async def _ask_versions(submit: Submit, version: int) -> ApiVersionsResponse:
+    response = await submit(versions_request(), version=version)
     assert isinstance(response, ApiVersionsResponse)
     return response
 
 
 async def _tls_failure(address: Address, error: OSError) -> BarnabasError:
     failure = tls_failure(address, error)
-    if failure.retriable:  # a certain cause that nobody told
+    if failure.retriable:  # the error does not name a cause
         cause = await _diagnosed(address, tls=True)
         return failure if cause.retriable else cause
     return failure

@@ -1,22 +1,20 @@
-"""Where to connect and how: shared by the event-loop and the blocking connection."""
+"""Address and options of client connections, for the event-loop and the blocking connection."""
 
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from barnabas.net.sasl_client import SaslLogin
-
+from barnabas.wire.message import Message
 
 SESSION_SHARE = 0.85
-"""Of the life of a session, after which a client takes a new connection (KIP-368)."""
+"""Share of a session's lifetime after which a client opens a new connection (KIP-368)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a broker listens."""
+    """Host and port of a broker."""
 
     host: str
     port: int
@@ -25,28 +23,53 @@ class Address:
         return f"{self.host}:{self.port}"
 
 
+class Login(Protocol):
+    """Credentials of a client; implemented by `sasl_client.SaslLogin`.
+
+    The connections use this protocol, so that clients without SASL do not load its modules.
+    """
+
+    @property
+    def needs_prepare(self) -> bool:
+        """Whether `prepare` must be called, outside the loop, before `requests`."""
+        ...
+
+    def prepare(self) -> None:
+        """Fetches a token if the mechanism needs one; may block."""
+        ...
+
+    def requests(
+        self, served: dict[int, tuple[int, int]], address: Address
+    ) -> Generator[tuple[Message, int], Any, int]:
+        """Yields the requests of a login with their versions and receives the responses.
+
+        Returns the lifetime of the session in milliseconds, 0 for unlimited.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ConnectionOptions:
-    """What every connection of one client shares."""
+    """Options that all connections of one client share."""
 
     client_id: str | None = None
     connect_timeout_s: float = 10.0
     request_timeout_s: float = 30.0
     tls: ssl.SSLContext | None = None
-    login: "SaslLogin | None" = None
+    login: Login | None = None
     send_buffer_bytes: int = -1
     receive_buffer_bytes: int = -1
 
     @property
     def sets_buffers(self) -> bool:
-        """Whether sockets get buffer sizes of their own, which must happen before they connect."""
+        """Whether buffer sizes are configured; they must be set before the socket connects."""
         return self.send_buffer_bytes > 0 or self.receive_buffer_bytes > 0
 
     def new_socket(self, family: int) -> socket.socket:
-        """A socket with the buffer sizes set.
+        """Returns a socket with the configured buffer sizes.
 
-        The receive window's scale is part of the first packet, so a size that is set after the
-        connection was made has no full effect.
+        The first packet contains the scale of the receive window, so a size that is set after
+        connecting has no full effect.
         """
         sock = socket.socket(family, socket.SOCK_STREAM)
         for option, size in self._buffer_sizes():
@@ -60,7 +83,7 @@ class ConnectionOptions:
 
 
 def connect_problem(error: OSError) -> str:
-    """Why a connection could not be made, for a person."""
+    """Returns the reason for a failed connection as text for users."""
     if isinstance(error, ConnectionRefusedError):
         return "connection refused: nothing listens there"
     return error.strerror or str(error)

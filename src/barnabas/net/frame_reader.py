@@ -1,37 +1,59 @@
-"""Bytes of one connection in, whole frames out.
+"""Reads the bytes of one connection and cuts them into frames.
 
-A frame is a big-endian int32 size and then that many bytes. Reads go through a scratch buffer
-shared by all connections of the loop; a frame that came whole is copied out of it, a larger one
-is received straight into its own memory, within the listener's receive budget.
+A frame is a big-endian int32 size followed by that many bytes. All connections of the loop read
+through one shared scratch buffer. A frame that arrived completely is copied out of it; a larger
+frame is received directly into separate memory, within the listener's receive budget.
 
-When to read and what frames mean is the connection's business. It calls `receive` (or `reread`),
-takes frames with `next_frame` for as long as it can handle them, and then `settle`: only then may
-another connection use the scratch buffer.
+The connection decides when to read. It calls `receive` (or `reread`), takes frames with
+`next_frame` as long as it can handle them, and then calls `settle`. Only after `settle` may another
+connection use the scratch buffer.
 """
 
 import struct
 from collections.abc import Callable
+from typing import Protocol
 
-from barnabas.net.connection_ports import ConnectionClosedError, Host
-from barnabas.net.frame_buffer import STEP_BYTES, FrameBuffer
+from barnabas.model.clock import Clock
+from barnabas.net.budget import ReceiveBudget
+from barnabas.net.frame_buffer import STEP_BYTES, FrameBuffer, SpareBuffer
+from barnabas.net.limits import ConnectionLimits
 from barnabas.net.progress import Progress
-from barnabas.net.refusal import bad_size
+from barnabas.net.refusal import ConnectionClosedError, bad_size
 from barnabas.net.stream import Stream
 
 _unpack_size = struct.Struct(">i").unpack_from
 
 SCRATCH_BYTES = 64 * 1024
 _SIZE_BYTES = 4
-# After a large frame the next is probably large too: read little of it through the scratch
-# buffer, so that little of it is copied twice.
+# After a large frame the next is probably large too: read only a few bytes of it through the
+# scratch buffer, because those are copied twice.
 _SCRATCH_AFTER_LARGE = 4 * 1024
 _NOTHING = memoryview(b"")
+
+
+class ReaderHost(Protocol):
+    """The parts of a listener that a reader uses; its connections share them."""
+
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def limits(self) -> ConnectionLimits: ...
+
+    @property
+    def budget(self) -> ReceiveBudget: ...
+
+    @property
+    def scratch(self) -> memoryview: ...
+
+    @property
+    def spare(self) -> SpareBuffer: ...
 
 
 class FrameReader:
     """Owned by one connection. `stalled` while it waits for the receive budget.
 
-    `max_frame_bytes` may change between frames: it is lower until the peer has proved who it is.
+    `max_frame_bytes` may change between frames: it is lower until the peer is authenticated.
     """
 
     __slots__ = (
@@ -50,7 +72,7 @@ class FrameReader:
     )
 
     def __init__(
-        self, host: Host, stream: Stream, progress: Progress, on_room: Callable[[], None]
+        self, host: ReaderHost, stream: Stream, progress: Progress, on_room: Callable[[], None]
     ) -> None:
         """`on_room` is called when the receive budget has room again."""
         self._host = host
@@ -68,23 +90,26 @@ class FrameReader:
 
     @property
     def unfinished(self) -> bool:
-        """Whether it is in the middle of a large frame."""
+        """Whether a large frame has been received in part."""
         return self._frame is not None
 
     @property
     def holds_bytes(self) -> bool:
-        """Whether bytes of a frame have come that was not taken."""
+        """Whether it holds bytes of a frame that was not taken yet."""
         return self._frame is not None or bool(self._leftover)
 
     @property
     def holds_frames(self) -> bool:
-        """Whether there is more to take without receiving, for all that is known."""
+        """Whether it may hold a complete frame, so that no receiving is necessary."""
         return len(self._leftover) >= _SIZE_BYTES
 
-    # --- bytes in --------------------------------------------------------------------------
+    # --- receiving --------------------------------------------------------------------------
 
     def receive(self) -> bool:
-        """Receive what has come, or BlockingIOError; False: the peer has closed its side."""
+        """Receives available bytes; False if the peer has closed its side.
+
+        Raises BlockingIOError when no bytes are available.
+        """
         frame = self._frame
         if frame is None:
             return self._receive_through_scratch()
@@ -111,14 +136,17 @@ class FrameReader:
         return count > 0
 
     def reread(self) -> None:
-        """Have `next_frame` go on with what was left over."""
+        """Makes the bytes that `settle` saved available to `next_frame`."""
         if self._frame is None and self._leftover:
             self._data, self._leftover = memoryview(self._leftover), b""
 
-    # --- frames out ------------------------------------------------------------------------
+    # --- taking frames ------------------------------------------------------------------------
 
     def next_frame(self) -> memoryview | None:
-        """The next whole frame, in memory of its own; ConnectionClosedError for a bad size."""
+        """Returns the next complete frame in separate memory, or None.
+
+        Raises ConnectionClosedError for an invalid size.
+        """
         if self._frame is not None:
             return self._take_large(self._frame)
         data = self._data
@@ -150,10 +178,10 @@ class FrameReader:
         return frame.take()
 
     def settle(self, *, answered: bool) -> None:
-        """The frames taken have been handled, and all of them `answered` or not yet.
+        """Ends a round of `next_frame` calls; `answered` if all their responses are complete.
 
-        Saves what was not taken, and lends the memory of a large frame to the next one, unless
-        somebody still looks into it.
+        Saves the bytes that were not taken. Reuses the memory of a large frame for the next one,
+        unless views of it exist.
         """
         if self._data:
             self._leftover = bytes(self._data)
@@ -173,19 +201,19 @@ class FrameReader:
         return not self.stalled
 
     def resume_receiving(self) -> None:
-        """The receive budget has room again."""
+        """Called when the receive budget has room again."""
         self.stalled = False
         self._on_room()
 
     def release(self) -> None:
-        """Give back what answered frames held; an unfinished one keeps its share."""
+        """Releases the reservation of handled frames; an unfinished frame keeps its part."""
         if self._reserved:
             keep = min(self._reserved, self._frame.allocated) if self._frame is not None else 0
             self._host.budget.release(self, self._reserved - keep)
             self._reserved = keep
 
     def drop(self) -> None:
-        """The connection is gone, with all that was received."""
+        """Discards all received bytes; called when the connection is closed."""
         self._frame = self._handled = None
         self._data = _NOTHING
         self._leftover = b""

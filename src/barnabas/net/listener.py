@@ -14,12 +14,11 @@ from collections.abc import Callable, Sequence
 from barnabas.model.clock import Clock
 from barnabas.net.admission import Admission
 from barnabas.net.budget import ReceiveBudget
-from barnabas.net.connection_ports import ConnectionSecurity, FrameHandler
 from barnabas.net.frame_buffer import SpareBuffer
 from barnabas.net.frame_reader import SCRATCH_BYTES
 from barnabas.net.limits import ConnectionLimits
 from barnabas.net.refusal import Refusal, RefusalLog
-from barnabas.net.server_connection import ServerConnection
+from barnabas.net.server_connection import ConnectionSecurity, FrameHandler, ServerConnection
 from barnabas.net.stream import Stream, TcpStream, plain_address
 
 _ACCEPTS_PER_TURN = 64

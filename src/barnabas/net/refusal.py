@@ -1,7 +1,8 @@
-"""Why a connection was refused or closed: one log line, one counter per reason.
+"""Reasons for which the broker closes connections, with a log line and a counter for each.
 
 Line form: `listener=PLAINTEXT peer=10.0.0.7:51034 reason=frame_size detail=...`. Lines of one
-reason are limited in rate; the counters are exact. Nothing a peer sent is printed raw.
+reason are limited in rate; the counters are exact. No bytes of the peer are
+printed raw.
 """
 
 import enum
@@ -18,7 +19,7 @@ _HTTP_STARTS = (b"GET ", b"POST", b"PUT ", b"HEAD", b"DELE", b"OPTI", b"PATC", b
 
 
 class Refusal(enum.Enum):
-    """The reasons, as the log and the counters name them."""
+    """Reasons, under the names that the log and the counters use."""
 
     FRAME_SIZE = "frame_size"
     LOOKS_LIKE_TLS = "looks_like_tls"
@@ -39,11 +40,20 @@ class Refusal(enum.Enum):
 
 
 _QUIET = frozenset({Refusal.SLOW_PEER, Refusal.FAILED_UNACKNOWLEDGED})
-"""Ordinary life: nothing that an operator must look at."""
+"""Logged as information: they need no action of an operator."""
+
+
+class ConnectionClosedError(Exception):
+    """Raised by a handler to close the connection without a response."""
+
+    def __init__(self, reason: Refusal, detail: str) -> None:
+        super().__init__(reason, detail)
+        self.reason = reason
+        self.detail = detail
 
 
 class RefusalLog:
-    """Counts and logs refusals of one listener; owned by its loop."""
+    """Counts and logs the closed connections of one listener; owned by its loop."""
 
     def __init__(self, listener: str, clock: Clock) -> None:
         self.counts: Counter[Refusal] = Counter()
@@ -58,13 +68,13 @@ class RefusalLog:
         log(reason.value, line, self._listener, where, reason.value, detail)
 
     def failed(self, peer: Address) -> None:
-        """Log the exception that is being handled, which a frame of the peer has caused."""
+        """Logs the current exception, which a frame of the peer has caused."""
         line = "listener=%s peer=%s:%s a request failed"
         self._log.exception("failed", line, self._listener, *peer)
 
 
 def bad_size(start: bytes, size: int, limit: int) -> tuple[Refusal, str]:
-    """Name what the first bytes of a connection with an impossible frame size look like."""
+    """Returns the probable cause of an invalid frame size, from the first bytes received."""
     if start[:1] == b"\x16" and start[1:2] == b"\x03":
         return Refusal.LOOKS_LIKE_TLS, "looks like TLS on a plaintext port"
     if start[:4] in _HTTP_STARTS:

@@ -1,8 +1,8 @@
-"""Logging in to a broker, without IO: requests out, responses in, for either kind of connection.
+"""SASL login of a client, without IO: used by the event-loop and the blocking connection.
 
-`login` is a generator of requests with their versions; the driver sends each and passes in the
-response. It returns how long the session lasts, in milliseconds, 0 for ever. Failures name the
-mechanism and the user, never a secret.
+`log_in` is a generator of requests with their versions. The connection sends each request and
+passes in the response. The generator returns the lifetime of the session in milliseconds, 0 for
+unlimited. Errors name the mechanism and the user, never a secret.
 """
 
 import base64
@@ -35,7 +35,7 @@ _NONCE_BYTES = 24
 
 @dataclass(frozen=True, slots=True)
 class SaslLogin:
-    """Who logs in, and how."""
+    """Mechanism and credentials of a login."""
 
     mechanism: str
     user: str
@@ -57,7 +57,7 @@ class SaslLogin:
             raise ConfigError(f"sasl.username, sasl.password: {error}") from None
 
     def begin(self) -> ClientMechanism:
-        """A fresh exchange."""
+        """Starts a new SASL exchange."""
         if self.tokens is not None:
             try:
                 return OAuthBearerClient(self.tokens.get())
@@ -68,11 +68,27 @@ class SaslLogin:
         nonce = base64.b64encode(os.urandom(_NONCE_BYTES)).decode()
         return ScramClient(SCRAM_HASHES[self.mechanism], self.user, self.password, nonce)
 
+    @property
+    def needs_prepare(self) -> bool:
+        """Whether the mechanism needs a token."""
+        return self.tokens is not None
+
+    def prepare(self) -> None:
+        """Fetches a token if the mechanism needs one; may block."""
+        if self.tokens is not None:
+            self.tokens.get()
+
+    def requests(
+        self, served: VersionRanges, address: Address
+    ) -> Generator[tuple[Message, int], Any, int]:
+        """Yields the requests of a login; see `log_in`."""
+        return log_in(self, served, address)
+
 
 def log_in(
     login: SaslLogin, served: VersionRanges, address: Address
 ) -> Generator[tuple[Message, int], Any, int]:
-    """The requests of a login; AuthenticationError names why it failed."""
+    """Yields the requests of a login; raises AuthenticationError with the reason of a failure."""
     answer = yield SaslHandshakeRequest(login.mechanism), _HANDSHAKE_VERSION
     if answer.error_code == ErrorCode.UNSUPPORTED_SASL_MECHANISM:
         offered = ", ".join(answer.mechanisms) or "none"

@@ -1,21 +1,26 @@
-"""One accepted connection: frames in, responses out in the order of their requests.
+"""One accepted connection: reads frames, sends responses in the order of their requests.
 
-A frame that can be answered at once is handled inside the read callback: no task, no queue.
-Reading stops ("mute") while a request is in progress that the next one must not overtake, while
-too many replies are pending, while too much is unsent (a slow reader gets back-pressure, not
-memory), and while the receive budget is spent.
+The read callback handles a frame and sends its response directly, without a task or a queue. The
+connection is muted (not read from) while
 
-Never resumed from inside another connection's callback, always through the loop: the scratch
-buffer that frames are read through belongs to one callback at a time.
+- a request is in progress that the next one must not overtake,
+- too many replies are pending,
+- too many bytes are unsent (back-pressure for slow clients), or
+- the receive budget is exhausted.
+
+A muted connection is resumed through the loop, never from another connection's callback: only one
+callback at a time may use the scratch buffer.
 """
 
 import logging
+from collections.abc import Callable
+from typing import Protocol
 
 from barnabas.model.errors import ProtocolError
-from barnabas.net.connection_ports import ConnectionClosedError, FrameHandler, Host
-from barnabas.net.frame_reader import FrameReader
+from barnabas.net.frame_reader import FrameReader, ReaderHost
+from barnabas.net.pending import Reply
 from barnabas.net.progress import Progress
-from barnabas.net.refusal import Refusal
+from barnabas.net.refusal import ConnectionClosedError, Refusal, RefusalLog
 from barnabas.net.reply_queue import ReplyQueue
 from barnabas.net.stream import Stream
 from barnabas.security.principal import ANONYMOUS
@@ -23,11 +28,42 @@ from barnabas.security.principal import ANONYMOUS
 _logger = logging.getLogger("barnabas.net")
 
 
+class FrameHandler(Protocol):
+    """Handles the frames of a connection; may raise ProtocolError or ConnectionClosedError."""
+
+    def __call__(self, connection: "ServerConnection", frame: memoryview) -> Reply: ...
+
+
+class ConnectionSecurity(Protocol):
+    """Sets up TLS and SASL for the connections of a listener."""
+
+    def secure(self, stream: Stream) -> Stream:
+        """Returns the stream to use: the given one, or one that encrypts."""
+        ...
+
+    def accepted(self, connection: "ServerConnection") -> None:
+        """Called when a connection begins."""
+        ...
+
+
+class ConnectionHost(ReaderHost, Protocol):
+    """The parts of a listener that a connection uses."""
+
+    @property
+    def refusals(self) -> RefusalLog: ...
+
+    def call_soon(self, callback: Callable[[], None]) -> None: ...
+
+    def call_later(self, delay_s: float, callback: Callable[[], None]) -> None: ...
+
+    def connection_closed(self, connection: "ServerConnection") -> None: ...
+
+
 class ServerConnection:
     """Owned by the listener's loop; every method runs there.
 
-    `attachment` is the handler's own state about this peer (its session, its client software);
-    `principal` is who the peer has proved to be; until then it may be bounded (`set_bounds`).
+    `attachment` is state that the handler keeps for this peer (session, client software).
+    `principal` is set by authentication; before, `set_bounds` may restrict the connection.
     """
 
     __slots__ = (
@@ -52,7 +88,12 @@ class ServerConnection:
     )
 
     def __init__(
-        self, host: Host, stream: Stream, handler: FrameHandler, *, listener_name: str = "PLAINTEXT"
+        self,
+        host: ConnectionHost,
+        stream: Stream,
+        handler: FrameHandler,
+        *,
+        listener_name: str = "PLAINTEXT",
     ) -> None:
         self._host = host
         self._limits = host.limits
@@ -80,8 +121,8 @@ class ServerConnection:
 
     def _on_readable(self) -> None:
         if self._must_wait():
-            # Muted lazily, only when the peer does send: a consumer that waits for its long
-            # poll costs no system call to mute and unmute.
+            # Muted only when the peer sends something: a consumer that waits for its long poll
+            # needs no system calls to mute and unmute.
             self._reading = False
             self.stream.watch_readable(None)
             return
@@ -90,7 +131,7 @@ class ServerConnection:
             if not reader.unfinished:
                 self._receive()
             if reader.unfinished and not reader.stalled:
-                # Its bytes are probably there: no turn of the loop for them.
+                # The rest of the frame has probably arrived: read it in the same callback.
                 self._receive()
         except BlockingIOError:
             pass
@@ -107,7 +148,7 @@ class ServerConnection:
             self.close()
 
     def _handle_frames(self) -> None:
-        """Handle the frames that are there; keep what must wait."""
+        """Handles the received frames; keeps those that must wait."""
         self._handle_while_able()
         self._reader.settle(answered=not self._replies.pending)
 
@@ -123,7 +164,7 @@ class ServerConnection:
             self._replies.clear()
 
     def _reply_ready(self) -> None:
-        """A pending reply was filled in: send it and those that waited behind it."""
+        """Sends a completed reply and the completed replies after it."""
         self._replies.collect()
         if not self._replies.pending:
             self._reader.release()
@@ -175,7 +216,7 @@ class ServerConnection:
             self._progress.moved(sent, self._host.clock.monotonic_ms())
             self._update_writing()
             if self._reader.holds_frames and not self._must_wait():
-                self._schedule_resume()  # requests that waited for this output to go
+                self._schedule_resume()  # requests that waited for unsent bytes
         if self._closing and self.idle:
             self.close()
 
@@ -190,65 +231,65 @@ class ServerConnection:
         self._flush()
         self._resume_soon_if_muted()
 
-    # --- life ------------------------------------------------------------------------------
+    # --- lifecycle ------------------------------------------------------------------------------
 
     def pause(self) -> None:
-        """Take no requests for now (a quota throttle); what is pending is answered."""
+        """Stops reading requests (quota throttle); pending requests still get responses."""
         self._paused = True
 
     def unpause(self) -> None:
-        """Go on, unless it is closing."""
+        """Reads requests again, unless the connection is closing."""
         if not self._closing:
             self._paused = False
             self._schedule_resume()
 
     @property
     def idle(self) -> bool:
-        """No request in progress and nothing unsent."""
+        """Whether no request is in progress and no bytes are unsent."""
         return not (self._replies.pending or self._replies.unsent)
 
     @property
     def last_active_ms(self) -> int:
-        """When bytes went either way for the last time, or when it began."""
+        """Time of the last transfer in either direction, initially of the start."""
         return self._progress.last_ms
 
     def close_when_idle(self) -> None:
-        """Take no more requests, answer those in progress, then close."""
+        """Reads no more requests and closes after the pending responses were sent."""
         self._paused = self._closing = True
         if self.idle:
             self.close()
 
     def refuse(self, reason: Refusal, detail: str) -> None:
-        """Close with one log line."""
+        """Closes the connection and logs the reason."""
         if not self.closed:
             self._host.refusals.refused(reason, self.stream.peer, detail)
             self.close()
 
     def refuse_after_replies(self, reason: Refusal, detail: str) -> None:
-        """Close with one log line, once what is pending has been answered."""
+        """Logs the reason and closes after the pending responses were sent."""
         if not self.closed:
             self._host.refusals.refused(reason, self.stream.peer, detail)
             self.close_when_idle()
 
     def set_bounds(self, deadline_ms: int, max_frame_bytes: int | None = None) -> None:
-        """Until `lift_bounds`: it has until then, and may send no larger frames."""
+        """Sets a deadline and a maximal frame size, which hold until `lift_bounds`."""
         self._deadline_ms = deadline_ms
         if max_frame_bytes is not None:
             self._reader.max_frame_bytes = max_frame_bytes
 
     def lift_bounds(self) -> None:
-        """The peer has proved who it is: only the listener's own limits hold from now on."""
+        """Removes the bounds after authentication; the listener's limits still hold."""
         self._reader.max_frame_bytes = self._limits.max_frame_bytes
         self._deadline_ms = None
 
     def check_deadlines(self, now_ms: int) -> None:
-        """Close a peer that is gone, idle too long, or too slow with what it has begun."""
+        """Closes the connection if the peer is gone, idle for too long, or too slow."""
         limits = self._limits
         if self._deadline_ms is not None and now_ms >= self._deadline_ms:
             self.refuse(Refusal.AUTHENTICATION, "did not authenticate in time")
             return
         if self._replies.pending and self.stream.peer_is_gone():
-            # While a request is in progress nothing is read, so its end would go unnoticed.
+            # A muted connection is not read, so a closed peer would stay unnoticed.
             self.close()
             return
         if self._writing or self._owes_bytes():
@@ -260,13 +301,13 @@ class ServerConnection:
             self.close()
 
     def is_stuck(self, now_ms: int, window_ms: int) -> bool:
-        """Whether it holds an unfinished frame and sends next to nothing of it."""
+        """Whether the peer holds an unfinished frame and sends almost nothing."""
         if not self._reader.unfinished or self._must_wait():
             return False
         return self._progress.stuck(now_ms, window_ms, self._limits.min_progress_bytes)
 
     def close(self) -> None:
-        """Close now; unsent parts are released, pending replies are abandoned."""
+        """Closes immediately; releases unsent parts and abandons pending replies."""
         if self.closed:
             return
         self.closed = True
@@ -277,13 +318,13 @@ class ServerConnection:
         self._host.connection_closed(self)
 
     def _owes_bytes(self) -> bool:
-        """Whether it is the peer's turn to send: its first request, or the rest of one."""
+        """Whether the peer must send: its first request, or the rest of a request."""
         if self._must_wait():
             return False
         return self._reader.holds_bytes or not self.frames_received
 
     def _refuse_later(self, error: ConnectionClosedError) -> None:
-        """Log now, read no more, and close after the delay."""
+        """Logs immediately, stops reading and closes after a delay."""
         self._host.refusals.refused(error.reason, self.stream.peer, error.detail)
         self._paused = self._closing = True
         self._reading = False

@@ -11,9 +11,8 @@ import os
 import ssl
 from collections.abc import Callable, Sequence
 
-from barnabas.net.connection_ports import ConnectionClosedError
 from barnabas.net.parts import Buffer, FilePart
-from barnabas.net.refusal import Refusal
+from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.net.stream import Address, Stream
 
 SCRATCH_BYTES = 64 * 1024

@@ -1,4 +1,4 @@
-"""Which version of each request to send: the highest that both sides know, as a rule of its own."""
+"""Chooses the version of each request: the highest that client and broker support."""
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -15,19 +15,19 @@ VersionRanges = dict[int, tuple[int, int]]
 
 
 def versions_request() -> ApiVersionsRequest:
-    """The first request of every connection."""
+    """Returns the first request of every connection."""
     return ApiVersionsRequest(client_software_name=SOFTWARE_NAME, client_software_version=VERSION)
 
 
 def version_ranges(response: ApiVersionsResponse) -> VersionRanges:
-    """What the broker serves; its error, if it answered one."""
+    """Returns the version ranges of the broker; raises BrokerError if the response has an error."""
     if response.error_code:
         raise BrokerError(ErrorCode.of(response.error_code))
     return {item.api_key: (item.min_version, item.max_version) for item in response.api_keys}
 
 
 def choose_version(request: type[Message], served: VersionRanges, address: Address) -> int:
-    """The version to send; UNSUPPORTED_VERSION says what each side knows."""
+    """Returns the version to send; raises UNSUPPORTED_VERSION with the ranges of both sides."""
     low, high = served.get(request.API_KEY, (0, -1))
     version = min(high, request.MAX_VERSION)
     if version < max(low, request.MIN_VERSION):

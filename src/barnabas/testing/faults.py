@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from barnabas.broker.error_responses import error_response
 from barnabas.broker.handler import RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
-from barnabas.net.connection_ports import ConnectionClosedError
-from barnabas.net.refusal import Refusal
+from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.metadata import MetadataResponse
 

@@ -6,11 +6,11 @@ field raises LocalError that names the field.
 """
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from typing import Any, ClassVar, Self, TypeAlias
 
 from barnabas.model.errors import LocalError, ProtocolError
-from barnabas.wire.primitives import Part
+from barnabas.wire.primitives import MAX_STRING, Part
 
 FieldSpecs: TypeAlias = tuple[tuple[str, str, int, int, bool], ...]
 """Name, type, first and last version, and whether null is ever allowed, of each field."""
@@ -19,10 +19,24 @@ FieldSpecs: TypeAlias = tuple[tuple[str, str, int, int, bool], ...]
 _BASE_BUDGET = 1 << 20
 _BUDGET_PER_BYTE = 32
 _MAX_BUDGET = 256 << 20
+_INTEGER_BITS = {
+    "int8": (-(1 << 7), (1 << 7) - 1),
+    "int16": (-(1 << 15), (1 << 15) - 1),
+    "uint16": (0, (1 << 16) - 1),
+    "int32": (-(1 << 31), (1 << 31) - 1),
+    "uint32": (0, (1 << 32) - 1),
+    "int64": (-(1 << 63), (1 << 63) - 1),
+}
+_ACCEPTED: dict[str, type | tuple[type, ...]] = {
+    "bool": object,
+    "float64": (int, float),
+    "bytes": (bytes, bytearray, memoryview),
+    "records": Sized,
+}
 
 
 def decoding_budget(size: int) -> int:
-    """Bytes of memory that the objects of a message of `size` bytes may take, by estimate.
+    """Returns the estimated memory that the objects of a message of `size` bytes may use.
 
     Ordinary messages need 5 to 20 bytes for each byte on the wire; hostile ones, with millions of
     empty strings or arrays, need 60 and more.
@@ -49,7 +63,7 @@ class WireStruct:
 
 
 class Message(WireStruct):
-    """A request, a response or a stored record: something with versions of its own."""
+    """A request, a response or a stored record, encoded in one of several versions."""
 
     __slots__ = ()
     API_KEY: ClassVar[int] = -1
@@ -60,25 +74,23 @@ class Message(WireStruct):
     DECODERS: ClassVar[Mapping[int, Callable[[memoryview, int, int, list[int]], Any]]]
 
     def encode(self, version: int) -> list[Part]:
-        """The body in one version. Fields that the version does not have are left out."""
+        """Returns the body in one version, without the fields that the version does not have."""
         encoder = self.ENCODERS.get(version)
         if encoder is None:
             raise LocalError(f"{type(self).__name__} has no version {version}")
         try:
             return encoder(self)
         except (struct.error, ValueError, TypeError, AttributeError, LocalError) as error:
-            from barnabas.wire.misfit import explain_misfit
-
-            raise explain_misfit(self, version, error) from error
+            raise _explain_misfit(self, version, error) from error
 
     @classmethod
     def decode(
         cls, view: memoryview, version: int, offset: int = 0, budget: int | None = None
     ) -> Self:
-        """Read a body. Bytes after it are tolerated, as librdkafka's Metadata requests need.
+        """Reads a body. Bytes after it are ignored: librdkafka's Metadata requests have some.
 
-        `budget` bounds the estimated memory of the decoded objects, by default in proportion to
-        the size of the view (`decoding_budget`); DecodingBudgetError when it is not enough.
+        `budget` limits the estimated memory of the decoded objects; the default is proportional to
+        the size of the view (`decoding_budget`). Raises DecodingBudgetError above the limit.
         """
         decoder = cls.DECODERS.get(version)
         if decoder is None:
@@ -93,3 +105,73 @@ class Message(WireStruct):
         except ProtocolError as error:
             raise type(error)(f"{cls.__name__} v{version}: {error}") from None
         return message
+
+
+def _explain_misfit(message: Message, version: int, error: Exception) -> LocalError:
+    """Returns a LocalError with the path of the first field whose value does not fit.
+
+    Generated encoders do not check types: a value that does not fit causes an exception of struct
+    or an AttributeError. Only then this function searches the message for the field.
+    """
+    name = type(message).__name__
+    problem = _misfit_of_struct(message, name, version)
+    return LocalError(problem or f"{name} v{version} cannot be encoded: {error}")
+
+
+def _misfit_of_struct(value: WireStruct, path: str, version: int) -> str | None:
+    for name, type_name, low, high, nullable in value.FIELDS:
+        if low <= version <= high:
+            where = f"{path}.{name}"
+            problem = _misfit(getattr(value, name), type_name, nullable, where, version)
+            if problem:
+                return problem
+    return None
+
+
+def _misfit(value: object, type_name: str, nullable: bool, where: str, version: int) -> str | None:
+    if value is None:
+        return None if nullable else f"{where} must not be None"
+    if type_name.startswith("["):
+        return _misfit_of_array(value, type_name[1:-1], where, version)
+    if isinstance(value, WireStruct):
+        return _misfit_of_struct(value, where, version)
+    return _misfit_of_scalar(value, type_name, where)
+
+
+def _misfit_of_array(value: object, element: str, where: str, version: int) -> str | None:
+    if not isinstance(value, list | tuple):
+        return f"{where} takes a list, not {type(value).__name__}"
+    for index, item in enumerate(value):
+        problem = _misfit(item, element, False, f"{where}[{index}]", version)
+        if problem:
+            return problem
+    return None
+
+
+def _misfit_of_scalar(value: object, type_name: str, where: str) -> str | None:
+    if type_name in _INTEGER_BITS:
+        return _misfit_of_integer(value, type_name, where)
+    if type_name == "string":
+        return _misfit_of_string(value, where)
+    if type_name == "uuid":
+        fits = isinstance(value, bytes) and len(value) == 16
+    else:
+        fits = isinstance(value, _ACCEPTED.get(type_name, WireStruct))
+    return None if fits else f"{where} takes {type_name}, not {value!r:.80}"
+
+
+def _misfit_of_integer(value: object, type_name: str, where: str) -> str | None:
+    low, high = _INTEGER_BITS[type_name]
+    if not isinstance(value, int):
+        return f"{where} takes {type_name}, not {value!r:.80}"
+    return None if low <= value <= high else f"{where} takes {type_name}, {value} does not fit"
+
+
+def _misfit_of_string(value: object, where: str) -> str | None:
+    if not isinstance(value, str):
+        return f"{where} takes string, not {value!r:.80}"
+    try:
+        length = len(value.encode())
+    except UnicodeEncodeError:
+        return f"{where} has characters that UTF-8 cannot carry"
+    return None if length <= MAX_STRING else f"{where} has {length} bytes, the most is {MAX_STRING}"

@@ -1,7 +1,9 @@
-"""Large requests: decoded and encoded aside, served in slices between which the loop turns."""
+"""Large requests: decoded and encoded in a thread, served in slices on the loop."""
 
 import asyncio
+import gc
 import itertools
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -32,6 +34,7 @@ class World:
     def __init__(self, api, version, handle):
         self.refused = []
         self.turns = 0
+        self.interpreter_settings = set()
         self.connection = SimpleNamespace(refuse=lambda *reason: self.refused.append(reason))
         handlers = [
             Handler(api, (version, version), handle),
@@ -55,6 +58,7 @@ class World:
         while True:
             await asyncio.sleep(0)
             self.turns += 1
+            self.interpreter_settings.add((sys.getswitchinterval(), gc.isenabled()))
 
 
 def names_of(reply, version):
@@ -78,6 +82,16 @@ async def test_a_large_request_is_served_in_slices_with_turns_of_the_loop_betwee
     assert [size for size, _ in seen] == [SLICE] * (TOPICS // SLICE)
     turns = [turn for _, turn in seen]
     assert all(later > earlier for earlier, later in itertools.pairwise(turns))
+
+
+async def test_the_settings_of_the_interpreter_stay_as_they_are():
+    def handle(_, request):
+        return MetadataResponse(topics=[MetadataResponseTopic(0, t.name) for t in request.topics])
+
+    world = World(ApiKey.METADATA, 9, handle)
+    names = [f"topic-{number}" for number in range(TOPICS)]
+    await world.call(MetadataRequest([MetadataRequestTopic(name=name) for name in names]))
+    assert world.interpreter_settings == {(sys.getswitchinterval(), gc.isenabled())}
 
 
 async def test_repeated_names_are_served_once():

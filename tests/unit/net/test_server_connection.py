@@ -6,11 +6,10 @@ import struct
 import pytest
 from support.memory_stream import MemoryStream, memory_pair
 
-from barnabas.net.connection_ports import ConnectionClosedError
 from barnabas.net.limits import ConnectionLimits
 from barnabas.net.listener import Listener
 from barnabas.net.pending import PendingReply
-from barnabas.net.refusal import Refusal
+from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.testing.virtual_clock import VirtualClock
 
 

@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from barnabas.broker.handler import encode_reply
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
-from barnabas.net.connection_ports import ConnectionClosedError, FrameHandler
 from barnabas.net.parts import Part
 from barnabas.net.pending import PendingReply, Reply
-from barnabas.net.refusal import Refusal
-from barnabas.net.server_connection import ServerConnection
+from barnabas.net.refusal import ConnectionClosedError, Refusal
+from barnabas.net.server_connection import FrameHandler, ServerConnection
 from barnabas.security.sasl_server import (
     AuthenticateAnswer,
     MechanismFactory,

@@ -24,8 +24,7 @@ from barnabas.broker.access.authorizer_config import super_users
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.handler import Handler, RequestContext, Result
 from barnabas.model.clock import Clock
-from barnabas.net.connection_ports import ConnectionClosedError
-from barnabas.net.refusal import Refusal
+from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.net.server_connection import ServerConnection
 from barnabas.security.principal import ANONYMOUS, USER, Principal
 from barnabas.wire.api_keys import ApiKey

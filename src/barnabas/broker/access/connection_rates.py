@@ -12,9 +12,8 @@ from functools import partial
 from barnabas.broker.access.client_quotas import Meter
 from barnabas.broker.access.muting import Schedule, on_running_loop
 from barnabas.model.clock import Clock
-from barnabas.net.connection_ports import ConnectionSecurity
 from barnabas.net.refusal import Refusal
-from barnabas.net.server_connection import ServerConnection
+from barnabas.net.server_connection import ConnectionSecurity, ServerConnection
 from barnabas.net.stream import Stream
 from barnabas.security.quotas import Rate
 

@@ -15,10 +15,9 @@ from barnabas.broker.listener_keys import listener_key_name
 from barnabas.model.clock import Clock
 from barnabas.model.control import Endpoint
 from barnabas.model.errors import ConfigError
-from barnabas.net.connection_ports import ConnectionClosedError, FrameHandler
 from barnabas.net.pending import Reply
-from barnabas.net.refusal import Refusal
-from barnabas.net.server_connection import ServerConnection
+from barnabas.net.refusal import ConnectionClosedError, Refusal
+from barnabas.net.server_connection import FrameHandler, ServerConnection
 from barnabas.net.stream import Stream
 from barnabas.net.tls_context import TlsSettings, server_context
 from barnabas.net.tls_stream import SCRATCH_BYTES, TlsStream

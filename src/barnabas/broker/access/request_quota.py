@@ -16,9 +16,8 @@ from barnabas.broker.access.client_quotas import Meter
 from barnabas.broker.access.muting import Muting
 from barnabas.broker.access.throttling import Handle, tell
 from barnabas.broker.handler import RequestContext, Result
-from barnabas.net.connection_ports import FrameHandler
 from barnabas.net.pending import Reply
-from barnabas.net.server_connection import ServerConnection
+from barnabas.net.server_connection import FrameHandler, ServerConnection
 from barnabas.security.quotas import Limit
 from barnabas.wire.api_keys import ApiKey
 

@@ -17,7 +17,7 @@ from barnabas.broker.access.request_quota import RequestQuota
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.handler import Handler
 from barnabas.model.clock import Clock
-from barnabas.net.connection_ports import FrameHandler
+from barnabas.net.server_connection import FrameHandler
 from barnabas.security.quotas import Rate
 from barnabas.zk.tree import MetadataTree
 

@@ -13,8 +13,7 @@ from typing import Any
 
 from barnabas.broker.access.broker_peers import INTER_BROKER_APIS
 from barnabas.broker.handler import NO_RESPONSE, RequestContext, Result
-from barnabas.net.connection_ports import ConnectionClosedError
-from barnabas.net.refusal import Refusal
+from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.wire.api_keys import ApiKey
 
 MAX_HELD = 1000

@@ -14,7 +14,7 @@ from barnabas.broker.handler import Deferred, HandlerContext, NoResponse, Reques
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
 from barnabas.model.ids import TopicPartition
-from barnabas.net.connection_ports import ConnectionClosedError
+from barnabas.net.refusal import ConnectionClosedError
 from barnabas.records.batch import BatchHeader, parse_header
 from barnabas.replication.replica_manager import ReplicaManager
 from barnabas.transactions.errors import IMPLICIT_ADD_SINCE, verification_error

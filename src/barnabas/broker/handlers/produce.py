@@ -34,8 +34,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.model.topic_names import INTERNAL_TOPICS
-from barnabas.net.connection_ports import ConnectionClosedError
-from barnabas.net.refusal import Refusal
+from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.records.batch import BatchHeader
 from barnabas.records.errors import RefusedRecordsError
 from barnabas.records.rewrite import recompress

@@ -8,7 +8,7 @@ from barnabas.broker.access.guards.table import guarded
 from barnabas.broker.handler import Handler, RequestContext
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import ZERO_UUID, Uuid
-from barnabas.net.connection_ports import ConnectionClosedError
+from barnabas.net.refusal import ConnectionClosedError
 from barnabas.security.acl import (
     CLUSTER,
     AccessEntry,

@@ -7,8 +7,7 @@ import pytest
 
 from barnabas.broker.cluster.start_gate import StartGate
 from barnabas.broker.handler import NO_RESPONSE
-from barnabas.net.connection_ports import ConnectionClosedError
-from barnabas.net.refusal import Refusal
+from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.wire.api_keys import ApiKey
 
 

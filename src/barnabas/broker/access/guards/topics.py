@@ -7,8 +7,7 @@ from barnabas.broker.access.access import Access
 from barnabas.broker.access.guards.guard import Guard, Serve, split
 from barnabas.broker.handler import RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
-from barnabas.net.connection_ports import ConnectionClosedError
-from barnabas.net.refusal import Refusal
+from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.security.acl import Operation
 from barnabas.wire.messages import create_partitions as growing
 from barnabas.wire.messages import delete_records as deleting
