@@ -49,7 +49,7 @@ async def test_a_reader_at_a_follower_does_not_wait_for_the_next_record(tmp_path
             await producer.send("t", b"%d" % number)
             assert await values(consumer, 1) == [b"%d" % number]
         progress = replica.partition(PLACE).leading.followers[2]
-        assert progress.reader_sent_ms > 0  # it was sent there
+        assert progress.consumer_seen_ms > 0  # it was sent there
         assert follower.services.replicas.partition(PLACE).log.high_watermark == 6
         assert time.monotonic() - began < PATIENCE_S
 

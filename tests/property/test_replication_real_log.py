@@ -13,6 +13,7 @@ from support.replicas import TOPIC_ID, TP, RecordingIsrChannel, state
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.records.batch import parse_header
+from barnabas.replication import partition_reader
 from barnabas.replication.fetch_plan import (
     FetchedPartition,
     FetchLimits,
@@ -20,9 +21,8 @@ from barnabas.replication.fetch_plan import (
     OffsetsPlan,
 )
 from barnabas.replication.fetcher import ReplicaFetcher
-from barnabas.replication.partition import Partition
+from barnabas.replication.partition import Partition, ReplicaSettings
 from barnabas.replication.partition_read import FetchSpec
-from barnabas.replication.replica_settings import ReplicaSettings
 from barnabas.storage import LogConfig, LogManager
 from barnabas.testing.memory_fs import MemoryFileSystem
 from barnabas.testing.virtual_clock import VirtualClock
@@ -109,7 +109,7 @@ class World:
             last_fetched_epoch=item.last_fetched_epoch, log_start_offset=item.log_start_offset,
         )  # fmt: skip
         try:
-            read = leader.read(spec)
+            read = partition_reader.read(leader, spec)
         except BrokerError as error:
             return FetchedPartition(TP, error.code)
         records = read.slice.read() if read.slice is not None else b""

@@ -7,9 +7,9 @@ from barnabas.model.control import AlterPartitionReply, LeaderAndIsrCommand, Par
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition, Uuid
-from barnabas.replication.partition import Partition
+from barnabas.replication import partition_reader
+from barnabas.replication.partition import Partition, ReplicaSettings
 from barnabas.replication.partition_read import FetchSpec
-from barnabas.replication.replica_settings import ReplicaSettings
 from barnabas.testing.virtual_clock import VirtualClock
 
 TP = TopicPartition("orders", 0)
@@ -106,8 +106,9 @@ def leader(**settings):
 
 def fetch(replica, follower, offset, epoch=-1):
     """What a follower gets of it."""
-    return replica.partition.read(
-        FetchSpec(offset, 100, replica_id=follower, last_fetched_epoch=epoch, log_start_offset=0)
+    return partition_reader.read(
+        replica.partition,
+        FetchSpec(offset, 100, replica_id=follower, last_fetched_epoch=epoch, log_start_offset=0),
     )
 
 

@@ -16,9 +16,10 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import NO_BROKER, BrokerId, TopicPartition
 from barnabas.model.records import IsolationLevel
+from barnabas.replication import partition_reader
 from barnabas.replication.partition import Partition
 from barnabas.replication.partition_read import FetchSpec, PartitionRead
-from barnabas.replication.partition_reader import owes_watermark
+from barnabas.replication.partition_reader import needs_high_watermark
 from barnabas.replication.replica_manager import ReplicaManager
 from barnabas.security.authorizer import Authorizer
 from barnabas.wire.messages.fetch import (
@@ -123,7 +124,7 @@ class FetchJob:
                 end = log.last_stable_offset
             else:
                 end = log.high_watermark
-            if end != target.fetch_offset or owes_watermark(partition, self._replica_id):
+            if end != target.fetch_offset or needs_high_watermark(partition, self._replica_id):
                 return True
         return False
 
@@ -179,7 +180,7 @@ class FetchJob:
         try:
             if partition is None:
                 raise BrokerError(self._why_missing(target))
-            found = partition.read(self._spec(target, budget))
+            found = partition_reader.read(partition, self._spec(target, budget))
         except BrokerError as error:
             self._failed = True
             return _failure(target, partition, error.code)

@@ -28,8 +28,8 @@ from barnabas.broker.topics import Topics
 from barnabas.broker.waiters import PartitionWaiters
 from barnabas.controller.registration import BrokerRegistration
 from barnabas.model.clock import Clock
+from barnabas.replication.partition import ReplicaSettings
 from barnabas.replication.replica_manager import ReplicaManager, StartCondition
-from barnabas.replication.replica_settings import ReplicaSettings
 from barnabas.storage.filesystem import FileSystem
 
 

@@ -1,7 +1,7 @@
-"""The in-sync replicas of a partition: how far a follower lags, who must leave, who may join.
+"""The in-sync replicas (ISR) of a partition: lag of followers, members to remove and to add.
 
-Pure: a leader feeds in what followers fetched and the (monotonic) time; the answers are sets.
-Proposing a change to the controller and committing its answer is the partition's business.
+Pure logic: the leader passes in what followers fetched and the monotonic time. `Partition` sends
+the resulting changes to the controller and applies its replies.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -12,27 +12,27 @@ from barnabas.model.ids import BrokerId
 
 UNKNOWN_OFFSET = -1
 NEVER_MS = -(2**62)
-"""A monotonic time before every other: a follower that has not been in sync in this epoch."""
+"""A monotonic time before all others: the follower was never in sync in this epoch."""
 
 
 class ReplicaProgress:
-    """How far one follower has come, as its fetches tell; owned by the leader's loop.
+    """Position of one follower, derived from its fetches; owned by the leader's event loop.
 
-    A fetch at offset N says that everything below N is in the follower's log. The follower was
-    caught up at the last moment when it had all that the leader had: now, if it asks for the
-    leader's end, or at its previous fetch, if it has since reached the end of that time. Without
-    the second rule a follower that keeps pace with a busy leader would never be caught up.
+    A fetch at offset N means that the follower's log contains all offsets below N. The follower is
+    caught up at the time of a fetch at the leader's log end offset. It was caught up at the time
+    of its previous fetch if it has now reached the leader's end of that time. Without the second
+    rule a follower that keeps pace with a busy leader would never count as caught up.
     """
 
     __slots__ = (
         "broker_epoch",
+        "consumer_seen_ms",
         "last_caught_up_ms",
         "last_fetch_leader_end",
         "last_fetch_ms",
         "log_end_offset",
         "log_start_offset",
-        "reader_sent_ms",
-        "told_high_watermark",
+        "sent_high_watermark",
     )
 
     def __init__(self, last_caught_up_ms: int = NEVER_MS) -> None:
@@ -42,15 +42,24 @@ class ReplicaProgress:
         self.last_fetch_ms = NEVER_MS
         self.last_fetch_leader_end = UNKNOWN_OFFSET
         self.broker_epoch = NO_BROKER_EPOCH
-        self.reader_sent_ms = NEVER_MS
-        """When a consumer was last sent to read from it."""
-        self.told_high_watermark = UNKNOWN_OFFSET
-        """What it was answered last; kept while consumers read from it."""
+        self.consumer_seen_ms = NEVER_MS
+        """Time at which the leader last sent a consumer to this follower."""
+        self.sent_high_watermark = UNKNOWN_OFFSET
+        """High watermark of the latest response; maintained while consumers read from it."""
+
+    def note_consumer(self, now_ms: int) -> None:
+        """Records that a consumer was sent to this follower."""
+        self.consumer_seen_ms = now_ms
+        self.sent_high_watermark = UNKNOWN_OFFSET
+
+    def note_sent_high_watermark(self, high_watermark: int) -> None:
+        """Records the high watermark of the latest fetch response."""
+        self.sent_high_watermark = high_watermark
 
     def record_fetch(
         self, fetch_offset: int, log_start_offset: int, leader_end: int, now_ms: int
     ) -> None:
-        """Note one fetch; the leader's end is that of the moment the fetch was read."""
+        """Records one fetch; `leader_end` is the leader's log end offset at that time."""
         if fetch_offset >= leader_end:
             self.last_caught_up_ms = max(self.last_caught_up_ms, now_ms)
         elif self.last_fetch_leader_end != UNKNOWN_OFFSET and (
@@ -63,7 +72,7 @@ class ReplicaProgress:
         self.last_fetch_ms = now_ms
 
     def start_epoch(self, *, in_sync: bool, forget_position: bool, now_ms: int) -> None:
-        """Begin a leader epoch: members get the benefit of the doubt, others must earn it."""
+        """Starts a leader epoch: members of the ISR count as caught up, other replicas do not."""
         self.last_caught_up_ms = now_ms if in_sync else NEVER_MS
         self.last_fetch_ms = NEVER_MS
         self.last_fetch_leader_end = UNKNOWN_OFFSET
@@ -72,7 +81,7 @@ class ReplicaProgress:
             self.log_start_offset = UNKNOWN_OFFSET
 
     def is_caught_up(self, leader_end: int, now_ms: int, max_lag_ms: int) -> bool:
-        """Whether the lag is within what `replica.lag.time.max.ms` allows."""
+        """Whether the lag is within `replica.lag.time.max.ms`."""
         return self.log_end_offset == leader_end or now_ms - self.last_caught_up_ms <= max_lag_ms
 
     def __repr__(self) -> str:
@@ -81,17 +90,17 @@ class ReplicaProgress:
 
 @dataclass(frozen=True, slots=True)
 class IsrState:
-    """The in-sync set the controller confirmed, and the one that was proposed to it, if any."""
+    """The ISR that the controller confirmed, and a proposed ISR while one is in flight."""
 
     committed: frozenset[BrokerId]
     proposed: frozenset[BrokerId] | None = None
 
     @property
     def maximal(self) -> frozenset[BrokerId]:
-        """Everyone who may turn out to be a member.
+        """All replicas that may be members.
 
-        A proposal may have been committed without our knowing, and an election may then pick any
-        member of it: so the high watermark waits for all of them (KIP-497).
+        The controller may have committed the proposal before its reply arrives, and may elect any
+        of its members; the high watermark therefore waits for all of them (KIP-497).
         """
         return self.committed if self.proposed is None else self.committed | self.proposed
 
@@ -101,11 +110,11 @@ class IsrState:
 
 
 def may_join(replica_end: int, high_watermark: int, epoch_start: int) -> bool:
-    """Whether a follower that reached `replica_end` may be made a member.
+    """Whether a follower that reached `replica_end` may join the ISR.
 
-    Reaching the high watermark is not enough (KAFKA-7128): a new leader's high watermark may lie
-    below records that were committed under its predecessor. Those are all below the offset at
-    which the leader's epoch began, so a follower must have reached that as well.
+    Reaching the high watermark is not enough (KAFKA-7128): a new leader's high watermark may be
+    below records that were committed under its predecessor. These are all below the start of the
+    leader's epoch, so the follower must have reached that offset as well.
     """
     return replica_end >= high_watermark and replica_end >= epoch_start
 
@@ -117,7 +126,7 @@ def out_of_sync(
     now_ms: int,
     max_lag_ms: int,
 ) -> frozenset[BrokerId]:
-    """The members, the leader aside, that have lagged for too long."""
+    """Returns the members, except the leader, whose lag is too long."""
     return frozenset(
         member
         for member in members
@@ -127,5 +136,5 @@ def out_of_sync(
 
 
 def effective_min_insync(configured: int, replicas: Collection[BrokerId]) -> int:
-    """`min.insync.replicas`, but never more than the partition has replicas at all."""
+    """Returns `min.insync.replicas`, limited to the number of replicas."""
     return min(configured, max(len(replicas), 1))

@@ -1,7 +1,7 @@
 """What a leader knows of its followers during one leader epoch.
 
 Holds progress and the in-sync state and answers questions about them; it neither touches the log
-(`partition` does) nor talks to the controller (`isr_changes` does). Times are monotonic.
+nor talks to the controller (`partition` does both). Times are monotonic.
 """
 
 from collections.abc import Callable, Iterable

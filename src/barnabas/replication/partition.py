@@ -1,13 +1,29 @@
-"""One replica of one partition on this broker: leading or following, appending, high watermark.
+"""One replica of one partition on this broker, as leader or as follower.
 
-Decisions come from the pure modules beside this one; this class holds the state they work on,
-applies it to the log, and tells listeners. It does not fetch (`fetcher`), does not wait (the
-broker's purgatories do), and reaches the controller only through `isr_changes`. The bodies of
-commands to lead or follow are in `role_changes`, of reads and look-ups in `partition_reader`.
+`Partition` holds the replica's state, applies the decisions of the pure modules of this package to
+the log and notifies listeners. `fetcher` replicates records from the leader, `partition_reader`
+serves fetches and offset lookups, and the broker's purgatories hold requests that must wait.
+
+Commands of the controller are ordered by (leader epoch, partition epoch); a leader ignores a
+command that is not newer than its state. Listeners learn of a new leader epoch after the partition
+has entered it.
+
+At most one change of the in-sync replicas (ISR) is in flight per partition. Until the controller
+has replied, the leader waits for every replica that may have become a member. If the outcome is
+unknown (timeout, no controller), the leader sends the change again with the same epochs; the
+controller replies idempotently or with its current state.
 """
 
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from barnabas.model.clock import Clock
 from barnabas.model.control import (
+    NO_BROKER_EPOCH,
     NO_LEADER,
+    AlterPartitionChange,
     AlterPartitionReply,
     LeaderRecoveryState,
     PartitionState,
@@ -17,26 +33,77 @@ from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, BrokerId, TopicPartition
 from barnabas.model.records import NO_EPOCH
 from barnabas.records.batch import BatchHeader
-from barnabas.replication import isr_changes, partition_reader, role_changes
 from barnabas.replication.durability import DurableEnd, FlushTicket
+from barnabas.replication.guards import DEFAULT_GUARDS, Guards
 from barnabas.replication.isr import effective_min_insync
 from barnabas.replication.leader_state import LeaderState
-from barnabas.replication.partition_read import FetchSpec, PartitionRead
-from barnabas.replication.ports import ReplicaLog
-from barnabas.replication.replica_settings import PartitionListener, ReplicaSettings
+from barnabas.replication.partition_read import FetchSpec
+from barnabas.replication.ports import IsrChannel, ReplicaLog
+from barnabas.replication.throttle import ReplicationThrottle
 from barnabas.storage.append_info import AppendInfo, AppendOrigin
+
+logger = logging.getLogger(__name__)
 
 ALL_IN_SYNC = -1
 """`acks=all`."""
 
+_NOT_APPLIED = frozenset({ErrorCode.OPERATION_NOT_ATTEMPTED, ErrorCode.INELIGIBLE_REPLICA})
+_WAIT_FOR_CONTROLLER = frozenset(
+    {
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.INVALID_REQUEST,
+        ErrorCode.INVALID_UPDATE_VERSION,
+        ErrorCode.NEW_LEADER_ELECTED,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+    }
+)
+
+
+class PartitionListener(Protocol):
+    """Notified synchronously on the event loop when a partition changes; must not raise.
+
+    `on_high_watermark` is also called after a flush when acknowledgements wait for the disk: the
+    result of `ack_status` may have changed.
+    """
+
+    def on_append(self, partition: "Partition") -> None: ...
+    def on_high_watermark(self, partition: "Partition") -> None: ...
+    def on_leader_change(self, partition: "Partition") -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaSettings:
+    """Settings and collaborators that all replicas of a broker share.
+
+    `min_insync_of` returns a topic's `min.insync.replicas`; later changes are applied by
+    `ReplicaManager.change_min_insync`. `request_flush` enables fsync before acknowledgement: it is
+    called after each append, schedules a flush (one per partition, coalesced), and the flush calls
+    `Partition.flushed`. `request_lifetime_ms` is the time during which an abandoned request to the
+    controller may still take effect. `leader_throttle` limits followers that are not in sync; the
+    fetch handler counts the bytes it sends there.
+    """
+
+    broker_id: BrokerId
+    clock: Clock
+    isr_channel: IsrChannel
+    max_lag_ms: int = 30_000
+    request_lifetime_ms: int = 30_000
+    min_insync_of: Callable[[str], int] = lambda _topic: 1
+    request_flush: "Callable[[Partition], None] | None" = None
+    guards: Guards = DEFAULT_GUARDS
+    is_alive: Callable[[BrokerId], bool] = lambda _broker_id: True
+    rack_of: Callable[[BrokerId], str | None] = lambda _broker_id: None
+    leader_throttle: ReplicationThrottle | None = None
+
 
 class Partition:
-    """A replica. Owned by the broker's loop; no method awaits.
+    """A replica; owned by the event loop, and no method awaits.
 
-    Life: made without a role, then `make_leader`/`make_follower` as the controller says, any
-    number of times. Invariants: (`leader_epoch`, `partition_epoch`) never goes back; a leader's
-    high watermark never goes back; a follower's log changes only through `append_as_follower`
-    and the truncations. `leading` is there exactly while `is_leader`.
+    Lifecycle: created without a role, then `make_leader` and `make_follower` for each command of
+    the controller. Invariants: (`leader_epoch`, `partition_epoch`) and a leader's high watermark
+    never decrease; a follower's log changes only by `append_as_follower` and truncation;
+    `leading` is not None exactly while `is_leader`.
     """
 
     __slots__ = (
@@ -73,7 +140,7 @@ class Partition:
         self.recovering = False
         self.is_leader = False
         self.leading: LeaderState | None = None
-        self._durable = DurableEnd(log.log_end_offset)  # recovery has flushed what it found
+        self._durable = DurableEnd(log.log_end_offset)  # recovery flushes what it reads
         self.followed_isr: frozenset[BrokerId] = frozenset()
         self.led_since_epoch = 0
         self._listeners: list[PartitionListener] = []
@@ -87,17 +154,17 @@ class Partition:
 
     @property
     def isr(self) -> frozenset[BrokerId]:
-        """The in-sync replicas as last confirmed by the controller."""
+        """The in-sync replicas that the controller confirmed last."""
         return self.followed_isr if self.leading is None else self.leading.isr.committed
 
     @property
     def min_insync(self) -> int:
-        """How many members acks=all needs here."""
+        """Number of in-sync replicas that acks=all needs."""
         return effective_min_insync(self.configured_min_insync, self.replicas)
 
     @property
     def is_under_min_insync(self) -> bool:
-        """Whether a leader has too few members for acks=all; a follower cannot tell."""
+        """Whether this leader has too few in-sync replicas for acks=all; False on a follower."""
         return self.is_leader and len(self.isr) < self.min_insync
 
     def add_listener(self, listener: PartitionListener) -> None:
@@ -109,18 +176,78 @@ class Partition:
     # --- roles ---
 
     def make_leader(self, state: PartitionState) -> bool:
-        """Lead as told; True when this broker begins to lead in this epoch."""
-        return role_changes.make_leader(self, state)
+        """Becomes or stays leader; returns True if this broker starts to lead in this epoch.
+
+        A command that repeats the current state changes nothing. In particular it keeps a proposed
+        ISR in flight: the controller may have committed it, so its members must be waited for.
+        """
+        was_leader = self.is_leader
+        if was_leader and not self._is_newer(state):
+            return False
+        begins = not was_leader or state.leader_epoch > self.leader_epoch
+        leading = self._start_leading(state) if begins else self.leading
+        if leading is None:
+            raise AssertionError(f"{self!r} has no leader state")
+        leading.adopt(state)
+        now_ms = self.settings.clock.monotonic_ms()
+        if not was_leader:
+            self.led_since_epoch = state.leader_epoch
+        if begins:
+            leading.start_epoch(forget_positions=not was_leader, now_ms=now_ms)
+        self._adopt(state)
+        self.leading, self.is_leader = leading, True
+        if begins:
+            self._notify_leader_change()
+        self.advance_high_watermark(now_ms)
+        return begins
 
     def make_follower(self, state: PartitionState) -> bool:
-        """Follow as told; True when the leader epoch is new, so that fetching must start over."""
-        return role_changes.make_follower(self, state)
+        """Becomes or stays follower; returns True if the epoch is new and fetching must restart."""
+        was_leader = self.is_leader
+        if was_leader and not self._is_newer(state):
+            return False
+        begins = was_leader or state.leader_epoch > self.leader_epoch
+        self._adopt(state)
+        self.followed_isr = frozenset(state.isr)
+        self.leading, self.is_leader = None, False
+        if begins:
+            offset = self.settings.guards.truncate_at_start(self.log)
+            if offset is not None:
+                self.truncate_to(offset)
+            self._notify_leader_change()
+        return begins
 
     def resign(self) -> None:
-        """Stop leading without a successor: the replica is being stopped or has lost its disk."""
-        role_changes.resign(self)
+        """Stops leading without a successor: the replica is stopped or its disk has failed."""
+        was_leader = self.is_leader
+        self.followed_isr = self.isr
+        self.leading, self.is_leader, self.leader = None, False, NO_LEADER
+        if was_leader:
+            self._notify_leader_change()
 
-    def tell_leader_change(self) -> None:
+    def _is_newer(self, state: PartitionState) -> bool:
+        known = (self.leader_epoch, self.partition_epoch)
+        return (state.leader_epoch, state.partition_epoch) > known
+
+    def _adopt(self, state: PartitionState) -> None:
+        self.leader = state.leader
+        self.leader_epoch = state.leader_epoch
+        self.partition_epoch = state.partition_epoch
+        self.replicas = state.replicas
+        self.topic_id = state.topic_id
+        self.recovering = state.recovering
+
+    def _start_leading(self, state: PartitionState) -> LeaderState:
+        start = self.log.log_end_offset
+        # The epoch must be recorded before the first append (KAFKA-7415); otherwise a follower
+        # that requests its end offset gets the error that the epoch is unknown.
+        self.log.assign_epoch_start(state.leader_epoch)
+        leading = LeaderState(self.settings.broker_id, start, self.settings.guards.may_join)
+        if self.leading is not None:
+            leading.followers = self.leading.followers
+        return leading
+
+    def _notify_leader_change(self) -> None:
         for listener in self._listeners:
             listener.on_leader_change(self)
 
@@ -135,10 +262,10 @@ class Partition:
         now_ms: int,
         origin: AppendOrigin = AppendOrigin.CLIENT,
     ) -> AppendInfo:
-        """Append one validated batch as leader; `now_ms` is wall time.
+        """Appends one validated batch as leader; `now_ms` is wall-clock time.
 
-        With acks=all the in-sync set is checked before anything is written; the reply then waits
-        until `ack_status` says so.
+        With acks=all the size of the ISR is checked before the write. The response must wait until
+        `ack_status` returns a value.
         """
         leading = self.leading
         if leading is None:
@@ -146,7 +273,8 @@ class Partition:
         if acks == ALL_IN_SYNC and len(leading.isr.committed) < self.min_insync:
             raise BrokerError(
                 ErrorCode.NOT_ENOUGH_REPLICAS,
-                f"{len(self.isr)} in sync for {self.topic_partition}, {self.min_insync} needed",
+                f"{self.topic_partition} has {len(self.isr)} in-sync replicas, "
+                f"{self.min_insync} are required",
             )
         info = self.log.append_as_leader(
             batch, header, leader_epoch=self.leader_epoch, now_ms=now_ms, origin=origin
@@ -156,7 +284,7 @@ class Partition:
         elif not leading.followers:
             self.raise_high_watermark(self.log.log_end_offset)
         elif len(leading.isr.maximal) == 1:
-            # With other members an append cannot move the watermark: their fetches do.
+            # With other members only their fetches can move the high watermark.
             self.advance_high_watermark(self.settings.clock.monotonic_ms())
         for listener in self._listeners:
             listener.on_append(self)
@@ -165,11 +293,12 @@ class Partition:
     def ack_status(
         self, required_offset: int, acks: int, leader_epoch: int | None = None
     ) -> ErrorCode | None:
-        """What to answer a producer whose records end before `required_offset`; None: not yet.
+        """Returns the error code for a producer whose records end before `required_offset`.
 
-        To be asked again after `on_high_watermark` and `on_leader_change`, with the leader epoch
-        of the append. Who lost the leadership does not know the outcome, also not when it leads
-        again: in between its log may have been cut and filled with other records.
+        None means that the response must still wait; call again after `on_high_watermark` and
+        `on_leader_change`, with the leader epoch of the append. A broker that lost leadership
+        cannot tell whether the records survived, even if it is elected again: its log may have
+        been truncated and filled with other records.
         """
         leading = self.leading
         if leading is None or (leader_epoch is not None and leader_epoch < self.led_since_epoch):
@@ -185,30 +314,30 @@ class Partition:
     # --- fsync before acknowledgement ---
 
     def flush_ticket(self) -> FlushTicket:
-        """Taken before a flush starts, handed to `flushed` when it is done."""
+        """Returns a ticket to take before a flush starts and to pass to `flushed` afterwards."""
         return self._durable.ticket(self.log.log_end_offset)
 
     def flushed(self, ticket: FlushTicket) -> None:
-        """Learn that the log below the ticket's end is on the disk."""
+        """Records that a flush has written the log below the ticket's end to the disk."""
         self._durable.flushed(ticket)
         if self.leading is not None and not self.advance_high_watermark(
             self.settings.clock.monotonic_ms()
         ):
-            self.tell_high_watermark()
+            self.notify_high_watermark()
 
     @property
     def may_fetch(self) -> bool:
-        """Whether a fetch may report the log's end to the leader as safely held."""
+        """Whether a fetch may report the log end offset to the leader as durable."""
         return self._committable_end() == self.log.log_end_offset
 
     def _committable_end(self) -> int:
         end = self.log.log_end_offset
         return end if self.settings.request_flush is None else min(end, self._durable.end_offset)
 
-    # --- high watermark and in-sync set ---
+    # --- high watermark and in-sync replicas ---
 
     def record_follower_fetch(self, spec: FetchSpec, leader_end: int) -> None:
-        """Note a follower's position: it may join the in-sync set or move the watermark."""
+        """Records a follower's position, which may extend the ISR or move the high watermark."""
         leading = self.leading
         if leading is None:
             raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
@@ -218,60 +347,124 @@ class Partition:
         progress.broker_epoch = spec.replica_epoch
         members = leading.with_joiner(replica_id, self.log.high_watermark)
         if members is not None and self.settings.is_alive(replica_id):
-            isr_changes.propose(self, members)
+            self._propose_isr(members)
         self.advance_high_watermark(now_ms)
 
     def tick(self, now_ms: int) -> None:
-        """Periodic work of a leader: drop laggards, repeat a lost proposal, look again."""
+        """Removes lagging replicas from the ISR and repeats a lost proposal; runs periodically."""
         leading = self.leading
         if leading is None or not leading.followers:
             return
-        isr_changes.retry(self)
+        self._retry_proposal()
         max_lag_ms = self.settings.max_lag_ms
         members = leading.without_laggards(self.log.log_end_offset, now_ms, max_lag_ms)
         if members is not None:
-            isr_changes.propose(self, members)
+            self._propose_isr(members)
         self.advance_high_watermark(now_ms)
 
-    def commit_isr(self, reply: AlterPartitionReply) -> None:
-        """Take over the state that the controller confirmed within this leader epoch."""
-        if self.leading is None:
+    def _propose_isr(self, members: frozenset[BrokerId]) -> None:
+        """Requests this ISR from the controller."""
+        leading = self.leading
+        if leading is None:
             return
+        ordered = tuple(replica for replica in self.replicas if replica in members)
+        epochs = tuple(
+            leading.followers[member].broker_epoch
+            if member in leading.followers
+            else NO_BROKER_EPOCH
+            for member in ordered
+        )
+        change = AlterPartitionChange(
+            self.topic_partition, self.topic_id, self.leader_epoch,
+            self.partition_epoch, ordered, epochs, LeaderRecoveryState.RECOVERED,
+        )  # fmt: skip
+        leading.propose(change)
+        self._send_proposal(change)
+
+    def _retry_proposal(self) -> None:
+        """Sends a proposal with an unknown outcome again."""
+        leading = self.leading
+        if leading is not None and leading.proposal is not None and leading.answered:
+            leading.answered = False
+            self._send_proposal(leading.proposal)
+
+    def _send_proposal(self, change: AlterPartitionChange) -> None:
+        channel = self.settings.isr_channel
+        channel.alter_partition(change, lambda reply: self._on_isr_reply(change, reply))
+
+    def _on_isr_reply(self, change: AlterPartitionChange, reply: AlterPartitionReply) -> None:
+        leading = self.leading
+        if leading is None or leading.proposal is not change:
+            return  # a newer command of the controller has replaced the proposal
+        if self._is_newer_isr(reply):
+            # Also with INVALID_UPDATE_VERSION: either our own change, whose first response was
+            # lost, or a change by the controller. Adopting it ends the retry loop of KAFKA-2729.
+            self._commit_isr(leading, reply)
+        elif reply.error in _NOT_APPLIED and not self._may_still_be_applied(leading):
+            leading.settle(leading.isr.committed)
+        elif reply.error not in _WAIT_FOR_CONTROLLER:
+            now_ms = self.settings.clock.monotonic_ms()
+            leading.unsure(now_ms, outcome_unknown=reply.error not in _NOT_APPLIED)
+        else:
+            logger.info(
+                "partition %s: the controller rejected the in-sync replicas %s with %s; waiting "
+                "for its next command",
+                self.topic_partition, change.new_isr, reply.error.name,
+            )  # fmt: skip
+
+    def _is_newer_isr(self, reply: AlterPartitionReply) -> bool:
+        return (
+            reply.leader_epoch == self.leader_epoch
+            and reply.leader == self.leader
+            and reply.partition_epoch > self.partition_epoch
+        )
+
+    def _may_still_be_applied(self, leading: LeaderState) -> bool:
+        """Whether the controller may still accept an earlier attempt without a response.
+
+        As long as it may, the leader must wait for the members of the proposal.
+        """
+        now_ms = self.settings.clock.monotonic_ms()
+        return now_ms - leading.last_unsure_ms < self.settings.request_lifetime_ms
+
+    def _commit_isr(self, leading: LeaderState, reply: AlterPartitionReply) -> None:
+        """Adopts the state that the controller confirmed within this leader epoch."""
         self.partition_epoch = reply.partition_epoch
         self.recovering = reply.recovery is LeaderRecoveryState.RECOVERING
-        self.leading.settle(reply.isr)
-        # A smaller set may free the watermark (KAFKA-13091), a larger one reach min.insync.
+        leading.settle(reply.isr)
+        # A smaller ISR may release the high watermark (KAFKA-13091), a larger one may reach
+        # min.insync.replicas.
         self.advance_high_watermark(self.settings.clock.monotonic_ms())
 
     def advance_high_watermark(self, now_ms: int) -> bool:
-        """Up to what all who count have; True when it moved."""
+        """Moves the high watermark to the end that all counted replicas have; True if it moved."""
         leading = self.leading
         if leading is None or len(leading.isr.committed) < self.min_insync:
-            return False  # nothing is committed on fewer members than the topic asks for (KIP-966)
+            return False  # below min.insync.replicas nothing is committed (KIP-966)
         end, max_lag_ms = self._committable_end(), self.settings.max_lag_ms
         return self.raise_high_watermark(
             leading.high_watermark(end, now_ms, max_lag_ms, self.settings.is_alive)
         )
 
     def raise_high_watermark(self, candidate: int) -> bool:
-        """Move the high watermark up to here; it does not go back."""
+        """Raises the high watermark; returns False if `candidate` is not higher."""
         if candidate <= self.log.high_watermark:
             return False
         self.log.update_high_watermark(candidate)
-        self.tell_high_watermark()
+        self.notify_high_watermark()
         return True
 
-    def tell_high_watermark(self) -> None:
-        """Have those looked at again who wait for it, or to be told of it."""
+    def notify_high_watermark(self) -> None:
+        """Notifies listeners of the high watermark, also when only its recipients have changed."""
         for listener in self._listeners:
             listener.on_high_watermark(self)
 
-    # --- another log ---
+    # --- moving to another log directory ---
 
     def replace_log(self, log: ReplicaLog) -> None:
-        """Go on with a log that has the same records: this one was moved to another disk."""
+        """Switches to a log with the same records in another log directory."""
         self.log = log
-        self._durable.truncated(log.log_end_offset)  # flushes under way are of the old one
+        self._durable.truncated(log.log_end_offset)  # flushes in flight belong to the old log
         if self.settings.request_flush is not None:
             self.settings.request_flush(self)
 
@@ -279,22 +472,18 @@ class Partition:
 
     def truncate_to(self, offset: int) -> None:
         self.log.truncate_to(offset)
-        self._durable.truncated(self.log.log_end_offset)  # a batch is dropped whole
+        self._durable.truncated(self.log.log_end_offset)  # truncation removes whole batches
 
     def restart_at(self, offset: int) -> None:
-        """Begin an empty log at this offset."""
+        """Empties the log; the next append gets this offset."""
         self.log.truncate_fully_and_start_at(offset)
         self._durable.truncated(offset)
 
-    # --- reading ---
-
-    def read(self, spec: FetchSpec) -> PartitionRead:
-        """Serve one partition of a consumer's or a follower's fetch; raises BrokerError."""
-        return partition_reader.read(self, spec)
+    # --- log start offset ---
 
     @property
     def low_watermark(self) -> int:
-        """The lowest log start of the replicas in sync: what DeleteRecords waits for."""
+        """The lowest log start offset of the in-sync replicas; DeleteRecords waits for it."""
         starts = [self.log.log_start_offset]
         if self.leading is not None:
             members = self.leading.isr.committed
@@ -304,7 +493,7 @@ class Partition:
         return min(starts)
 
     def delete_records(self, offset: int) -> int:
-        """Move the log start, -1 meaning to the high watermark; returns the log start in force."""
+        """Moves the log start offset and returns it; -1 means the high watermark."""
         if self.leading is None:
             raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         log = self.log

@@ -1,17 +1,20 @@
-"""Reads, offset look-ups and epoch look-ups of one replica.
+"""Serves fetches, ListOffsets and OffsetForLeaderEpoch from one replica.
 
-Functions over `Partition`, apart from it because they change nothing but a follower's progress.
-See `partition_read` for the values and the rule about bounds.
+The functions read a `Partition` and record the progress of followers; `partition_read` defines the
+values and the rule about bounds. A consumer may be sent to an in-sync follower in its own rack
+(KIP-392); the leader decides per fetch.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import NO_BROKER, BrokerId
 from barnabas.model.records import NO_EPOCH, IsolationLevel
 from barnabas.replication.epochs import UNDEFINED, EpochEnd
-from barnabas.replication.isr import NEVER_MS, UNKNOWN_OFFSET
+from barnabas.replication.isr import NEVER_MS
+from barnabas.replication.partition import Partition
 from barnabas.replication.partition_read import (
     EARLIEST_LOCAL_TIMESTAMP,
     EARLIEST_TIMESTAMP,
@@ -21,17 +24,50 @@ from barnabas.replication.partition_read import (
     OffsetAnswer,
     PartitionRead,
 )
-from barnabas.replication.read_replica import ReplicaView, rack_aware_replica
 
-if TYPE_CHECKING:
-    from barnabas.replication.partition import Partition
-
-# Twice as long as clients stay with a replica before they ask the leader again.
+# Twice the time after which a consumer at a follower contacts the leader again.
 _READERS_STAY_MS = 600_000
 
 
-def check_reader(partition: "Partition", current_leader_epoch: int, *, leader_only: bool) -> None:
-    """Refuse a reader with another idea of the leader epoch, or who wants the leader elsewhere."""
+@dataclass(frozen=True, slots=True)
+class ReplicaView:
+    """Position and rack of one replica that a consumer may read from."""
+
+    broker_id: BrokerId
+    rack: str | None
+    log_start_offset: int
+    log_end_offset: int
+    is_leader: bool = False
+
+    def holds(self, offset: int) -> bool:
+        return self.log_start_offset <= offset <= self.log_end_offset
+
+
+def rack_aware_replica(
+    client_rack: str | None, fetch_offset: int, replicas: Sequence[ReplicaView]
+) -> BrokerId | None:
+    """Returns the most caught-up replica in the client's rack that has the offset.
+
+    None means that the consumer stays with the leader, for example because the leader is in the
+    rack itself.
+    """
+    if not client_rack:
+        return None
+    near = [
+        replica
+        for replica in replicas
+        if replica.rack == client_rack
+        and (
+            replica.is_leader or replica.log_start_offset <= fetch_offset <= replica.log_end_offset
+        )
+    ]
+    if not near or any(replica.is_leader for replica in near):
+        return None
+    return max(near, key=lambda replica: (replica.log_end_offset, -replica.broker_id)).broker_id
+
+
+def check_reader(partition: Partition, current_leader_epoch: int, *, leader_only: bool) -> None:
+    """Raises BrokerError if the reader's leader epoch differs or it needs the leader."""
     if current_leader_epoch != NO_EPOCH:
         error = partition.settings.guards.check_leader_epoch(
             current_leader_epoch, partition.leader_epoch
@@ -42,8 +78,8 @@ def check_reader(partition: "Partition", current_leader_epoch: int, *, leader_on
         raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
 
-def read(partition: "Partition", spec: FetchSpec) -> PartitionRead:
-    """Serve one partition of a fetch."""
+def read(partition: Partition, spec: FetchSpec) -> PartitionRead:
+    """Serves one partition of a consumer's or a follower's fetch; raises BrokerError."""
     check_reader(partition, spec.current_leader_epoch, leader_only=spec.leader_only)
     if spec.replica_id >= 0:
         return _read_as_follower(partition, spec)
@@ -59,7 +95,7 @@ def read(partition: "Partition", spec: FetchSpec) -> PartitionRead:
     return _read_as_consumer(partition, spec)
 
 
-def _read_as_consumer(partition: "Partition", spec: FetchSpec) -> PartitionRead:
+def _read_as_consumer(partition: Partition, spec: FetchSpec) -> PartitionRead:
     log = partition.log
     watermark, stable, end = log.high_watermark, log.last_stable_offset, log.log_end_offset
     committed_only = spec.isolation is IsolationLevel.READ_COMMITTED
@@ -72,16 +108,16 @@ def _read_as_consumer(partition: "Partition", spec: FetchSpec) -> PartitionRead:
         found.slice, size, watermark, stable, log.log_start_offset, end, found.next_offset
     )
     if committed_only and size:
-        # Entries past the bound belong to batches that this reader does not get.
+        # Entries above the bound belong to batches that this response does not contain.
         answer.aborted = log.aborted_transactions(spec.offset, min(bound, found.next_offset))
     return answer
 
 
-def _read_as_follower(partition: "Partition", spec: FetchSpec) -> PartitionRead:
+def _read_as_follower(partition: Partition, spec: FetchSpec) -> PartitionRead:
     leading = partition.leading
     if leading is None or spec.replica_id not in leading.followers:
-        # Either side may not have heard of the assignment yet: the follower backs off and asks
-        # again, by when the commands of the controller have arrived.
+        # The controller's command has not reached one of the two brokers yet. The follower backs
+        # off and fetches again.
         raise BrokerError(ErrorCode.UNKNOWN_LEADER_EPOCH)
     if spec.last_fetched_epoch != NO_EPOCH:
         diverging = _divergence(partition, spec)
@@ -91,9 +127,10 @@ def _read_as_follower(partition: "Partition", spec: FetchSpec) -> PartitionRead:
     end = log.log_end_offset
     if not log.log_start_offset <= spec.offset <= end:
         raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE)
-    # First the position, then the watermark: the follower learns at once what it has committed.
+    # The position is recorded before the watermark is read, so that this response already
+    # contains the high watermark that the fetch has caused.
     partition.record_follower_fetch(spec, end)
-    if _is_held_back(partition, spec.replica_id):
+    if _is_throttled(partition, spec.replica_id):
         return _empty(partition, spec)
     watermark, stable = log.high_watermark, log.last_stable_offset
     found = log.read(spec.offset, spec.max_bytes, max_offset=end, min_one_batch=spec.min_one_batch)
@@ -101,14 +138,14 @@ def _read_as_follower(partition: "Partition", spec: FetchSpec) -> PartitionRead:
         found.slice, found.size, watermark, stable, log.log_start_offset, end, found.next_offset
     )
     progress = leading.followers[spec.replica_id]
-    if progress.reader_sent_ms != NEVER_MS:
-        read.is_urgent = owes_watermark(partition, spec.replica_id)
-        progress.told_high_watermark = watermark
+    if progress.consumer_seen_ms != NEVER_MS:
+        read.is_urgent = needs_high_watermark(partition, spec.replica_id)
+        progress.note_sent_high_watermark(watermark)
     return read
 
 
-def _is_held_back(partition: "Partition", replica_id: BrokerId) -> bool:
-    """Whether the throttle of moves keeps records from this follower; never if it is in sync."""
+def _is_throttled(partition: Partition, replica_id: BrokerId) -> bool:
+    """Whether the replication throttle applies to this follower; never if it is in sync."""
     settings, leading = partition.settings, partition.leading
     throttle = settings.leader_throttle
     if throttle is None or not throttle.active or leading is None:
@@ -118,7 +155,7 @@ def _is_held_back(partition: "Partition", replica_id: BrokerId) -> bool:
     return throttle.wait_ms(partition.topic_partition, settings.clock.monotonic_ms()) > 0
 
 
-def _divergence(partition: "Partition", spec: FetchSpec) -> EpochEnd | None:
+def _divergence(partition: Partition, spec: FetchSpec) -> EpochEnd | None:
     diverging = partition.settings.guards.divergence(
         partition.log, spec.last_fetched_epoch, spec.offset
     )
@@ -128,7 +165,7 @@ def _divergence(partition: "Partition", spec: FetchSpec) -> EpochEnd | None:
 
 
 def _empty(
-    partition: "Partition",
+    partition: Partition,
     spec: FetchSpec,
     *,
     diverging_epoch: EpochEnd | None = None,
@@ -141,32 +178,31 @@ def _empty(
     )  # fmt: skip
 
 
-def owes_watermark(partition: "Partition", follower: BrokerId) -> bool:
-    """Whether consumers wait at this follower for a high watermark that it has not been told.
+def needs_high_watermark(partition: Partition, follower: BrokerId) -> bool:
+    """Whether consumers of this follower wait for a high watermark that it has not received.
 
-    It would learn of it with the next records, or when its fetch has waited long enough; those who
-    read from it should not wait as long (KIP-392). Others are not told early: each answer is one
-    more fetch (KAFKA-9731).
+    Without an early response it receives the high watermark with the next records or when its
+    fetch times out; consumers that read from it should not wait that long (KIP-392). Followers
+    without consumers get no early response, because each one causes another fetch (KAFKA-9731).
     """
     leading = partition.leading
     progress = None if leading is None else leading.followers.get(follower)
-    if progress is None or progress.reader_sent_ms == NEVER_MS:
+    if progress is None or progress.consumer_seen_ms == NEVER_MS:
         return False
-    if progress.told_high_watermark >= partition.log.high_watermark:
+    if progress.sent_high_watermark >= partition.log.high_watermark:
         return False
     now_ms = partition.settings.clock.monotonic_ms()
-    return now_ms - progress.reader_sent_ms < _READERS_STAY_MS
+    return now_ms - progress.consumer_seen_ms < _READERS_STAY_MS
 
 
-def _note_reader(partition: "Partition", follower: BrokerId) -> None:
+def _note_reader(partition: Partition, follower: BrokerId) -> None:
     if partition.leading is not None:
         progress = partition.leading.followers[follower]
-        progress.reader_sent_ms = partition.settings.clock.monotonic_ms()
-        progress.told_high_watermark = UNKNOWN_OFFSET
-        partition.tell_high_watermark()  # the follower's fetch may have waited since before
+        progress.note_consumer(partition.settings.clock.monotonic_ms())
+        partition.notify_high_watermark()  # the follower's fetch may be parked already
 
 
-def _preferred_replica(partition: "Partition", spec: FetchSpec) -> BrokerId | None:
+def _preferred_replica(partition: Partition, spec: FetchSpec) -> BrokerId | None:
     leading, settings = partition.leading, partition.settings
     if leading is None or not leading.followers:
         return None
@@ -183,18 +219,19 @@ def _preferred_replica(partition: "Partition", spec: FetchSpec) -> BrokerId | No
 
 
 def list_offset(
-    partition: "Partition",
+    partition: Partition,
     timestamp_ms: int,
     *,
     isolation: IsolationLevel | None = IsolationLevel.READ_UNCOMMITTED,
     current_leader_epoch: int = NO_EPOCH,
     leader_only: bool = True,
 ) -> OffsetAnswer:
-    """Answer ListOffsets; `isolation` None is a replica or a tool that sees the whole log.
+    """Returns the result of ListOffsets; replicas and tools with `isolation` None see all records.
 
-    A new leader's watermark may be behind what its predecessor showed to clients. Until it has
-    reached the start of the leader's epoch, "latest" would go back (KAFKA-7703), so it is refused
-    with OFFSET_NOT_AVAILABLE, as is a look-up by time that would need the hidden part (KIP-207).
+    A new leader's high watermark may be lower than the one that clients saw before. Until it
+    reaches the start of the leader's epoch, "latest" would decrease (KAFKA-7703). Such requests,
+    and lookups by time that need records above the high watermark, get OFFSET_NOT_AVAILABLE
+    (KIP-207).
     """
     check_reader(partition, current_leader_epoch, leader_only=leader_only)
     log = partition.log
@@ -218,7 +255,7 @@ def list_offset(
     return OffsetAnswer()
 
 
-def _visible_end(partition: "Partition", isolation: IsolationLevel | None) -> int:
+def _visible_end(partition: Partition, isolation: IsolationLevel | None) -> int:
     match isolation:
         case None:
             return partition.log.log_end_offset
@@ -228,18 +265,18 @@ def _visible_end(partition: "Partition", isolation: IsolationLevel | None) -> in
             return partition.log.high_watermark
 
 
-def _watermark_lags(partition: "Partition") -> bool:
+def _watermark_lags(partition: Partition) -> bool:
     leading = partition.leading
     return leading is not None and partition.log.high_watermark < leading.epoch_start_offset
 
 
 def end_offset_for_epoch(
-    partition: "Partition",
+    partition: Partition,
     epoch: int,
     *,
     current_leader_epoch: int = NO_EPOCH,
     leader_only: bool = True,
 ) -> EpochEnd:
-    """Answer OffsetForLeaderEpoch: the largest epoch not above `epoch`, and where it ends."""
+    """Returns the largest epoch not above `epoch` and its end offset (OffsetForLeaderEpoch)."""
     check_reader(partition, current_leader_epoch, leader_only=leader_only)
     return EpochEnd(*partition.log.end_offset_for_epoch(epoch))

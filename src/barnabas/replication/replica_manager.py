@@ -23,9 +23,8 @@ from barnabas.model.control import (
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
-from barnabas.replication.partition import Partition
+from barnabas.replication.partition import Partition, PartitionListener, ReplicaSettings
 from barnabas.replication.ports import LogSource, ReplicaLog
-from barnabas.replication.replica_settings import PartitionListener, ReplicaSettings
 from barnabas.replication.unclean_start import UncleanStartPolicy
 
 logger = logging.getLogger(__name__)

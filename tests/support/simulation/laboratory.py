@@ -10,6 +10,7 @@ from support.simulation.replica_host import ReplicaHost, Stop
 from barnabas.model.control import AlterPartitionReply, LeaderAndIsrCommand, PartitionState
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
+from barnabas.replication import partition_reader
 from barnabas.replication.fetch_plan import FetchedPartition, FetchLimits, FetchPlan, LeaderOffsets
 from barnabas.replication.fetcher import ReplicaFetcher
 from barnabas.replication.partition_read import LATEST_TIMESTAMP, FetchSpec
@@ -159,7 +160,7 @@ class Laboratory:
         if partition is None:
             return FetchedPartition(TP, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         try:
-            read = partition.read(spec)
+            read = partition_reader.read(partition, spec)
         except BrokerError as error:
             return FetchedPartition(TP, error.code)
         return FetchedPartition(

@@ -10,8 +10,8 @@ import enum
 from support.memory_log import MemoryLog
 
 from barnabas.replication.guards import DEFAULT_GUARDS
+from barnabas.replication.partition import ReplicaSettings
 from barnabas.replication.replica_manager import ReplicaManager, StartCondition
-from barnabas.replication.replica_settings import ReplicaSettings
 from barnabas.replication.unclean_start import UncleanStartPolicy
 
 

@@ -24,6 +24,7 @@ from barnabas.model.control import (
 )
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError
+from barnabas.replication import partition_reader
 from barnabas.replication.fetch_plan import FetchedPartition, FetchLimits, LeaderOffsets
 from barnabas.replication.fetcher_pool import FetcherPool
 from barnabas.replication.partition_read import LATEST_TIMESTAMP, FetchSpec
@@ -243,7 +244,7 @@ class SimBroker:
             replica_epoch=follower_epoch,
         )  # fmt: skip
         try:
-            read = partition.read(spec)
+            read = partition_reader.read(partition, spec)
         except BrokerError as error:
             return FetchedPartition(tp, error.code)
         return FetchedPartition(

@@ -9,6 +9,7 @@ from support.replicas import TP, Replica, state
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
+from barnabas.replication import partition_reader
 from barnabas.replication.epochs import EpochEnd
 from barnabas.replication.fetch_plan import (
     FetchedPartition,
@@ -50,7 +51,7 @@ class Pair:
             last_fetched_epoch=item.last_fetched_epoch, log_start_offset=item.log_start_offset,
         )  # fmt: skip
         try:
-            read = self.leader.partition.read(spec)
+            read = partition_reader.read(self.leader.partition, spec)
         except BrokerError as error:
             return FetchedPartition(TP, error.code)
         return FetchedPartition(

@@ -5,9 +5,14 @@ from support.replicas import TP, Replica, code_of, state
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.records import IsolationLevel
+from barnabas.replication import partition_reader
 from barnabas.replication.epochs import EpochEnd
 from barnabas.replication.partition_read import FetchSpec, OffsetAnswer
-from barnabas.replication.partition_reader import end_offset_for_epoch, list_offset, owes_watermark
+from barnabas.replication.partition_reader import (
+    end_offset_for_epoch,
+    list_offset,
+    needs_high_watermark,
+)
 from barnabas.replication.throttle import ReplicationThrottle
 
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
@@ -21,12 +26,14 @@ def replica():
     made.partition.make_leader(state(leader_epoch=2))
     made.append(*"abcde")
     for follower in (2, 3):
-        made.partition.read(FetchSpec(3, 10, replica_id=follower, log_start_offset=0))
+        partition_reader.read(
+            made.partition, FetchSpec(3, 10, replica_id=follower, log_start_offset=0)
+        )
     return made
 
 
 def read(replica, offset=0, **fields):
-    return replica.partition.read(FetchSpec(offset, 100, **fields))
+    return partition_reader.read(replica.partition, FetchSpec(offset, 100, **fields))
 
 
 def values(answer):
@@ -192,16 +199,20 @@ def readers_world():
     replica = Replica(rack_of=racks.get)
     replica.partition.make_leader(state())
     for follower in (2, 3):
-        replica.partition.read(FetchSpec(0, 100, replica_id=follower))
+        partition_reader.read(replica.partition, FetchSpec(0, 100, replica_id=follower))
     return replica
 
 
 def ask(replica, follower, offset):
-    return replica.partition.read(FetchSpec(offset, 100, replica_id=follower)).is_urgent
+    return partition_reader.read(
+        replica.partition, FetchSpec(offset, 100, replica_id=follower)
+    ).is_urgent
 
 
 def send_reader(replica, rack="b", offset=0):
-    found = replica.partition.read(FetchSpec(offset, 100, client_rack=rack, leader_only=False))
+    found = partition_reader.read(
+        replica.partition, FetchSpec(offset, 100, client_rack=rack, leader_only=False)
+    )
     return found.preferred_read_replica
 
 
@@ -210,7 +221,7 @@ def test_a_follower_without_readers_is_not_told_early():
     replica.append("x")
     assert [ask(replica, follower, 1) for follower in (2, 3, 2)] == [False] * 3
     assert replica.log.high_watermark == 1
-    assert not owes_watermark(replica.partition, 2)
+    assert not needs_high_watermark(replica.partition, 2)
 
 
 def test_a_follower_with_readers_is_told_once():
@@ -220,11 +231,11 @@ def test_a_follower_with_readers_is_told_once():
     assert not ask(replica, 2, 0)
     replica.append("x")
     assert not ask(replica, 2, 1)
-    assert not owes_watermark(replica.partition, 2)
+    assert not needs_high_watermark(replica.partition, 2)
     assert not ask(replica, 3, 1)  # this moves the watermark
     assert replica.log.high_watermark == 1
-    assert owes_watermark(replica.partition, 2)
-    assert not owes_watermark(replica.partition, 3)
+    assert needs_high_watermark(replica.partition, 2)
+    assert not needs_high_watermark(replica.partition, 3)
     assert ask(replica, 2, 1)
     assert not ask(replica, 2, 1)
 

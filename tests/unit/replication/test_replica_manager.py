@@ -13,8 +13,8 @@ from barnabas.model.control import (
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.replication.partition import ReplicaSettings
 from barnabas.replication.replica_manager import NoFollowers, ReplicaManager, StartCondition
-from barnabas.replication.replica_settings import ReplicaSettings
 from barnabas.replication.unclean_start import UncleanStartPolicy
 from barnabas.testing.virtual_clock import VirtualClock
 

@@ -1,6 +1,6 @@
 """Rack-aware choice of a replica to read from."""
 
-from barnabas.replication.read_replica import ReplicaView, rack_aware_replica
+from barnabas.replication.partition_reader import ReplicaView, rack_aware_replica
 
 LEADER = ReplicaView(1, "a", 0, 0, is_leader=True)
 
