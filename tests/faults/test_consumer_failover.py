@@ -40,8 +40,8 @@ class Stream(threading.Thread):
                 number += 1
 
     def _noted(self, value):
-        def note(future):
-            if isinstance(future.exception(0), BarnabasError):
+        def note(_, error):
+            if isinstance(error, BarnabasError):
                 self.failed += 1
             else:
                 self.acknowledged.add(value)

@@ -145,7 +145,7 @@ def test_serializers_interceptors_and_callbacks(broker, producer_of, topic_name)
         interceptor_classes=[Interceptor()],
     )
     called = threading.Event()
-    producer.send(topic_name, {"n": 1}, "key", on_delivery=lambda future: called.set()).result(10)
+    producer.send(topic_name, {"n": 1}, "key", on_delivery=lambda *_: called.set()).result(10)
     assert called.wait(5)
     record = read_all(broker, topic_name)[0]
     assert (record.key, record.value) == (b"key", b'{"n": 1}')
@@ -358,7 +358,7 @@ def test_a_callback_that_waits_for_another_record_gets_an_error(broker, topic_na
     raised = Future()
     with Producer(bootstrap_servers=broker.bootstrap_servers, linger_ms=0) as producer:
 
-        def on_delivery(_):
+        def on_delivery(metadata, error):
             later = producer.send(topic_name, b"second")
             try:
                 later.result(30)

@@ -157,9 +157,37 @@ def test_a_flush_names_the_last_cause(unsafe_topic):
 def test_a_callback_that_fails_keeps_no_other_from_being_called(broker, topic_name, caplog):
     called = []
     with Producer({"bootstrap.servers": broker.bootstrap_servers}) as producer:
-        producer.send(topic_name, b"a", on_delivery=lambda future: 1 / 0)
-        producer.send(topic_name, b"b", on_delivery=called.append)
+        producer.send(topic_name, b"a", on_delivery=lambda *_: 1 / 0)
+        producer.send(topic_name, b"b", on_delivery=lambda *outcome: called.append(outcome))
         producer.flush(10)
         producer.send(topic_name, b"c").result(10)
     assert len(called) == 1
     assert "a delivery callback failed" in caplog.text
+
+
+def test_a_callback_gets_the_metadata_or_the_error(broker, topic_name):
+    broker.topic(topic_name, config={"max.message.bytes": 1000})
+    heard = []
+    with Producer({"bootstrap.servers": broker.bootstrap_servers}) as producer:
+        for size in (10, 5000):
+            future = producer.send(
+                topic_name, b"x" * size, on_delivery=lambda *outcome: heard.append(outcome)
+            )
+            future.exception(10)
+    (stored, no_error), (nothing, refused) = heard
+    assert (stored.offset, no_error, nothing) == (0, None, None)
+    assert refused.code is ErrorCode.MESSAGE_TOO_LARGE
+
+
+async def test_a_callback_of_the_asyncio_producer_gets_the_same(broker, topic_name):
+    broker.topic(topic_name, config={"max.message.bytes": 1000})
+    heard = []
+    async with AioProducer({"bootstrap.servers": broker.bootstrap_servers}) as producer:
+        for size in (10, 5000):
+            await producer.send(
+                topic_name, b"x" * size, on_delivery=lambda *outcome: heard.append(outcome)
+            )
+            await producer.flush(10)
+    (stored, no_error), (nothing, refused) = heard
+    assert (stored.offset, no_error, nothing) == (0, None, None)
+    assert refused.code is ErrorCode.MESSAGE_TOO_LARGE

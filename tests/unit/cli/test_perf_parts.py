@@ -42,7 +42,7 @@ class InstantProducer:
 
     def send(self, topic, value, on_delivery=None):
         if on_delivery is not None:
-            on_delivery(None)
+            on_delivery(None, None)
         return self
 
     def result(self):

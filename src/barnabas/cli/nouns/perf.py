@@ -62,11 +62,11 @@ class Latencies:
         while len(self._under_way) > leave:
             self._under_way.popleft().result()
 
-    def _timer(self) -> Callable[[Any], None]:
+    def _timer(self) -> Callable[[Any, Any], None]:
         """A delivery callback that notes the time since now."""
         started, lists = time.perf_counter(), self._lists
 
-        def delivered(_: Any) -> None:
+        def delivered(metadata: Any, error: Any) -> None:
             elapsed_ms = (time.perf_counter() - started) * 1000
             for values in lists:
                 values.append(elapsed_ms)

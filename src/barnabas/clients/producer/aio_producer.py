@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -9,7 +10,13 @@ from barnabas.clients.core.exit_hooks import LoopClient
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
 from barnabas.clients.producer.accumulator import NewRecord
 from barnabas.clients.producer.core import ProducerCore
-from barnabas.clients.producer.records import RecordMaker, SentRecord, explain_mistake
+from barnabas.clients.producer.records import (
+    OnDelivery,
+    RecordMaker,
+    SentRecord,
+    explain_mistake,
+    report_delivery,
+)
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.errors import ClosedError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
@@ -42,7 +49,7 @@ class Producer:
         self._closed = False
         self._exit = LoopClient(self._finish, self._core.accumulator.unanswered_records)
 
-    async def send(
+    async def send(  # noqa: PLR0913 - a record has this many fields
         self,
         topic: str,
         value: Any = None,
@@ -50,8 +57,13 @@ class Producer:
         headers: Headers = (),
         partition: int | None = None,
         timestamp: int | None = None,
+        on_delivery: OnDelivery | None = None,
     ) -> Delivery:
-        """Append a record to its batch; the future it returns is the delivery."""
+        """Append a record to its batch; the future it returns is the delivery.
+
+        `on_delivery(metadata, error)` is called once the record is stored or has failed; one of
+        its arguments is None.
+        """
         if self._closed:
             raise ClosedError("the producer is closed")
         if self._core.transaction is not None:
@@ -60,10 +72,13 @@ class Producer:
             record = SentRecord(topic, value, key, list(headers), partition, timestamp)
             record = self._records.intercept(record)
             try:
-                return self._delivery(await self._send_intercepted(record))
+                future = await self._send_intercepted(record)
             except Exception as error:
                 self._records.rejected(record, error)
                 raise
+            if on_delivery is not None:
+                future.add_done_callback(partial(report_delivery, on_delivery))
+            return self._delivery(future)
         except (TypeError, ValueError, AttributeError):
             explain_mistake(topic, headers)
             raise

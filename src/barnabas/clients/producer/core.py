@@ -14,6 +14,7 @@ from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.clients.producer._send_hot import TopicAppender
 from barnabas.clients.producer.accumulator import Accumulator
 from barnabas.clients.producer.batch import ProducerBatch
+from barnabas.clients.producer.custom_partitioner import close_partitioner
 from barnabas.clients.producer.identity import ProducerIdentity
 from barnabas.clients.producer.outcomes import deadline_error
 from barnabas.clients.producer.partitioners import PartitionChooser
@@ -158,6 +159,7 @@ class ProducerCore:
             await self.client.close()
             for batch in self.accumulator.incomplete():
                 self.sender.fail_closed(batch)
+            close_partitioner(self.settings.partitioner_object)
 
     async def finish(self, timeout_s: float) -> None:
         """Close a producer that its user did not close, and report lost records on stderr."""

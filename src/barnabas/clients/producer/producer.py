@@ -6,6 +6,7 @@ be used in a process forked after it was made: make one there.
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -19,14 +20,19 @@ from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
 from barnabas.clients.producer.accumulator import NewRecord
 from barnabas.clients.producer.core import ProducerCore
-from barnabas.clients.producer.records import RecordMaker, SentRecord, explain_mistake
+from barnabas.clients.producer.records import (
+    OnDelivery,
+    RecordMaker,
+    SentRecord,
+    explain_mistake,
+    report_delivery,
+)
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.errors import ClosedError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 
 Headers = Iterable[tuple[str, bytes | None]]
-OnDelivery = Callable[[SendFuture], Any]
 CLOSE_SECONDS = 30.0
 
 
@@ -67,7 +73,8 @@ class Producer:
         """Append a record to its batch and return its future.
 
         The partition is the given one, else by the key's hash, else one that changes with each
-        batch. `on_delivery(future)` is called on the producer's own thread: keep it short.
+        batch. `on_delivery(metadata, error)` is called once the record is stored or has failed, on
+        the producer's own thread: keep it short. One of its arguments is None.
         """
         appender = self._topics.get(topic)
         future = None
@@ -80,7 +87,7 @@ class Producer:
             explain_mistake(topic, headers)
             raise
         if on_delivery is not None:
-            future.add_done_callback(on_delivery)
+            future.add_done_callback(partial(report_delivery, on_delivery))
         return future
 
     @property

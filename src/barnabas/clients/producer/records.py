@@ -1,19 +1,29 @@
 """What a caller hands to `send()`, made ready: serialized, checked, placed on a partition."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
 from barnabas.clients.producer.accumulator import check_size, record_bytes
+from barnabas.clients.producer.custom_partitioner import Cluster
 from barnabas.clients.producer.partitioners import PartitionChooser, check_partition
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.ids import TopicPartition
 from barnabas.model.record_metadata import RecordMetadata
 
 logger = logging.getLogger(__name__)
+
+
+OnDelivery = Callable[[RecordMetadata | None, Exception | None], Any]
+
+
+def report_delivery(callback: OnDelivery, future: SendFuture) -> None:
+    """Call `callback(metadata, error)` for a record that has its answer; one of both is None."""
+    error = future.exception(0)
+    callback(None if error is not None else future.result(0), error)
 
 
 def explain_mistake(topic: object, headers: object) -> None:
@@ -48,6 +58,8 @@ class SentRecord:
     headers: list[tuple[str, bytes | None]]
     partition: int | None = None
     timestamp: int | None = None
+    unserialized: "SentRecord | None" = None
+    """The record before its key and value were serialized; partitioner objects see both."""
     size: int = field(default=0, init=False, compare=False, repr=False)
     """An upper bound of the record's bytes in its batch; set by `RecordMaker.make`."""
 
@@ -76,7 +88,7 @@ class RecordMaker:
         key = _serialized(self._settings.key_serializer, record.key, "key")
         value = _serialized(self._settings.value_serializer, record.value, "value")
         if key is not record.key or value is not record.value:
-            record = replace(record, key=key, value=value)
+            record = replace(record, key=key, value=value, unserialized=record)
         record.size = record_bytes(key, value, record.headers)
         check_size(record.size, "max.request.size", self._settings.max_request_size)
         return record
@@ -84,11 +96,21 @@ class RecordMaker:
     def place(self, record: SentRecord, appender: TopicAppender) -> TopicPartition:
         """The partition: the given one, else the partitioner's choice."""
         number = record.partition
+        if number is None and self._settings.partitioner_object is not None:
+            number = self._chosen(record, Cluster(record.topic, appender))
         if number is None:
             number = self._chooser.choose(
                 record.topic, record.key, record.value, record.size, appender
             )
         return TopicPartition(record.topic, check_partition(record.topic, number, appender))
+
+    def _chosen(self, record: SentRecord, cluster: Cluster) -> int:
+        chooser = self._settings.partitioner_object
+        assert chooser is not None
+        given = record.unserialized or record
+        return chooser.partition(
+            record.topic, given.key, record.key, given.value, record.value, cluster
+        )
 
     def sent(self, record: SentRecord, future: SendFuture) -> None:
         """Tell the interceptors once the record is acknowledged or has failed."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from barnabas.clients.core.options import ClientOptions
 from barnabas.clients.core.serialization import Serializer, serializer
+from barnabas.clients.producer.custom_partitioner import PartitionerObject, load_partitioner
 from barnabas.model.config_keys.producer import PRODUCER_KEYS
 from barnabas.model.errors import ConfigError
 from barnabas.model.records import Codec
@@ -49,6 +50,7 @@ class ProducerSettings:
     key_serializer: Serializer | None
     value_serializer: Serializer | None
     partitioner: Partitioner | None
+    partitioner_object: PartitionerObject | None
     partitioner_kind: PartitionerKind
     hash_keys: bool
     adaptive_partitioning: bool
@@ -62,6 +64,8 @@ class ProducerSettings:
         values = PRODUCER_KEYS.parse(config)
         codec = Codec[values["compression.type"].upper()]
         partitioner = values["partitioner.class"]
+        chooser = load_partitioner(partitioner, values)
+        partitioner = None if chooser is not None else partitioner
         settings = cls(
             client=ClientOptions.from_values(values),
             acks=-1 if values["acks"] == "all" else int(values["acks"]),
@@ -82,6 +86,7 @@ class ProducerSettings:
             key_serializer=serializer(values, "key.serializer"),
             value_serializer=serializer(values, "value.serializer"),
             partitioner=partitioner if callable(partitioner) else None,
+            partitioner_object=chooser,
             partitioner_kind=_partitioner_kind(partitioner),
             hash_keys=not values["partitioner.ignore.keys"],
             adaptive_partitioning=values["partitioner.adaptive.partitioning.enable"],
@@ -99,6 +104,7 @@ class ProducerSettings:
             self.key_serializer
             or self.value_serializer
             or self.partitioner
+            or self.partitioner_object
             or self.partitioner_kind is not PartitionerKind.BUILT_IN
             or self.interceptors
         )
@@ -106,7 +112,8 @@ class ProducerSettings:
     @property
     def hashes_keys(self) -> bool:
         """Whether the built-in partitioner chooses by the murmur2 hash of a key."""
-        built_in = self.partitioner is None and self.partitioner_kind is PartitionerKind.BUILT_IN
+        custom = self.partitioner or self.partitioner_object
+        built_in = custom is None and self.partitioner_kind is PartitionerKind.BUILT_IN
         return built_in and self.hash_keys
 
     def _check(self, config: Mapping[str, object]) -> None:
@@ -129,7 +136,8 @@ def _partitioner_kind(given: object) -> PartitionerKind:
     except ValueError:
         names = ", ".join(repr(kind.value) for kind in PartitionerKind)
         raise ConfigError(
-            f"partitioner.class={given!r}: must be one of {names}, or a callable"
+            f"partitioner.class={given!r}: must be one of {names}, a callable, "
+            "or an object or class with a method partition()"
         ) from None
 
 

@@ -72,7 +72,7 @@ PRODUCER_ADVICE = {
     " compression.zstd.level",
     "dr_cb": "use the future that send() returns",
     "dr_msg_cb": "use the future that send() returns",
-    "on_delivery": "use the future that send() returns",
+    "on_delivery": "use on_delivery of send(), or the future that it returns",
     "delivery.report.only.error": "use the future that send() returns",
     "enable.gapless.guarantee": "use enable.idempotence",
     "sticky.partitioning.linger.ms": "use linger.ms and batch.size",

@@ -122,7 +122,8 @@ PLUGIN_KEYS = [
         "'murmur2' (default: hash of the key; without a key one partition per batch), "
         "'hash_or_round_robin' (hash of the key; without a key in turn), 'round_robin', 'random', "
         "librdkafka's 'consistent' and 'consistent_random', "
-        "or callable(topic, key, value, count) -> partition.",
+        "or callable(topic, key, value, count) -> partition, or an object with partition(topic, "
+        "key, key_bytes, value, value_bytes, cluster), its class, or the class's path.",
         aliases=(Alias("partitioner"),),
         synonyms=PARTITIONERS,
     ),
