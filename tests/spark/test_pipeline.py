@@ -11,10 +11,11 @@ import threading
 
 import pytest
 
+from barnabas.admin import Admin
 from barnabas.model.errors import ConfigError, LocalError
 from barnabas.spark.pipeline.files import load
 from barnabas.spark.pipeline.registry import FAILED, FINISHED, STOPPED, Registry
-from barnabas.spark.pipeline.runner import Runner
+from barnabas.streams.pipeline_runner import PipelineRunner
 
 pytestmark = [
     pytest.mark.integration,
@@ -83,7 +84,9 @@ def make(broker, topic_name, tmp_path):
 @pytest.fixture
 def run(spark, tmp_path):
     def start(path, **options):
-        runner = Runner(load(path), Registry(tmp_path / "state"), lambda _figures: None, **options)
+        runner = PipelineRunner(
+            load(path), Registry(tmp_path / "state"), lambda _figures: None, **options
+        )
         return runner.run(spark)
 
     return start
@@ -169,7 +172,7 @@ def test_a_stop_is_clean(spark, broker, topic_name, tmp_path, make):
         if figures.rows:
             begun.set()
 
-    runner = Runner(load(path), Registry(tmp_path / "state"), on_progress)
+    runner = PipelineRunner(load(path), Registry(tmp_path / "state"), on_progress)
     states = []
     thread = threading.Thread(target=lambda: states.append(runner.run(spark)))
     thread.start()
@@ -192,6 +195,66 @@ def test_python_into_a_table(broker, topic_name, tmp_path, make, run):
     found = sorted(database.execute("SELECT * FROM numbers"))
     database.close()
     assert found == [("i2", 2, 4), ("i3", 3, 6)]
+
+
+PATTERN = """\
+name: {name}
+bootstrap_servers: {servers}
+source: {{pattern: "{name}-in.*", format: json, schema: "user string"}}
+steps:
+  - add_columns: {{origin: _topic}}
+sink: {{topic: "{name}-out", key: user}}
+checkpoint: {place}/checkpoint
+trigger: available-now
+"""
+
+
+def test_topics_of_a_pattern_into_a_topic_that_is_created(broker, topic_name, make, run):
+    """The output topic gets as many partitions as the largest topic that the pipeline reads."""
+    path = make(PATTERN, ".yaml")
+    broker.topic(f"{topic_name}-in-2", partitions=3)
+    broker.produce(f"{topic_name}-in", json.dumps({"user": "ann"}))
+    broker.produce(f"{topic_name}-in-2", json.dumps({"user": "bob"}))
+    assert run(path) == FINISHED
+    assert results(broker, f"{topic_name}-out") == {
+        "ann": {"user": "ann", "origin": f"{topic_name}-in"},
+        "bob": {"user": "bob", "origin": f"{topic_name}-in-2"},
+    }
+    with Admin({"bootstrap.servers": broker.bootstrap_servers}) as admin:
+        assert len(admin.describe_topic(f"{topic_name}-out").partitions) == 3
+
+
+def test_a_checkpoint_of_an_earlier_version_continues(
+    spark, broker, topic_name, tmp_path, make, run
+):
+    """Earlier versions built the query without a topology; its offsets and state are used."""
+    path = make(YAML, ".yaml", trigger="available-now")
+    out = broker.topic(f"{topic_name}-out")
+    broker.produce(f"{topic_name}-in", *orders(10, 20))
+    options = {
+        "kafka.bootstrap.servers": broker.bootstrap_servers,
+        "subscribe": f"{topic_name}-in",
+        "startingOffsets": "earliest",
+        "value.format": "json",
+        "value.schema": "user string, amount double",
+    }
+    rows = spark.readStream.format("barnabas").options(**options).load()
+    meta = ("key", "topic", "partition", "offset", "timestamp")
+    flat = rows.select("value.*", *(rows[name].alias(f"_{name}") for name in meta))
+    flat.where("amount >= 10").createOrReplaceTempView("input")
+    totals = spark.sql("SELECT user, sum(amount) AS total FROM input GROUP BY user")
+    query = (
+        totals.writeStream.outputMode("update")
+        .foreachBatch(lambda frame, _batch_id: frame.collect() and None)
+        .queryName(topic_name)
+        .option("checkpointLocation", str(tmp_path / "checkpoint"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    assert query.awaitTermination(200)
+    broker.produce(f"{topic_name}-in", *orders(1000))
+    assert run(path) == FINISHED
+    assert results(broker, out) == {"u0": {"user": "u0", "total": 1010.0}}
 
 
 @pytest.mark.skipif(not SOAK, reason="a JVM of its own: in the long form only")

@@ -153,6 +153,17 @@ class Running:
         for query in self.queries:
             query.processAllAvailable()
 
+    def let_batches_end(self, timeout: float) -> None:
+        """Waits until the micro-batch of each query has ended, or the timeout has passed."""
+        deadline = time.monotonic() + timeout
+        pause = threading.Event()
+        for query in self.queries:
+            first = _batch_id(query)
+            while query.isActive and time.monotonic() < deadline:
+                if not query.status["isTriggerActive"] or _batch_id(query) != first:
+                    break
+                pause.wait(LOOK_SECONDS / 4)
+
     def stop(self) -> None:
         """All queries are told to stop, also when one will not; then the first error is raised.
         A query that goes on keeps what its stage holds open."""
@@ -166,6 +177,11 @@ class Running:
                 errors.append(error)
         if errors:
             raise errors[0]
+
+
+def _batch_id(query: Any) -> int:
+    progress = query.lastProgress
+    return -1 if progress is None else int(progress["batchId"])
 
 
 def output_schema(node: Node, spark: "SparkSession") -> Schema:

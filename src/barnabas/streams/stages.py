@@ -12,6 +12,7 @@ from barnabas.streams.nodes import (
     Fold,
     Join,
     Node,
+    RecordSource,
     Sink,
     Source,
     Through,
@@ -74,7 +75,7 @@ def plan(topology: Topology) -> Plan:
 
 def roots_of(node: Node) -> list[Node]:
     """What a node's rows come from without state in between: sources, cuts, stateful nodes."""
-    if isinstance(node, (Source, Through, *STATEFUL)):
+    if isinstance(node, (Source, RecordSource, Through, *STATEFUL)):
         return [node]
     found = dict.fromkeys(root for parent in node.parents for root in roots_of(parent))
     return list(found)
@@ -104,7 +105,7 @@ def _cuts(topology: Topology) -> dict[Node, Topic]:
                 cut.update(dict.fromkeys(roots))
         if isinstance(node, Through):
             cut[node] = None
-    made = [node for node in nodes if node in cut and not isinstance(node, Source)]
+    made = [node for node in nodes if node in cut and not isinstance(node, Source | RecordSource)]
     return {node: _cut_topic(topology, number, node) for number, node in enumerate(made, 1)}
 
 

@@ -1,11 +1,12 @@
 """Creates the topics that topologies and SQL statements write to."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Set
 
 from barnabas.admin import Admin, NewTopic
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ConfigError
-from barnabas.streams.nodes import Aggregate, Node, Topic, TopicSink
+from barnabas.streams.nodes import Aggregate, Node, RecordSink, RecordSource, Topic, TopicSink
 from barnabas.streams.stages import Plan
 from barnabas.streams.topology import Topology
 
@@ -44,11 +45,13 @@ def create_written_topics(
     """Create the missing topics that a topology writes, with as many partitions as the largest
     topic that it reads. ConfigError names a topic that cannot be created."""
     wanted = _written(topology, made)
+    if not wanted:
+        return
     existing = {listing.name for listing in admin.list_topics()}
     missing = [name for name in wanted if name not in existing]
     if not missing:
         return
-    read = [topic.name for topic in topics.values() if topic.name in existing]
+    read = _read_topics(topology, topics, existing)
     described = admin.describe_topics(read).ok.values() if read else ()
     most = max((len(found.partitions) for found in described), default=1)
     new = [
@@ -60,12 +63,27 @@ def create_written_topics(
         raise ConfigError(f"topic {name} cannot be created: {error}") from error
 
 
+def _read_topics(topology: Topology, topics: Mapping[Node, Topic], existing: Set[str]) -> list[str]:
+    """Returns the names of the existing topics that a topology reads."""
+    names = {topic.name for topic in topics.values()}
+    for node in topology.nodes():
+        if isinstance(node, RecordSource):
+            names.update(node.topics)
+            if node.pattern is not None:
+                names.update(name for name in existing if re.search(node.pattern, name))
+    return sorted(names & existing)
+
+
 def _written(topology: Topology, made: Plan) -> dict[str, tuple[Topic, bool]]:
     """Topics by name, and whether each has the changes of a table."""
     wanted: dict[str, tuple[Topic, bool]] = {}
     for node in topology.nodes():
         if isinstance(node, TopicSink):
             wanted[node.topic.name] = (node.topic, node.parent.is_table)
+        if isinstance(node, RecordSink):
+            wanted[node.topic] = (Topic(node.topic), False)
+        if isinstance(node, RecordSource) and (letters := dict(node.options).get("dlq.topic")):
+            wanted.setdefault(letters, (Topic(letters), False))
         if isinstance(node, Aggregate) and node.late_topic:
             wanted.setdefault(node.late_topic, (Topic(node.late_topic), False))
     for name in topology.dead_letter_topics():

@@ -4,13 +4,14 @@ import json
 import signal
 import sys
 import threading
+from dataclasses import asdict
 
 import pytest
 
 from barnabas.cli.main import main
 from barnabas.cli.nouns import pipeline
-from barnabas.spark.pipeline.progress import Figures
 from barnabas.spark.pipeline.registry import RUNNING, STOPPED, Registry
+from barnabas.streams.pipeline_runner import Figures
 
 YAML = """\
 name: p
@@ -33,13 +34,13 @@ def test_check_reads_the_file_and_runs_nothing(tmp_path, capsys):
     assert "pipeline 'p' is well-formed" in capsys.readouterr().out
     path.write_text(YAML.replace("topic: out", "topics: out"))
     assert main(["pipeline", "run", str(path), "--check"]) == 2
-    assert f"{path}:3: sink.topics: is no key here" in capsys.readouterr().err
+    assert f"{path}:3: sink.topics: is not a key here" in capsys.readouterr().err
 
 
 def test_list_and_status(state, capsys):
     assert main(["pipeline", "list", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == []
-    figures = Figures(3, 10, 99.5, 0, 101).document()
+    figures = asdict(Figures(3, 10, 99.5, 0, 101))
     with state.running("a"):
         state.write("a", {"name": "a", "state": STOPPED, "error": None, **figures})
         state.write("b", {"name": "b", "state": RUNNING})

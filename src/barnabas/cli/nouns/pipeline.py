@@ -14,7 +14,7 @@ from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
 from barnabas.model.errors import UnavailableError
 
 if TYPE_CHECKING:
-    from barnabas.spark.pipeline.progress import Figures
+    from barnabas.streams.pipeline_runner import Figures
 
 LIST_COLUMNS = ("name", "state", "batch", "rows_per_second", "lag", "batch_ms", "updated")
 PLAIN_SECONDS = 10.0
@@ -86,7 +86,7 @@ def _run(arguments: argparse.Namespace) -> int:
         sys.stdout.write(f"{arguments.file}: pipeline {file.pipeline.name!r} is well-formed\n")
         return DONE
     from barnabas.spark.pipeline.registry import FINISHED, Registry
-    from barnabas.spark.pipeline.runner import Runner
+    from barnabas.streams.pipeline_runner import PipelineRunner
 
     line, stop = ProgressLine(file.pipeline.name, arguments.quiet), threading.Event()
     signals = StopSignals(stop)
@@ -96,7 +96,7 @@ def _run(arguments: argparse.Namespace) -> int:
         line.say(text)
 
     signals.install()
-    runner = Runner(file, Registry(arguments.state_dir), line.show, on_start, stop=stop)
+    runner = PipelineRunner(file, Registry(arguments.state_dir), line.show, on_start, stop=stop)
     _look_for_cluster(file.pipeline, line)
     line.say(f"{file.pipeline.name}: starting Spark ...")
     try:

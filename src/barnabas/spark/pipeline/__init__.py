@@ -1,7 +1,7 @@
 """Pipelines as definitions: a source, steps, a sink, a checkpoint; run by `barnabas pipeline run`.
 
-What is here is frozen and knows nothing of Spark: a file that declares a pipeline imports fast and
-starts nothing. `assembly` turns a definition into a query, `runner` runs it.
+Definitions are frozen and import no Spark: a file that declares a pipeline is imported fast and
+starts nothing. `barnabas.streams.pipelines` compiles a definition to a topology and runs it.
 
 >>> from barnabas.spark.pipeline import Pipeline, Source, Sql, TopicSink
 >>> pipeline = Pipeline(
@@ -15,21 +15,19 @@ starts nothing. `assembly` turns a definition into a query, `runner` runs it.
 """
 
 from barnabas.spark.pipeline.definition import (
-    DeadLetters,
-    FormatSink,
-    Pipeline,
-    Sink,
-    Source,
-    TableSink,
-    TopicSink,
-)
-from barnabas.spark.pipeline.steps import (
     AddColumns,
     Apply,
+    DeadLetters,
     Drop,
+    FormatSink,
+    Pipeline,
     Select,
+    Sink,
+    Source,
     Sql,
     Step,
+    TableSink,
+    TopicSink,
     Watermark,
     Where,
 )

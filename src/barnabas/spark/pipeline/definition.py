@@ -1,20 +1,109 @@
-"""What a pipeline is: frozen values, checked when they are made. Nothing here runs anything.
+"""Definitions of pipelines: frozen values that are checked when they are created. Runs nothing.
 
-A mistake is a PipelineError that names the key as a YAML file would have it, so that the same words
-serve both kinds of files.
+An invalid value raises a PipelineError that names the key as a YAML file would have it, so the same
+message serves YAML and Python files. `barnabas.streams.pipelines` compiles a definition to a
+topology and runs it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from barnabas.model.errors import ConfigError
 from barnabas.spark.client_settings import SERVERS, ClusterSettings
-from barnabas.spark.pipeline.errors import PipelineError
-from barnabas.spark.pipeline.steps import Step, check_step
 
 MODES = ("append", "update", "complete")
 GUARANTEES = ("exactly-once", "at-least-once")
 AVAILABLE_NOW = "available-now"
 RAW = "raw"
+INPUT_VIEW = "input"
+
+
+class PipelineError(ConfigError):
+    """An invalid value of a definition.
+
+    Args:
+        key: The path of the value, such as `sink.mode` or `steps[2].sql`.
+        problem: Says why the value is invalid.
+    """
+
+    def __init__(self, key: str, problem: str) -> None:
+        super().__init__(f"{key}: {problem}" if key else problem)
+        self.key = key
+        self.problem = problem
+
+    def at(self, location: str) -> ConfigError:
+        """Returns an error that names the file, and the line if it is known, first."""
+        return ConfigError(f"{location}: {self}")
+
+
+# --- steps ---
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Keeps the rows for which the condition is true."""
+
+    condition: str
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """Replaces all columns by these expressions, in this order."""
+
+    columns: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class AddColumns:
+    """Adds columns by name; a column of the same name is replaced."""
+
+    columns: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Removes columns."""
+
+    columns: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Watermark:
+    """Sets how late a row may arrive, by a timestamp column; limits the state of aggregations."""
+
+    column: str
+    delay: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sql:
+    """A Spark SQL query over the rows of the step before, as the table `input`."""
+
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A function from a DataFrame to a DataFrame, called on the driver when the query is built."""
+
+    function: Callable[[Any], Any]
+
+
+Step = Where | Select | AddColumns | Drop | Watermark | Sql | Apply
+
+
+def check_step(step: Step, key: str) -> None:
+    """Raises PipelineError if a text or a list is empty."""
+    if not isinstance(step, Step):
+        raise PipelineError(key, f"{step!r} is not a step")
+    for name in step.__slots__:
+        value = getattr(step, name)
+        if not value or (isinstance(value, str) and not value.strip()):
+            raise PipelineError(key, f"{name} is empty")
+
+
+# --- sources and sinks ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +132,17 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetters:
-    """Where values go that do not decode; without a topic to `<topic>.dlq`."""
+    """The topic for values that cannot be decoded; by default `<topic>.dlq`."""
 
     topic: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TopicSink:
-    """Records of a topic: `key` is an expression, the value all columns but those with `_`.
+    """Writes records to a topic.
 
-    With the format raw the columns are taken as they are: value, and key, headers, partition.
+    `key` is an expression. The value has all columns whose names do not start with `_`. With the
+    format raw the rows have the sink's columns: value and, if wanted, key, headers, partition.
     """
 
     topic: str
@@ -72,9 +162,9 @@ class TopicSink:
 
 @dataclass(frozen=True, slots=True)
 class TableSink:
-    """A table of a database: `sqlite:///counts.db` or `postgresql://user@host/name`.
+    """Writes rows to a database table: `sqlite:///counts.db` or `postgresql://user@host/name`.
 
-    With `keys` a row takes the place of an earlier one with the same keys.
+    With `keys` a row replaces an earlier row with the same keys.
     """
 
     database: str
@@ -90,7 +180,7 @@ class TableSink:
 
 @dataclass(frozen=True, slots=True)
 class FormatSink:
-    """Any other format that Spark can write a stream to: console, parquet, delta."""
+    """Writes to one of Spark's own formats, such as console, parquet or delta."""
 
     format: str
     mode: str = "append"
@@ -106,8 +196,11 @@ Sink = TopicSink | TableSink | FormatSink
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """A whole pipeline. `trigger` is an interval such as `10 seconds`, or `available-now`; without
-    it a batch follows the other. `kafka` are client settings for source and sink."""
+    """A complete pipeline.
+
+    `trigger` is an interval such as `10 seconds`, or `available-now`; without it each micro-batch
+    starts when the one before has ended. `kafka` has client settings for the source and the sink.
+    """
 
     name: str
     source: Source
@@ -134,7 +227,7 @@ class Pipeline:
 
     @property
     def cluster(self) -> ClusterSettings:
-        """How source and sink reach the cluster."""
+        """The connection settings of source and sink."""
         return ClusterSettings({**self.kafka, SERVERS: self.bootstrap_servers})
 
 

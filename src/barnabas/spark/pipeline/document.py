@@ -1,6 +1,6 @@
-"""A pipeline from plain values: which keys there are, and what they become.
+"""Creates a pipeline from plain values: the allowed keys and their meaning.
 
-Knows no file format and no lines; a PipelineError has the path of the key.
+Independent of file formats and lines; a PipelineError has the path of the key.
 """
 
 import difflib
@@ -8,16 +8,22 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from barnabas.spark.pipeline.definition import (
+    AddColumns,
     DeadLetters,
+    Drop,
     FormatSink,
     Pipeline,
+    PipelineError,
+    Select,
     Sink,
     Source,
+    Sql,
+    Step,
     TableSink,
     TopicSink,
+    Watermark,
+    Where,
 )
-from barnabas.spark.pipeline.errors import PipelineError
-from barnabas.spark.pipeline.steps import AddColumns, Drop, Select, Sql, Step, Watermark, Where
 
 TOP = (
     "name",
@@ -38,7 +44,7 @@ FORMAT_SINK = ("format", "mode", "options")
 
 
 def pipeline_of(document: Any) -> Pipeline:
-    """PipelineError names the first key that is wrong."""
+    """Returns the pipeline of a document; PipelineError names the first invalid key."""
     top = _mapping("", document, TOP)
     spark = _mapping("spark", top.get("spark") or {}, ("master", "conf"))
     dead_letters = top.get("dead_letters")
@@ -60,7 +66,7 @@ def pipeline_of(document: Any) -> Pipeline:
 
 def _source(given: Mapping[str, Any]) -> Source:
     if "topic" in given and "topics" in given:
-        raise PipelineError("source.topics", "is there beside topic: one of them")
+        raise PipelineError("source.topics", "give topic or topics, not both")
     topics = _list("source.topics", given.get("topics") or [])
     return Source(
         topic=_text("source.topic", given.get("topic")) or topics,
@@ -87,7 +93,7 @@ def _sink(given: Any) -> Sink:
 
 
 def _sink_values(given: Any, allowed: Sequence[str]) -> dict[str, Any]:
-    """As the dataclass has them; what is not given is left to its defaults."""
+    """Returns the arguments of the dataclass; missing keys keep its defaults."""
     values: dict[str, Any] = {}
     for name, value in _mapping("sink", given, allowed).items():
         key = f"sink.{name}"
@@ -141,7 +147,7 @@ def _mapping(key: str, value: Any, allowed: Sequence[str]) -> dict[str, Any]:
         if name not in allowed:
             close = difflib.get_close_matches(name, allowed, n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(allowed)}"
-            raise PipelineError(f"{key}.{name}" if key else name, f"is no key here; {hint}")
+            raise PipelineError(f"{key}.{name}" if key else name, f"is not a key here; {hint}")
     return value
 
 

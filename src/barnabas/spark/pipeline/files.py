@@ -1,14 +1,32 @@
-"""Files of pipelines: which kind, and where each key of a definition is written."""
+"""Reads pipelines from YAML and Python files.
 
-from collections.abc import Callable
-from dataclasses import dataclass
+A YAML file is read into nodes, which have line numbers; they become plain values and a table from
+key to line. `document` turns the values into a definition. An error names the file, the line and
+the key. A Python file has a variable `pipeline`, or a function `pipeline` that returns one.
+"""
+
+import importlib.util
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from barnabas.model.errors import ConfigError
-from barnabas.spark.pipeline.definition import Pipeline
+from barnabas.spark.pipeline.definition import Pipeline, PipelineError
+from barnabas.spark.pipeline.document import pipeline_of
+
+NAME = "pipeline"
+MODULE = "barnabas_pipeline_file"
+_MAX_DEPTH = 32
+_MAX_VALUES = 100_000
+"""A limit, because aliases can expand a short text to a document larger than the memory."""
 
 Locate = Callable[[str], str]
-"""The place of a key, such as `orders.yaml:12`, for messages."""
+"""Returns the location of a key, such as `orders.yaml:12`, for messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,16 +39,169 @@ class PipelineFile:
 
 
 def load(path: Path) -> PipelineFile:
-    """Read a `.py`, `.yaml` or `.yml` file; ConfigError says what is wrong, and where."""
+    """Reads a `.py`, `.yaml` or `.yml` file; ConfigError names the error and its location."""
     if not path.is_file():
         raise ConfigError(f"{path}: there is no such file")
     if path.suffix == ".py":
-        from barnabas.spark.pipeline.python_file import read_python
-
         return PipelineFile(path, read_python(path), lambda _key: str(path))
     if path.suffix in (".yaml", ".yml"):
-        from barnabas.spark.pipeline.yaml_file import read_yaml
-
         pipeline, lines = read_yaml(path)
-        return PipelineFile(path, pipeline, lines.place)
+        return PipelineFile(path, pipeline, lines.location)
     raise ConfigError(f"{path}: a pipeline is a .py, .yaml or .yml file")
+
+
+# --- YAML ---
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The line of each key of a file; a missing key has the line of its parent."""
+
+    file: str
+    by_key: dict[str, int]
+
+    def location(self, key: str) -> str:
+        while key and key not in self.by_key:
+            key = key[: max(key.rfind("."), key.rfind("["), 0)]
+        return f"{self.file}:{self.by_key.get(key, 1)}"
+
+
+def read_yaml(path: Path) -> tuple[Pipeline, Lines]:
+    """Reads a pipeline; ConfigError names the file, the line and the key."""
+    yaml = _yaml(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+        _check_depth(yaml, path, text)
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark is not None else 1
+        raise ConfigError(f"{path}:{line}: {error.problem or error.context}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not a text in YAML: {error}") from error
+    lines = Lines(str(path), {"": 1})
+    try:
+        document = _Document(yaml, lines.by_key).value(root, "")
+        return pipeline_of(document), lines
+    except PipelineError as error:
+        raise error.at(lines.location(error.key)) from error
+
+
+def _check_depth(yaml: Any, path: Path, text: str) -> None:
+    """Raises ConfigError for deep nesting, before nodes are composed recursively."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > _MAX_DEPTH:
+            line = event.start_mark.line + 1
+            raise ConfigError(f"{path}:{line}: nested more than {_MAX_DEPTH} levels deep")
+
+
+@dataclass(slots=True)
+class _Document:
+    """Converts YAML nodes to plain values and records the line of each key."""
+
+    yaml: Any
+    lines: dict[str, int]
+    values: int = 0
+    open_nodes: set[int] = field(default_factory=set)
+
+    def value(self, node: Any, key: str) -> Any:
+        self.values += 1
+        if self.values > _MAX_VALUES:
+            raise PipelineError(key, f"aliases make more than {_MAX_VALUES} values of the file")
+        if isinstance(node, self.yaml.MappingNode):
+            with self._inside(node, key):
+                return self._mapping(node, key)
+        if isinstance(node, self.yaml.SequenceNode):
+            with self._inside(node, key):
+                return self._sequence(node, key)
+        return None if node is None else _scalar(node)
+
+    def _mapping(self, node: Any, key: str) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name_node, value_node in node.value:
+            name = str(name_node.value)
+            path = f"{key}.{name}" if key else name
+            self.lines[path] = name_node.start_mark.line + 1
+            if name in found:
+                raise PipelineError(path, "occurs twice")
+            found[name] = self.value(value_node, path)
+        return found
+
+    def _sequence(self, node: Any, key: str) -> list[Any]:
+        for number, item in enumerate(node.value):
+            self.lines[f"{key}[{number}]"] = item.start_mark.line + 1
+        return [self.value(item, f"{key}[{n}]") for n, item in enumerate(node.value)]
+
+    @contextmanager
+    def _inside(self, node: Any, key: str) -> Iterator[None]:
+        """Raises PipelineError if an alias refers to a node that contains it, or nests too deep."""
+        if id(node) in self.open_nodes:
+            raise PipelineError(key, "an alias refers to a value that contains it")
+        if len(self.open_nodes) >= _MAX_DEPTH:
+            raise PipelineError(key, f"aliases nest more than {_MAX_DEPTH} levels deep")
+        self.open_nodes.add(id(node))
+        yield
+        self.open_nodes.discard(id(node))
+
+
+def _scalar(node: Any) -> str | None:
+    """Returns a value as text, as options are: `1e3`, `no` and `2026-01-01` are not converted."""
+    return None if node.tag == "tag:yaml.org,2002:null" else str(node.value)
+
+
+def _yaml(path: Path) -> Any:
+    try:
+        import yaml
+    except ImportError:
+        raise ConfigError(
+            f'{path}: pipelines in YAML need PyYAML: pip install "barnabas[spark]"'
+        ) from None
+    return yaml
+
+
+# --- Python ---
+
+
+def read_python(path: Path) -> Pipeline:
+    """Reads a pipeline; ConfigError names the file, and the line that raised an exception."""
+    try:
+        module = _run(path)
+        found = getattr(module, NAME, None)
+        made = found() if callable(found) else found
+    except Exception as error:
+        raise ConfigError(f"{_location(path, error)}: {_words(error)}") from error
+    if not isinstance(made, Pipeline):
+        what = "has no" if found is None else "has another kind of"
+        raise ConfigError(f"{path}: {what} variable or function {NAME!r}: it must be a Pipeline")
+    return made
+
+
+def _run(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(MODULE, path)
+    if spec is None or spec.loader is None:
+        raise ConfigError(f"{path}: is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    # Spark's workers cannot import this module, so its functions are pickled by value.
+    sys.modules[MODULE] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _location(path: Path, error: Exception) -> str:
+    if isinstance(error, SyntaxError):
+        return f"{path}:{error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
+    return f"{path}:{lines[-1]}" if lines else str(path)
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, ConfigError):
+        return str(error)
+    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    return f"{type(error).__name__}: {text}"

@@ -1,9 +1,9 @@
-"""Which pipelines ran on this machine and how they do: a small file for each, for `list`, `status`.
+"""Status files of the pipelines that ran on this machine, for `list` and `status`.
 
-A runner holds a lock on its pipeline's file as long as it lives; the system lets go of it when the
-process ends, however it ends. So a state `running` without a holder means that the runner died.
-The lock also keeps a second runner from the same pipeline: two drivers on one checkpoint would
-destroy it.
+A process that runs a pipeline holds a lock on a file. The operating system releases the lock when
+the process ends, for whatever reason. So a state `running` without a lock means that the process
+died. The lock also prevents a second run of the same pipeline: two drivers that write the same
+checkpoint would destroy it.
 """
 
 import fcntl
@@ -21,21 +21,21 @@ STATE_DIR = "BARNABAS_STATE_DIR"
 
 
 def default_directory() -> Path:
-    """`$BARNABAS_STATE_DIR`, or where the desktop conventions put state."""
+    """Returns `$BARNABAS_STATE_DIR`, or the state directory of the XDG specification."""
     given = os.environ.get(STATE_DIR)
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(given) if given else Path(base) / "barnabas" / "pipelines"
 
 
 class Registry:
-    """Files in one directory; any process may read them, a pipeline's runner writes its own."""
+    """Files in one directory. Any process may read them; only a pipeline's own process writes."""
 
     def __init__(self, directory: Path | None = None) -> None:
         self._directory = directory or default_directory()
 
     @contextmanager
     def running(self, name: str) -> Iterator[None]:
-        """Held while a pipeline runs; LocalError when it runs already."""
+        """Holds the lock of a pipeline; LocalError if another process holds it."""
         self._directory.mkdir(parents=True, exist_ok=True)
         with self._lock_file(name).open("a") as file:
             try:
@@ -45,18 +45,18 @@ class Registry:
             yield
 
     def log_file(self, name: str) -> Path:
-        """Where Spark writes what it has to say."""
+        """Returns the file that Spark logs to."""
         return self._directory / f"{name}.log"
 
     def write(self, name: str, document: dict[str, Any]) -> None:
-        """Replace what is known of a pipeline; a reader sees the old or the new."""
+        """Replaces the status of a pipeline; a reader sees the old or the new file."""
         target = self._directory / f"{name}.json"
         draft = target.with_suffix(".json.new")
         draft.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
         draft.replace(target)
 
     def read(self, name: str) -> dict[str, Any]:
-        """What is known; LocalError when there is nothing."""
+        """Returns the status of a pipeline; LocalError if it has not run."""
         try:
             text = (self._directory / f"{name}.json").read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -67,6 +67,7 @@ class Registry:
         return document
 
     def read_all(self) -> list[dict[str, Any]]:
+        """Returns the status of every pipeline, by name."""
         names = sorted(path.stem for path in self._directory.glob("*.json"))
         return [self.read(name) for name in names]
 

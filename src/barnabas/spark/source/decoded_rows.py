@@ -52,7 +52,7 @@ class RowDecoder:
                 decoders[field.name] = column.decoder(field.dataType)
         return cls(decoders, formats.on_error)
 
-    def decode(self, batch: "pa.RecordBatch", place: TopicPartition) -> Rows:
+    def decode(self, batch: "pa.RecordBatch", topic_partition: TopicPartition) -> Rows:
         """The rows of an undecoded batch of one partition."""
         if not self.decoders:
             return Rows(batch, {}, [])
@@ -64,7 +64,7 @@ class RowDecoder:
             for row, reason in found.errors.items():
                 reasons.setdefault(row, f"{name} {reason}")
         if reasons and self.on_error == FAIL:
-            raise _error(batch, place, reasons)
+            raise _error(batch, topic_partition, reasons)
         if not reasons or self.on_error != DLQ:
             return Rows(batch, columns, [])
         return _without(batch, columns, reasons)
@@ -79,11 +79,13 @@ def _without(batch: "pa.RecordBatch", columns: dict[str, Any], reasons: dict[int
     return Rows(batch.filter(keep), kept, letters)
 
 
-def _error(batch: "pa.RecordBatch", place: TopicPartition, reasons: dict[int, str]) -> DecodeError:
+def _error(
+    batch: "pa.RecordBatch", topic_partition: TopicPartition, reasons: dict[int, str]
+) -> DecodeError:
     first = min(reasons)
     offset = batch.column("offset")[first].as_py()
     return DecodeError(
-        f"{place} at offset {offset}: {reasons[first]}. "
+        f"{topic_partition} at offset {offset}: {reasons[first]}. "
         "With on.decode.error=dlq or null the query goes on"
     )
 

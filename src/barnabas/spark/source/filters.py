@@ -49,9 +49,11 @@ class Bounds:
             start = {place: max(at, by_time[place]) for place, at in start.items()}
         return start, {place: end[place] for place in start}
 
-    def _takes(self, place: TopicPartition) -> bool:
-        topic_ok = self.topics is None or place.topic in self.topics
-        return topic_ok and (self.partitions is None or place.partition in self.partitions)
+    def _takes(self, topic_partition: TopicPartition) -> bool:
+        topic_ok = self.topics is None or topic_partition.topic in self.topics
+        return topic_ok and (
+            self.partitions is None or topic_partition.partition in self.partitions
+        )
 
 
 def bounds_of(filters: Iterable[Filter]) -> tuple[Bounds, list[Filter]]:

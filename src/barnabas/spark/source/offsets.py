@@ -43,9 +43,13 @@ class TimestampOffsets:
 
     timestamps: int | Mapping[TopicPartition, int]
 
-    def of(self, partition: TopicPartition) -> int:
+    def of(self, topic_partition: TopicPartition) -> int:
         """The time asked for of one partition."""
-        return self.timestamps if isinstance(self.timestamps, int) else self.timestamps[partition]
+        return (
+            self.timestamps
+            if isinstance(self.timestamps, int)
+            else self.timestamps[topic_partition]
+        )
 
 
 @dataclass(frozen=True, slots=True)

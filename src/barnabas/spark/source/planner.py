@@ -94,34 +94,36 @@ def advance(
     return Advance(base, end, losses)
 
 
-def log_start_loss(place: TopicPartition, position: int, earliest: int, end: int) -> Loss:
+def log_start_loss(topic_partition: TopicPartition, position: int, earliest: int, end: int) -> Loss:
     """The loss of a range whose first offsets are below the start of the log."""
-    return Loss(place, position, min(earliest, end) - 1, f"{LOG_START} to {earliest}")
+    return Loss(topic_partition, position, min(earliest, end) - 1, f"{LOG_START} to {earliest}")
 
 
-def log_end_loss(place: TopicPartition, position: int, latest: int, end: int) -> Loss:
+def log_end_loss(topic_partition: TopicPartition, position: int, latest: int, end: int) -> Loss:
     """The loss of a range whose last offsets are beyond the end of the log."""
-    return Loss(place, max(position, latest), end - 1, f"{TRUNCATED}; it ends at {latest}")
+    return Loss(
+        topic_partition, max(position, latest), end - 1, f"{TRUNCATED}; it ends at {latest}"
+    )
 
 
 def _gone(
-    place: TopicPartition,
+    topic_partition: TopicPartition,
     position: int,
     latest: int | None,
     view: ClusterView,
     known_ids: Mapping[str, Uuid],
 ) -> Loss | None:
     if latest is None:
-        return Loss(place, position, None, DELETED)
-    if _recreated(place, view, known_ids):
-        return Loss(place, position, None, RECREATED)
+        return Loss(topic_partition, position, None, DELETED)
+    if _recreated(topic_partition, view, known_ids):
+        return Loss(topic_partition, position, None, RECREATED)
     if latest < position:
-        return Loss(place, latest, position - 1, TRUNCATED)
+        return Loss(topic_partition, latest, position - 1, TRUNCATED)
     return None
 
 
 def _leaves(
-    place: TopicPartition,
+    topic_partition: TopicPartition,
     position: int,
     latest: int,
     view: ClusterView,
@@ -132,11 +134,13 @@ def _leaves(
     After a restart the ids of before are not known: a log that ends before the query's position
     is then taken for another topic's, since reading twice is better than never.
     """
-    if _recreated(place, view, known_ids):
+    if _recreated(topic_partition, view, known_ids):
         return True
-    return latest < position and place.topic not in known_ids
+    return latest < position and topic_partition.topic not in known_ids
 
 
-def _recreated(place: TopicPartition, view: ClusterView, known_ids: Mapping[str, Uuid]) -> bool:
-    known, now = known_ids.get(place.topic), view.topic_ids.get(place.topic)
+def _recreated(
+    topic_partition: TopicPartition, view: ClusterView, known_ids: Mapping[str, Uuid]
+) -> bool:
+    known, now = known_ids.get(topic_partition.topic), view.topic_ids.get(topic_partition.topic)
     return known is not None and now is not None and known != now

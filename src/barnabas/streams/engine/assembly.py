@@ -66,7 +66,11 @@ def assemble(
     topics = known_topics(made, topology, own)
     handling = ErrorHandling(topology, cluster.producer())
     setting = Setting(own, cluster, checkpoint, topics, handling)
-    queries = [StageQuery(stage, setting, f"{topology.name}-{stage.name}") for stage in made.stages]
+    directory = checkpoint.rstrip("/")
+    queries = [
+        StageQuery(stage, setting, f"{topology.name}-{stage.name}", f"{directory}/{stage.name}")
+        for stage in made.stages
+    ]
     with Admin(cluster.admin()) as admin:
         lost = LostState(made, queries, admin)
         if lost_state == "rebuild":

@@ -82,10 +82,12 @@ def meta() -> list[Any]:
 
 
 def _applied(frame: DataFrame, node: Apply) -> DataFrame:
-    kinds = {name: frame.schema[name].dataType for name in META}
     made: DataFrame = node.function(frame)
     if not isinstance(made, DataFrame):
         raise ConfigError(f"{node.label!r} returned {type(made).__name__}, not a DataFrame")
+    if not node.reserved:
+        return made
+    kinds = {name: frame.schema[name].dataType for name in META}
     empty = {name: sf.lit(None).cast(kind) for name, kind in kinds.items()}
     empty["_tombstone"] = sf.lit(False)
     missing = {name: value for name, value in empty.items() if name not in made.columns}

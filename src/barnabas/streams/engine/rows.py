@@ -10,7 +10,7 @@ from pyspark.sql.types import DataType, StructType
 from barnabas.model.errors import ConfigError
 from barnabas.spark import FORMAT, encode
 from barnabas.spark.client_settings import ClusterSettings
-from barnabas.streams.nodes import Topic
+from barnabas.streams.nodes import RecordSource, Topic
 from barnabas.streams.schema import RESERVED, Field, Schema
 
 META = RESERVED
@@ -63,6 +63,16 @@ def read_topic(
         options["startingOffsets"] = topic.starting
     loaded: DataFrame = reader.format(FORMAT).options(**options).load()
     return as_rows(loaded, topic)
+
+
+def read_records(spark: SparkSession, node: RecordSource, cluster: ClusterSettings) -> DataFrame:
+    """Returns the records of a source as a streaming frame with the columns of Spark's source."""
+    if node.pattern is not None:
+        subscription = {"subscribePattern": node.pattern}
+    else:
+        subscription = {"subscribe": ",".join(node.topics)}
+    options = {**cluster.options(), **subscription, **dict(node.options)}
+    return spark.readStream.format(FORMAT).options(**options).load()
 
 
 def format_options(topic: Topic) -> dict[str, str]:

@@ -23,7 +23,13 @@ from barnabas.streams.engine.joining import joined_streams
 from barnabas.streams.engine.lowering import errors_of, lower, record_of
 from barnabas.streams.engine.maintained import table_groups_step, windows_step
 from barnabas.streams.engine.row_errors import ErrorHandling
-from barnabas.streams.engine.rows import as_records, own_columns, read_topic, write_options
+from barnabas.streams.engine.rows import (
+    as_records,
+    own_columns,
+    read_records,
+    read_topic,
+    write_options,
+)
 from barnabas.streams.engine.state import Folder, Step, Store
 from barnabas.streams.engine.table_joins import (
     stays_in_place,
@@ -38,6 +44,8 @@ from barnabas.streams.nodes import (
     Fold,
     FormatSink,
     Node,
+    RecordSink,
+    RecordSource,
     Sink,
     StreamJoin,
     StreamTableJoin,
@@ -85,11 +93,9 @@ class StageQuery:
     stage: Stage
     setting: Setting
     name: str
+    checkpoint: str
+    """The checkpoint directory of this query."""
     store: Store | None = field(default=None, init=False)
-
-    @property
-    def checkpoint(self) -> str:
-        return f"{self.setting.checkpoint.rstrip('/')}/{self.stage.name}"
 
     @property
     def written_topics(self) -> list[str]:
@@ -98,29 +104,33 @@ class StageQuery:
         return [s.topic.name for s in self.stage.outputs if isinstance(s, TopicSink)] + late
 
     def start(self, trigger: Trigger) -> StreamingQuery:
-        frame = self.frame()
-        writer: Any = frame.writeStream.queryName(self.name)
-        writer = trigger.apply(writer.option("checkpointLocation", self.checkpoint))
-        sink = self._direct_sink()
-        if sink is not None:
-            return self._direct(frame, sink, trigger)
-        core = self.stage.core
-        changing = isinstance(core, Aggregate) and core.emit is Emit.CHANGES and is_native(core)
-        mode = "update" if changing else "append"
-        query: StreamingQuery = writer.outputMode(mode).foreachBatch(self._work()).start()
+        """Builds the query and starts it."""
+        query: StreamingQuery = trigger.apply(self.writer(self.frame())).start()
         return query
+
+    def writer(self, frame: DataFrame) -> Any:
+        """Returns Spark's writer of `frame()`, without a trigger and not started."""
+        sink = self._direct_sink()
+        writer: Any
+        if sink is not None:
+            writer = self._direct(frame, sink)
+        else:
+            writer = frame.writeStream.outputMode(self._output_mode()).foreachBatch(self._work())
+        return writer.queryName(self.name).option("checkpointLocation", self.checkpoint)
+
+    def _output_mode(self) -> str:
+        core, outputs = self.stage.core, self.stage.outputs
+        if core is None and len(outputs) == 1 and isinstance(outputs[0], CallSink | RecordSink):
+            return outputs[0].mode
+        changing = isinstance(core, Aggregate) and core.emit is Emit.CHANGES and is_native(core)
+        return "update" if changing else "append"
 
     def frame(self) -> DataFrame:
         """The streaming frame whose micro-batches the outputs, or the step on state, work on."""
-        known = {
-            node: read_topic(
-                self.setting.spark, self.setting.topics[node], self.setting.cluster, streaming=True
-            )
-            for node in self.stage.reads
-        }
+        known = {node: self._read(node) for node in self.stage.reads}
         core = self.stage.core
         if core is None:
-            return known[self.stage.reads[0]] if self._shares_root() else self._only_parent(known)
+            return self._lowered(self._root(), known)
         parents = [self._lowered(parent, known) for parent in core.parents]
         if isinstance(core, Aggregate):
             if not is_native(core):
@@ -130,6 +140,12 @@ class StageQuery:
             return joined_streams(parents[0], parents[1], core)
         return parents[0] if isinstance(core, Fold) else tagged(parents[0], parents[1])
 
+    def _read(self, node: Node) -> DataFrame:
+        spark, cluster = self.setting.spark, self.setting.cluster
+        if isinstance(node, RecordSource):
+            return read_records(spark, node, cluster)
+        return read_topic(spark, self.setting.topics[node], cluster, streaming=True)
+
     def close(self) -> None:
         if self.store is not None:
             self.store.close()
@@ -137,53 +153,63 @@ class StageQuery:
 
     # --- Spark's own sink ---
 
-    def _direct_sink(self) -> TopicSink | FormatSink | None:
-        """The only output, when it can be a part of the streaming plan."""
+    def _direct_sink(self) -> TopicSink | RecordSink | FormatSink | None:
+        """Returns the only output, if it can be a part of the streaming plan."""
         core, outputs = self.stage.core, self.stage.outputs
-        if len(outputs) != 1 or not isinstance(outputs[0], TopicSink | FormatSink):
+        if len(outputs) != 1 or not isinstance(outputs[0], TopicSink | RecordSink | FormatSink):
             return None
+        sink = outputs[0]
         changing = isinstance(core, Aggregate) and core.emit is Emit.CHANGES
-        if changing and isinstance(outputs[0], TopicSink):
-            return None  # Spark has no update mode for Python sinks
-        return outputs[0] if core is None or is_native(core) else None
+        # Spark has no update mode for Python sinks.
+        if isinstance(sink, TopicSink) and changing:
+            return None
+        if isinstance(sink, RecordSink) and sink.mode == "update":
+            return None
+        return sink if core is None or is_native(core) else None
 
-    def _direct(
-        self, frame: DataFrame, sink: TopicSink | FormatSink, trigger: Trigger
-    ) -> StreamingQuery:
-        root = self.stage.core or (self.stage.reads[0] if self._shares_root() else sink.parent)
-        rows = self._lowered(sink.parent, {root: frame})
+    def _direct(self, frame: DataFrame, sink: TopicSink | RecordSink | FormatSink) -> Any:
+        rows = self._lowered(sink.parent, {self._root(): frame})
         writer: Any
         if isinstance(sink, TopicSink):
             writer = as_records(rows, sink.topic).writeStream.format(FORMAT).outputMode("append")
             writer = writer.options(**write_options(self.setting.cluster, sink.topic.name))
+        elif isinstance(sink, RecordSink):
+            writer = rows.writeStream.format(FORMAT).outputMode(sink.mode)
+            writer = writer.options(**self._record_options(sink))
+            writer = writer.option("deliveryGuarantee", sink.guarantee)
         else:
             own = rows.select(*(f"`{name}`" for name in own_columns(rows)))
             writer = own.writeStream.format(sink.format).outputMode(sink.mode)
             writer = writer.options(**dict(sink.options))
-        writer = writer.queryName(self.name).option("checkpointLocation", self.checkpoint)
-        query: StreamingQuery = trigger.apply(writer).start()
-        return query
+        return writer
+
+    def _record_options(self, sink: RecordSink) -> dict[str, str]:
+        cluster = self.setting.cluster
+        return {**cluster.sink_options(), "topic": sink.topic, **dict(sink.options)}
 
     def _lowered(self, node: Node, known: Mapping[Node, DataFrame]) -> DataFrame:
         return lower(node, known, self.setting.handling)
 
-    def _shares_root(self) -> bool:
-        return len(self.stage.reads) == 1
+    def _root(self) -> Node:
+        """The node whose rows the streaming frame has.
 
-    def _only_parent(self, known: dict[Node, DataFrame]) -> DataFrame:
-        return self._lowered(self.stage.outputs[0].parent, known)
+        With a single output these are the rows that the output writes, so that Spark aggregates
+        over the stream what an `Apply` node aggregates, and not each micro-batch alone.
+        """
+        stage = self.stage
+        if stage.core is not None:
+            return stage.core
+        shared = len(stage.outputs) > 1 and len(stage.reads) == 1
+        return stage.reads[0] if shared else stage.outputs[0].parent
 
     # --- micro-batch by micro-batch ---
 
     def _work(self) -> Callable[[DataFrame, int], None]:
         core = self.stage.core
-        if core is None:
-            reads = self.stage.reads
-            root = reads[0] if self._shares_root() else self.stage.outputs[0].parent
-            return lambda frame, batch_id: self._plain_batch(frame, batch_id, root)
-        if is_native(core):
-            return lambda frame, batch_id: self._plain_batch(frame, batch_id, core)
-        return self._kept_batch
+        if core is not None and not is_native(core):
+            return self._kept_batch
+        root = self._root()
+        return lambda frame, batch_id: self._plain_batch(frame, batch_id, root)
 
     def _plain_batch(self, frame: DataFrame, batch_id: int, root: Node) -> None:
         shared = frame.persist() if len(self.stage.outputs) > 1 else frame
@@ -247,6 +273,8 @@ class StageQuery:
             self._write_topic(rows, sink.topic, batch_id, suffix)
         elif isinstance(sink, ViewSink):
             write_view(rows, sink, f"{_query_id(rows)}-{suffix}", batch_id)
+        elif isinstance(sink, RecordSink):
+            self._write_records(rows, sink, batch_id)
         elif isinstance(sink, CallSink):
             sink.function(rows, batch_id)
         elif isinstance(sink, FormatSink):
@@ -259,6 +287,14 @@ class StageQuery:
         as_records(rows, topic).write.format(FORMAT).mode("append").options(
             **options, queryId=query_id, batchId=str(batch_id)
         ).save()
+
+    def _write_records(self, rows: DataFrame, sink: RecordSink, batch_id: int) -> None:
+        options = self._record_options(sink)
+        if sink.guarantee == "exactly-once":
+            # The bare query id, as pipelines have always used: a checkpoint of an earlier version
+            # finds the transactions that it has written.
+            options |= {"queryId": _query_id(rows), "batchId": str(batch_id)}
+        rows.write.format(FORMAT).mode("append").options(**options).save()
 
     def _has_news(self, table: Node, batch_id: int) -> bool:
         """Whether the table's topic moved in this micro-batch, as Spark's own log of offsets says.

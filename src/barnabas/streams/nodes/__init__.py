@@ -15,7 +15,7 @@ columns as attributes). A node is equal to itself only: a graph is told by who p
 from barnabas.streams.nodes.groups import Aggregate, Fold
 from barnabas.streams.nodes.joins import Join, JoinKind, StreamJoin, StreamTableJoin, TableJoin
 from barnabas.streams.nodes.node import ErrorPolicy, Node, OneParent, OnError
-from barnabas.streams.nodes.sinks import CallSink, FormatSink, Sink, TopicSink, ViewSink
+from barnabas.streams.nodes.sinks import CallSink, FormatSink, RecordSink, Sink, TopicSink, ViewSink
 from barnabas.streams.nodes.stateless import (
     Apply,
     Changes,
@@ -23,6 +23,7 @@ from barnabas.streams.nodes.stateless import (
     MapStyle,
     Merge,
     Named,
+    RecordSource,
     Rekey,
     Select,
     Source,
@@ -49,6 +50,8 @@ __all__ = [
     "Node",
     "OnError",
     "OneParent",
+    "RecordSink",
+    "RecordSource",
     "Rekey",
     "Select",
     "Sink",

@@ -39,9 +39,13 @@ class ViewSink(Sink):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CallSink(Sink):
-    """Each micro-batch of rows, a Spark DataFrame, to a function: (frame, batch_id) -> None."""
+    """Passes each micro-batch, a Spark DataFrame, to a function: (frame, batch_id) -> None.
+
+    `mode` is Spark's output mode, for rows that an `Apply` node has aggregated.
+    """
 
     function: Callable[[Any, int], None]
+    mode: str = "append"
 
     @property
     def label(self) -> str:
@@ -49,6 +53,24 @@ class CallSink(Sink):
 
 
 OUTPUT_MODES = ("append", "update", "complete")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecordSink(Sink):
+    """Writes rows with the columns of Spark's sink (value, key, headers, partition) to a topic.
+
+    Unlike `TopicSink` it shapes no records. `mode` is Spark's output mode, `guarantee` the sink's
+    `deliveryGuarantee`.
+    """
+
+    topic: str
+    mode: str = "append"
+    guarantee: str = "exactly-once"
+    options: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def label(self) -> str:
+        return f"to {self.topic}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

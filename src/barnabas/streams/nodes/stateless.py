@@ -32,6 +32,23 @@ class Source(Node):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class RecordSource(Node):
+    """Reads several topics, or all that match a pattern, with the columns of Spark's source.
+
+    The rows have no reserved columns; only `Apply` nodes with `reserved=False` can follow.
+    `options` are those of the source except the subscription.
+    """
+
+    topics: tuple[str, ...] = ()
+    pattern: str | None = None
+    options: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def label(self) -> str:
+        return f"records of {self.pattern or ', '.join(self.topics)}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Select(OneParent):
     """Other columns in place of the row's own; a generator such as `explode` makes rows."""
 
@@ -130,10 +147,12 @@ class Apply(OneParent):
     """Any function from a Spark DataFrame to a DataFrame, called when the query is built.
 
     The frame has the row's columns and the reserved ones. A reserved column that the function
-    leaves out is null afterwards, `_tombstone` false.
+    leaves out is null afterwards, `_tombstone` false. With `reserved=False` the frame has no
+    reserved columns and gets none.
     """
 
     function: Callable[[Any], Any]
+    reserved: bool = True
 
     @property
     def label(self) -> str:

@@ -11,8 +11,8 @@ from barnabas.spark.pipeline import (
     TopicSink,
     Where,
 )
-from barnabas.spark.pipeline.errors import PipelineError
-from barnabas.spark.pipeline.progress import Figures
+from barnabas.spark.pipeline.definition import PipelineError
+from barnabas.streams.pipeline_runner import Figures
 
 
 def pipeline(**changes):
@@ -48,7 +48,7 @@ def test_topics():
         (lambda: pipeline(name="a/b"), "name", "file"),
         (lambda: pipeline(checkpoint=""), "checkpoint", "empty"),
         (lambda: pipeline(steps=[Sql("SELECT 1"), Where(" ")]), "steps[1]", "condition is empty"),
-        (lambda: pipeline(steps=["SELECT 1"]), "steps[0]", "no step"),
+        (lambda: pipeline(steps=["SELECT 1"]), "steps[0]", "not a step"),
         (
             lambda: pipeline(source=Source("in"), dead_letters=DeadLetters()),
             "dead_letters",

@@ -1,0 +1,173 @@
+"""Runs one pipeline of a file until it ends, fails or is stopped, and records its status.
+
+A stop waits for the current micro-batch, at most for the grace period, and then ends the query. A
+micro-batch that was interrupted is processed again at the next start, from the checkpoint, and
+written once.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from barnabas.model.errors import LocalError
+from barnabas.spark import lag, session
+from barnabas.spark.jvm_log import stderr_into
+from barnabas.spark.pipeline.definition import PipelineError
+from barnabas.spark.pipeline.files import PipelineFile
+from barnabas.spark.pipeline.registry import FAILED, FINISHED, RUNNING, STOPPED, Registry
+from barnabas.spark.spark_errors import short_reason
+from barnabas.streams.run import LOOK_SECONDS, Running
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+GRACE_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Spark's progress of the last micro-batch; `lag` is None if no source reports it."""
+
+    batch: int
+    rows: int
+    rows_per_second: float
+    lag: int | None
+    batch_ms: int
+
+    @classmethod
+    def of(cls, progress: Mapping[str, Any], lag: int | None) -> "Figures":
+        """Returns the figures of a query's `lastProgress`."""
+        rows = int(progress["numInputRows"])
+        batch_ms = int(progress["durationMs"].get("triggerExecution", 0))
+        rate = rows / batch_ms * 1000 if batch_ms else 0.0
+        return cls(int(progress["batchId"]), rows, round(rate, 1), lag, batch_ms)
+
+    def line(self, name: str) -> str:
+        """Returns one line for a terminal.
+
+        >>> Figures(41, 114, 1204.3, 0, 95).line("spending")
+        'spending  batch 41  1,204 rows/s  lag 0  95 ms'
+        """
+        lag = "-" if self.lag is None else f"{self.lag:,}"
+        rate = f"{self.rows_per_second:,.0f} rows/s"
+        return f"{name}  batch {self.batch}  {rate}  lag {lag}  {self.batch_ms:,} ms"
+
+
+@dataclass(slots=True)
+class PipelineRunner:
+    """One run of one pipeline.
+
+    Args:
+        file: The pipeline and the file that defines it.
+        registry: Receives the status of the run.
+        on_progress: Called after each micro-batch.
+        on_start: Called with a message when the query has started.
+        grace_s: How long a stop waits for the current micro-batch.
+        stop: May be set by any thread or signal handler to end the run.
+    """
+
+    file: PipelineFile
+    registry: Registry
+    on_progress: Callable[[Figures], None]
+    on_start: Callable[[str], None] = lambda _text: None
+    grace_s: float = GRACE_SECONDS
+    stop: threading.Event = field(default_factory=threading.Event)
+    _last: Figures | None = None
+    _started: str = ""
+
+    def run(self, spark: "SparkSession | None" = None) -> str:
+        """Runs the pipeline and returns its final state.
+
+        Raises:
+            ConfigError: The definition is invalid; names the file and the line.
+            LocalError: The pipeline is running already, or its query has failed.
+        """
+        pipeline = self.file.pipeline
+        with self.registry.running(pipeline.name):
+            self._started = _now()
+            self._write_status(RUNNING)
+            try:
+                return self._run(spark)
+            except BaseException as error:
+                self._write_status(FAILED, error=str(error))
+                raise
+
+    def _run(self, spark: "SparkSession | None") -> str:
+        own = None if spark is not None else self._session()
+        try:
+            return self._follow(self._start(spark or own))
+        finally:
+            if own is not None:
+                own.stop()
+
+    def _session(self) -> "SparkSession":
+        pipeline = self.file.pipeline
+        # For a mistake in an expression PySpark would log a page of JSON.
+        logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+        settings = {"spark.log.level": "ERROR", "spark.ui.enabled": "false", **pipeline.spark}
+        with stderr_into(self.registry.log_file(pipeline.name)):
+            return session(pipeline.master, app_name=pipeline.name, config=settings)
+
+    def _start(self, spark: Any) -> Running:
+        # Start-up time: imports pyspark, which `barnabas pipeline run --check` does not need.
+        from barnabas.streams.pipelines import pipeline_query, start_query
+
+        pipeline = self.file.pipeline
+        try:
+            query = pipeline_query(pipeline, spark)
+            started = start_query(query, pipeline.trigger)
+        except PipelineError as error:
+            raise error.at(self.file.locate(error.key)) from error
+        self.on_start(f"{pipeline.name} runs, query {started.id}")
+        return Running(pipeline.name, [query], [started])
+
+    def _follow(self, running: Running) -> str:
+        while running.active and not self.stop.wait(LOOK_SECONDS):
+            self._report(running)
+        state = FINISHED if not self.stop.is_set() else STOPPED
+        if running.active:
+            running.let_batches_end(self.grace_s)
+        running.stop()
+        self._report(running)
+        error = running.queries[0].exception()
+        if error is not None and state == FINISHED:
+            log = self.registry.log_file(self.file.pipeline.name)
+            text = f"{self.file.path}: the query has failed: {short_reason(error)}"
+            raise LocalError(f"{text} (Spark's log: {log})")
+        self._write_status(state)
+        return state
+
+    def _report(self, running: Running) -> None:
+        progress = running.progress[0]
+        if progress is None:
+            return
+        behind = lag(progress)
+        figures = Figures.of(progress, None if behind is None else behind.total)
+        if figures != self._last:
+            self._last = figures
+            self.on_progress(figures)
+            self._write_status(RUNNING)
+
+    def _write_status(self, state: str, *, error: str | None = None) -> None:
+        pipeline = self.file.pipeline
+        figures = asdict(self._last) if self._last else {}
+        self.registry.write(
+            pipeline.name,
+            {
+                "name": pipeline.name,
+                "state": state,
+                "error": error,
+                "file": str(self.file.path.resolve()),
+                "checkpoint": pipeline.checkpoint,
+                "started": self._started,
+                "updated": _now(),
+                **figures,
+            },
+        )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
