@@ -1,20 +1,20 @@
-"""How much of a log is on the disk, for brokers that acknowledge only what an fsync has covered.
+"""Tracks the flushed part of a log, for brokers that acknowledge only after an fsync.
 
-Pure bookkeeping: whoever runs the flush takes a ticket before and hands it back after.
+The flusher takes a ticket before a flush and returns it afterwards.
 """
 
 from typing import NamedTuple
 
 
 class FlushTicket(NamedTuple):
-    """What a flush that starts now will have made durable; void after a truncation."""
+    """End offset that a flush will make durable; a truncation invalidates it."""
 
     end_offset: int
     truncations: int
 
 
 class DurableEnd:
-    """The end of the flushed part of one log; owned by the broker's loop."""
+    """End of the flushed part of one log; owned by the event loop."""
 
     __slots__ = ("_truncations", "end_offset")
 
@@ -26,7 +26,7 @@ class DurableEnd:
         return FlushTicket(log_end_offset, self._truncations)
 
     def flushed(self, ticket: FlushTicket) -> None:
-        # What was flushed before a truncation may have been cut off and replaced since.
+        # A truncation may have removed flushed records and new ones may have taken their offsets.
         if ticket.truncations == self._truncations:
             self.end_offset = max(self.end_offset, ticket.end_offset)
 

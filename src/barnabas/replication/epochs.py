@@ -1,9 +1,9 @@
-"""Leader epochs: fencing by epoch, where two logs diverge, and how far a follower truncates.
+"""Leader epochs: fencing, divergence of two logs, and the offset a follower truncates to.
 
-Pure. The rules are those of KIP-101 as corrected by KIP-279, with the leader finding the
-divergence at fetch time as in KIP-595: a follower's fetch names the epoch of its last record, and
-a leader that holds another history answers with the epoch and end offset where they part. A
-follower truncates by that alone, never to its high watermark.
+Pure logic. The rules are those of KIP-101 as corrected by KIP-279; the leader detects divergence
+during a fetch as in KIP-595. The fetch contains the epoch of the follower's last record, and a
+leader with a different history returns the epoch and end offset at which the logs diverge. The
+follower truncates to that offset, never to its high watermark.
 """
 
 from typing import NamedTuple, Protocol
@@ -15,7 +15,7 @@ NO_OFFSET = -1
 
 
 class EpochEnd(NamedTuple):
-    """An epoch, and the offset after its last record."""
+    """An epoch and the offset after its last record."""
 
     epoch: int
     end_offset: int
@@ -25,19 +25,20 @@ UNDEFINED = EpochEnd(NO_EPOCH, NO_OFFSET)
 
 
 class EpochHistory(Protocol):
-    """The epoch part of a log."""
+    """The leader epochs of a log."""
 
     @property
     def log_end_offset(self) -> int: ...
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
-        """The largest known epoch not above `epoch`, and its end; (-1, -1) when unknown."""
+        """Returns the largest epoch not above `epoch` and its end; (-1, -1) when unknown."""
         ...
 
 
 def check_leader_epoch(requested: int, current: int) -> ErrorCode:
-    """Fence a request by the epoch its sender believes in (KIP-320); -1 asks for no check.
+    """Compares the leader epoch of a request with the current one (KIP-320); -1 disables it.
 
-    An older epoch means that the sender must refresh; a newer one that we are behind ourselves.
+    With an older epoch the sender must refresh its metadata; with a newer one this broker has not
+    received the controller's command yet.
     """
     if requested in (NO_EPOCH, current):
         return ErrorCode.NONE
@@ -49,9 +50,9 @@ def check_leader_epoch(requested: int, current: int) -> ErrorCode:
 def divergence(
     history: EpochHistory, last_fetched_epoch: int, fetch_offset: int
 ) -> EpochEnd | None:
-    """Where the log of a follower that fetches here parts from ours, or None while they agree.
+    """Returns where the follower's log diverges from this one, or None if it does not.
 
-    UNDEFINED means that the epochs share nothing we know of.
+    UNDEFINED means that the two logs have no known epoch in common.
     """
     end = EpochEnd(*history.end_offset_for_epoch(last_fetched_epoch))
     if end.end_offset == NO_OFFSET:
@@ -62,11 +63,10 @@ def divergence(
 
 
 def truncation_point(history: EpochHistory, diverging: EpochEnd) -> int:
-    """The offset a follower truncates to when the leader's log parts from its own there.
+    """Returns the offset a follower truncates to after the leader reported divergence.
 
-    When the follower does not know the leader's epoch it goes back to the end of its own largest
-    smaller epoch and fetches again from there: the leader then answers with a smaller epoch, and
-    so on, until they find one they both know (KIP-279).
+    A follower without the leader's epoch truncates to the end of its largest smaller epoch and
+    fetches again. The leader then returns a smaller epoch, until both have the epoch (KIP-279).
     """
     own_epoch, own_end = history.end_offset_for_epoch(diverging.epoch)
     if own_end == NO_OFFSET:

@@ -1,13 +1,13 @@
-"""The fetchers of one source broker: a fast lane, and a slow one for partitions without news.
+"""The fetchers of one source broker: a fast lane, and a slow lane for idle partitions.
 
-A fetch costs time for every partition it names, on both sides, whether there is something to
-fetch or not. With many partitions the few that are written to would wait for all the others each
-time. So, when there are many, those that have got nothing for a while are asked for by a request
-of their own; the first thing they get brings them back into the fast lane.
+A fetch costs time on both brokers for every partition it names, with or without new records. With
+many partitions the few active ones would wait for all the others each time. Partitions that have
+received nothing for a while therefore move to a separate request, the slow lane; the first records
+move them back to the fast lane.
 
-While the slow lane is in use the fast one waits only briefly for data: a partition that comes back
-joins its next request. While the fast lane is empty the slow one waits long: data still ends the
-wait at once, and nobody is kept waiting by it.
+While the slow lane is in use, a fetch of the fast lane waits only briefly for data, so that a
+partition that moves back is in a request soon. While the fast lane is empty, a fetch of the slow
+lane waits long; new records still end the wait at once.
 """
 
 from dataclasses import replace
@@ -26,10 +26,10 @@ LONG_WAIT_MS = 5000
 
 
 class SourceFetchers:
-    """All that is fetched from one broker; owned by the broker's loop.
+    """All partitions fetched from one broker; owned by the event loop.
 
-    A partition is in one lane. An answer for a partition that has changed lanes since it was
-    asked for is dropped, and given again to the other lane's request.
+    A partition is in exactly one lane. The response for a partition that has changed lanes since
+    the request is dropped; the other lane fetches the same records.
     """
 
     def __init__(
@@ -51,16 +51,16 @@ class SourceFetchers:
         self._fast.start()
 
     def add(self, partition: Partition) -> None:
-        """Follow in the present epoch; what the slow lane follows so already stays there."""
-        place = partition.topic_partition
+        """Follows a partition; one that the slow lane follows in this epoch stays there."""
+        topic_partition = partition.topic_partition
         if not self._slow_fetcher.follows(partition):
-            self._slow_fetcher.remove(place)
+            self._slow_fetcher.remove(topic_partition)
             self._fast.fetcher.add(partition)
             self._fast.wake()
 
-    def remove(self, place: TopicPartition) -> None:
-        self._fast.fetcher.remove(place)
-        self._slow_fetcher.remove(place)
+    def remove(self, topic_partition: TopicPartition) -> None:
+        self._fast.fetcher.remove(topic_partition)
+        self._slow_fetcher.remove(topic_partition)
 
     def wake(self) -> None:
         self._fast.wake()
@@ -73,7 +73,7 @@ class SourceFetchers:
             await self._slow.stop()
 
     def _sort_out(self) -> None:
-        """After an answer in the fast lane: let the slow one take what it can, if it is idle."""
+        """Starts or wakes the slow lane after a response of the fast lane."""
         if len(self._fast.fetcher) > MANY_PARTITIONS:
             if self._slow is None:
                 source = self._connect(self._fast.fetcher.source)
@@ -85,7 +85,7 @@ class SourceFetchers:
         self._fast.fetcher.limits = self._brief if len(self._slow_fetcher) else self._limits
 
     def _take_quiet(self) -> None:
-        """Before a request of the slow lane, so that nothing is left out of both."""
+        """Moves idle partitions to the slow lane, before its request so that none is skipped."""
         if len(self._slow_fetcher) or len(self._fast.fetcher) > MANY_PARTITIONS:
             quiet = self._fast.fetcher.take_quiet(self._clock.monotonic_ms(), QUIET_MS)
             self._slow_fetcher.adopt(quiet)

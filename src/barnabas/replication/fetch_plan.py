@@ -1,7 +1,7 @@
-"""What a follower asks of a leader and what it gets, as values; and the port that carries them.
+"""Requests of a follower to a leader and their results, and the port that sends them.
 
-The broker implements `ReplicaSource` with the wire's Fetch (v12 or later, for the epoch of the
-last record) and ListOffsets over a connection of its own.
+The broker implements `ReplicaSource` with Fetch (v12 or later, which contains the epoch of the last
+record) and ListOffsets over a separate connection.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ class FetchLimits:
 
 @dataclass(frozen=True, slots=True)
 class FetchPartition:
-    """One partition to fetch, with the epoch we follow and the epoch of our last record."""
+    """One partition to fetch, with its leader epoch and the epoch of the follower's last record."""
 
     topic_partition: TopicPartition
     topic_id: Uuid
@@ -38,7 +38,7 @@ class FetchPartition:
 
 @dataclass(frozen=True, slots=True)
 class FetchPlan:
-    """One fetch, in the order in which partitions should be filled."""
+    """One fetch; the leader fills the partitions in this order."""
 
     partitions: tuple[FetchPartition, ...]
     limits: FetchLimits
@@ -46,7 +46,7 @@ class FetchPlan:
 
 @dataclass(slots=True)
 class FetchedPartition:
-    """A leader's answer for one partition; `records` is a buffer of whole batches."""
+    """A leader's response for one partition; `records` contains whole batches."""
 
     topic_partition: TopicPartition
     error: ErrorCode = ErrorCode.NONE
@@ -58,14 +58,14 @@ class FetchedPartition:
 
 @dataclass(frozen=True, slots=True)
 class OffsetsPlan:
-    """Ask the leader where its log starts and ends, for partitions whose offset it lacks."""
+    """Request for the leader's log start and end, for partitions with an offset out of range."""
 
     partitions: tuple[FetchPartition, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderOffsets:
-    """The bounds of a leader's log."""
+    """Log start offset and log end offset of a leader."""
 
     topic_partition: TopicPartition
     error: ErrorCode = ErrorCode.NONE
@@ -74,7 +74,7 @@ class LeaderOffsets:
 
 
 class ReplicaSource(Protocol):
-    """A connection to one leader; raises BarnabasError or OSError when nothing comes back."""
+    """A connection to one leader; raises BarnabasError or OSError without a response."""
 
     async def fetch(self, plan: FetchPlan) -> Sequence[FetchedPartition]: ...
     async def leader_offsets(self, plan: OffsetsPlan) -> Sequence[LeaderOffsets]: ...

@@ -1,8 +1,8 @@
-"""Following one broker: which partitions to fetch next, and what to do with the answers.
+"""Follows one broker: selects the partitions of the next fetch and applies the responses.
 
-Sans-IO: `poll(now)` says what to ask, `handle_*` takes what came back; `fetcher_driver` does the
-asking. An answer counts only when the partition still follows the same leader in the same epoch
-and still ends where it was asked from: everything else was overtaken and is dropped.
+Without IO: `poll(now)` returns the next request, `handle_*` applies its response, and
+`fetcher_driver` sends it. A response is applied only if the partition still follows the same leader
+in the same epoch and its log still ends at the fetched offset; otherwise it is dropped.
 """
 
 import enum
@@ -29,13 +29,13 @@ logger = logging.getLogger(__name__)
 
 
 class FollowState(enum.Enum):
-    """Where a followed partition stands.
+    """State of a followed partition.
 
-    FETCHING: fetches from its log's end; an out-of-range answer leads to REALIGNING.
-    REALIGNING: asks for the leader's bounds, then fetches again.
-    FENCED: the leader knows a newer epoch; waits for the controller, which leads to FETCHING.
-    FAILED: its own disk failed; waits for the broker to give the replica up. A full disk is tried
-        again instead.
+    FETCHING: fetches from its log end offset; OFFSET_OUT_OF_RANGE leads to REALIGNING.
+    REALIGNING: requests the leader's log start and end, then fetches again.
+    FENCED: the leader has a newer epoch; a command of the controller leads to FETCHING.
+    FAILED: the local disk failed; the broker will remove the replica. A full disk is retried
+        instead.
     """
 
     FETCHING = "fetching"
@@ -54,17 +54,17 @@ class Followed:
         self.leader_epoch = partition.leader_epoch
         self.state = FollowState.FETCHING
         self.ready_at_ms = 0
-        self.quiet_since_ms: int | None = None  # None while it gets something with each answer
-        self.caught_up = False  # whether it had all that was committed, at the last answer
+        self.quiet_since_ms: int | None = None  # None while responses contain records
+        self.caught_up = False  # whether it had all committed records at the last response
 
     def is_due(self, state: FollowState, now_ms: int) -> bool:
         return self.state is state and self.ready_at_ms <= now_ms and self.partition.may_fetch
 
 
 class ReplicaFetcher:
-    """The partitions followed from one broker; owned by the broker's loop.
+    """The partitions followed from one broker; owned by the event loop.
 
-    `on_caught_up` hears of partitions that hold all that is committed (see `unclean_start`).
+    `on_caught_up` is called for partitions with all committed records (see `unclean_start`).
     """
 
     def __init__(
@@ -91,12 +91,12 @@ class ReplicaFetcher:
         return None if followed is None else followed.state
 
     def add(self, partition: Partition) -> None:
-        """Follow this partition in its present epoch; a repetition changes nothing."""
+        """Follows this partition in its current epoch; a repeated call changes nothing."""
         if not self.follows(partition):
             self._followed[partition.topic_partition] = Followed(partition)
 
     def follows(self, partition: Partition) -> bool:
-        """Whether this very replica is followed in its present epoch."""
+        """Whether this replica object is followed in its current epoch."""
         known = self._followed.get(partition.topic_partition)
         return (
             known is not None
@@ -109,11 +109,11 @@ class ReplicaFetcher:
 
     @property
     def all_caught_up(self) -> bool:
-        """Whether nothing more is to be had now; a leader's throttle may hold something back."""
+        """Whether all partitions were caught up at their last response."""
         return all(item.caught_up for item in self._followed.values())
 
     def take_quiet(self, now_ms: int, quiet_ms: int) -> list[Followed]:
-        """Give away the partitions that have got nothing for this long."""
+        """Removes and returns the partitions that received nothing for `quiet_ms`."""
         return self._take(
             lambda item: (
                 item.state is FollowState.FETCHING
@@ -123,11 +123,11 @@ class ReplicaFetcher:
         )
 
     def take_busy(self) -> list[Followed]:
-        """Give away the partitions that got something with the last answer."""
+        """Removes and returns the partitions that received records with the last response."""
         return self._take(lambda item: item.quiet_since_ms is None)
 
     def adopt(self, taken: Iterable[Followed]) -> None:
-        """Go on with partitions that another fetcher of the same source gave away."""
+        """Adds partitions that another fetcher of the same source has removed."""
         self._followed.update((item.partition.topic_partition, item) for item in taken)
 
     def _take(self, chosen: Callable[[Followed], bool]) -> list[Followed]:
@@ -136,10 +136,10 @@ class ReplicaFetcher:
             del self._followed[item.partition.topic_partition]
         return taken
 
-    # --- asking ---
+    # --- requests ---
 
     def poll(self, now_ms: int) -> FetchPlan | OffsetsPlan | None:
-        """The next request to send, or None while there is nothing due."""
+        """Returns the next request, or None if no partition is due."""
         realigning = self._due(FollowState.REALIGNING, now_ms)
         if realigning:
             return OffsetsPlan(realigning)
@@ -147,7 +147,7 @@ class ReplicaFetcher:
         return FetchPlan(fetching, self.limits) if fetching else None
 
     def wait_ms(self, now_ms: int) -> int | None:
-        """How long until `poll` may have something, or None when only a change can bring it."""
+        """Returns the time until `poll` may return a request; None if it needs an event."""
         waits = [
             max(followed.ready_at_ms - now_ms, self._throttled_ms(followed, now_ms))
             for followed in self._followed.values()
@@ -168,12 +168,12 @@ class ReplicaFetcher:
             return 0
         return self._throttle.wait_ms(followed.partition.topic_partition, now_ms)
 
-    # --- hearing ---
+    # --- responses ---
 
     def handle_fetched(
         self, plan: FetchPlan, answers: Sequence[FetchedPartition], now_ms: int
     ) -> None:
-        """Apply what a leader sent, partition by partition."""
+        """Applies a fetch response, partition by partition."""
         asked = {item.topic_partition: item for item in plan.partitions}
         for answer in answers:
             request = asked.get(answer.topic_partition)
@@ -191,7 +191,7 @@ class ReplicaFetcher:
     def handle_offsets(
         self, plan: OffsetsPlan, answers: Sequence[LeaderOffsets], now_ms: int
     ) -> None:
-        """Bring partitions whose offset the leader lacks back into its range."""
+        """Moves partitions with an offset out of range back into the leader's range."""
         asked = {item.topic_partition: item for item in plan.partitions}
         for answer in answers:
             followed = self._current(asked.get(answer.topic_partition))
@@ -202,18 +202,18 @@ class ReplicaFetcher:
                 continue
             followed.state = FollowState.FETCHING
             if not following.realign(followed.partition, answer.start_offset, answer.end_offset):
-                # In range after all: the leader has yet to hear of its epoch, or has just moved.
+                # In range: the leader has not entered its epoch yet, or its log has just changed.
                 followed.ready_at_ms = now_ms + self.limits.backoff_ms
 
     def handle_failure(self, plan: FetchPlan | OffsetsPlan, now_ms: int) -> None:
-        """Nothing came back: leave the source alone for a while."""
+        """Backs off after a request without a response."""
         for request in plan.partitions:
             followed = self._followed.get(request.topic_partition)
             if followed is not None:
                 followed.ready_at_ms = now_ms + self.limits.backoff_ms
 
     def _current(self, request: FetchPartition | None) -> Followed | None:
-        """The followed partition this request was made for, unless it has moved on since."""
+        """Returns the partition of this request, or None if its state has changed since."""
         followed = None if request is None else self._followed.get(request.topic_partition)
         if followed is None or request is None:
             return None
@@ -238,7 +238,7 @@ class ReplicaFetcher:
         except TransientDiskError:
             followed.ready_at_ms = now_ms + self.limits.backoff_ms
         except BarnabasError as error:
-            logger.warning("%r: cannot take over what the leader sent: %s", followed, error)
+            logger.warning("%r: cannot apply the fetch response: %s", followed, error)
             if isinstance(error, BrokerError) and error.code is ErrorCode.KAFKA_STORAGE_ERROR:
                 followed.state = FollowState.FAILED
             followed.ready_at_ms = now_ms + self.limits.backoff_ms
@@ -250,7 +250,7 @@ class ReplicaFetcher:
             followed.quiet_since_ms = None
             if self._throttle is not None:
                 self._throttle.record(partition.topic_partition, len(answer.records), now_ms)
-            # The next response is filled in order: who got something now waits for the others.
+            # The leader fills a response in order, so a partition with records moves to the end.
             self._followed[partition.topic_partition] = self._followed.pop(
                 partition.topic_partition
             )
@@ -267,8 +267,8 @@ class ReplicaFetcher:
         elif error is ErrorCode.FENCED_LEADER_EPOCH:
             followed.state = FollowState.FENCED
         else:
-            # Not the leader yet, not a replica yet, a newer epoch than it knows: commands of the
-            # controller are on their way to one of us.
+            # The source is not leader yet, does not list this replica yet, or has an older epoch:
+            # a command of the controller has not reached one of the two brokers.
             followed.ready_at_ms = now_ms + self.limits.backoff_ms
 
 

@@ -1,7 +1,4 @@
-"""Drives a fetcher: one task and one connection.
-
-It holds no rule of its own: what to ask and what an answer means is `fetcher`'s.
-"""
+"""Runs a fetcher with one task and one connection; `fetcher` has all the rules."""
 
 import asyncio
 import logging
@@ -17,11 +14,11 @@ from barnabas.replication.fetcher import ReplicaFetcher
 logger = logging.getLogger(__name__)
 
 SourceFactory = Callable[[BrokerId], ReplicaSource]
-"""Makes the connection to a broker; it connects, and connects again, when first used."""
+"""Creates a connection object; it connects on first use and reconnects when necessary."""
 
 
 class FetcherDriver:
-    """One source broker's fetcher and its task; owned by the broker's loop."""
+    """The fetcher of one source broker and its task; owned by the event loop."""
 
     def __init__(
         self,
@@ -45,11 +42,11 @@ class FetcherDriver:
         )
 
     def wake(self) -> None:
-        """Look again: partitions came, or a flush was done."""
+        """Polls again, after a partition was added or a flush has finished."""
         self._wake.set()
 
     async def stop(self) -> None:
-        """End the task and close the connection."""
+        """Cancels the task and closes the connection."""
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
@@ -85,5 +82,5 @@ class FetcherDriver:
             logger.info("cannot fetch from broker %d: %s", self.fetcher.source, error)
             self.fetcher.handle_failure(plan, self._clock.monotonic_ms())
         except Exception:
-            logger.exception("following broker %d", self.fetcher.source)
+            logger.exception("fetching from broker %d failed", self.fetcher.source)
             self.fetcher.handle_failure(plan, self._clock.monotonic_ms())

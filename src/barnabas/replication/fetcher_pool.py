@@ -1,8 +1,8 @@
-"""All fetchers of a broker, by the broker they fetch from.
+"""All fetchers of a broker, by source broker.
 
-They start when the first partition is followed from a broker and end when the last one leaves.
-With `num.replica.fetchers` above 1 the partitions of one source are spread over so many fetchers,
-each with connections of its own.
+A fetcher starts with the first partition of its source and stops after the last one is removed.
+`num.replica.fetchers` distributes the partitions of one source over several fetchers, each with
+separate connections.
 """
 
 from collections.abc import Callable
@@ -18,14 +18,14 @@ from barnabas.replication.partition import Partition
 from barnabas.replication.throttle import ReplicationThrottle
 
 FetcherId = tuple[BrokerId, int]
-"""The broker that is fetched from, and which of its fetchers."""
+"""The source broker and the index of the fetcher."""
 
 
 class FetcherPool:
-    """The `FollowerControl` of a `ReplicaManager`; owned by the broker's loop.
+    """The `FollowerControl` of a `ReplicaManager`; owned by the event loop.
 
-    `idle()` is awaited by the broker now and then, and ends fetchers that follow nothing any more;
-    `close()` ends all.
+    The broker awaits `idle()` periodically to stop fetchers without partitions; `close()` stops
+    all fetchers.
     """
 
     def __init__(
@@ -47,14 +47,14 @@ class FetcherPool:
         self._closed = False
 
     def follow(self, partition: Partition) -> None:
-        """Fetch from the partition's present leader, and from nobody else."""
-        if self._closed:  # a command that came while the broker stops: nobody would end it again
+        """Fetches the partition from its current leader and from no other broker."""
+        if self._closed:  # a command during shutdown: no later call would stop the fetcher
             return
         wanted = self._fetcher_id(partition)
         for fetcher_id, fetchers in self._sources.items():
             if fetcher_id != wanted:
                 fetchers.remove(partition.topic_partition)
-        found = self._sources.get(wanted)  # which is false while it follows nothing
+        found = self._sources.get(wanted)  # an empty one is falsy, so compare with None
         (self._start(wanted) if found is None else found).add(partition)
 
     def unfollow(self, topic_partition: TopicPartition) -> None:
@@ -62,13 +62,13 @@ class FetcherPool:
             fetchers.remove(topic_partition)
 
     def wake(self, partition: Partition) -> None:
-        """A flush was done: the partition's new end may be told to its leader."""
+        """Polls again after a flush: the next fetch may report the new log end offset."""
         fetchers = self._sources.get(self._fetcher_id(partition))
         if fetchers is not None:
             fetchers.wake()
 
     def _fetcher_id(self, partition: Partition) -> FetcherId:
-        """Spread partitions by Kafka's rule, so that a partition keeps its fetcher."""
+        """Selects the fetcher by Kafka's hash, so that a partition keeps its fetcher."""
         topic_partition = partition.topic_partition
         spread = 31 * java_string_hash(topic_partition.topic) + topic_partition.partition
         return partition.leader, spread % self._fetchers_per_source
@@ -85,12 +85,12 @@ class FetcherPool:
         return fetchers
 
     async def idle(self) -> None:
-        """Stop the fetchers that have nothing left to follow."""
+        """Stops the fetchers without partitions."""
         for source in [s for s, fetchers in self._sources.items() if not len(fetchers)]:
             await self._sources.pop(source).stop()
 
     async def close(self) -> None:
-        """Stop following altogether, and for good."""
+        """Stops all fetchers; later calls of `follow` have no effect."""
         self._closed = True
         sources, self._sources = list(self._sources.values()), {}
         for fetchers in sources:

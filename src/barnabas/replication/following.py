@@ -1,7 +1,7 @@
-"""What a follower does to its log on the leader's word: append, truncate, start over.
+"""Applies fetch responses to a follower's log: appends, truncates or restarts it.
 
-Called by the fetcher with responses of the leader whose epoch the partition follows. Order
-matters: truncation comes before anything that raises the high watermark (KAFKA-14704).
+The fetcher passes in responses of the leader in the partition's current epoch. A truncation must
+precede any increase of the high watermark (KAFKA-14704).
 """
 
 import logging
@@ -21,7 +21,7 @@ def append(
     leader_high_watermark: int,
     leader_log_start: int,
 ) -> None:
-    """Take over what the leader sent, then what it says is committed and deleted."""
+    """Appends the leader's records, then adopts its high watermark and log start offset."""
     log = partition.log
     if len(batches):
         _append(partition, batches)
@@ -42,13 +42,13 @@ def _append(partition: Partition, batches: memoryview | bytes) -> None:
     except EarlierBatchError as error:
         if partition.log.log_end_offset > partition.log.log_start_offset:
             raise
-        # An empty log that goes on at the leader's log start, which lies within a batch.
+        # The log is empty and starts at the leader's log start offset, which is inside a batch.
         partition.restart_at(error.first_offset)
         partition.log.append_as_follower(batches)
 
 
 def truncate_to_divergence(partition: Partition, diverging: EpochEnd) -> None:
-    """Drop what the leader does not have; the next fetch tells whether that was enough."""
+    """Removes records that the leader does not have; the next fetch checks again."""
     offset = partition.settings.guards.truncation_point(partition.log, diverging)
     if offset < partition.log.high_watermark:
         logger.warning("%r truncates to %d, below its high watermark", partition, offset)
@@ -56,10 +56,10 @@ def truncate_to_divergence(partition: Partition, diverging: EpochEnd) -> None:
 
 
 def realign(partition: Partition, leader_start: int, leader_end: int) -> bool:
-    """Recover from an offset that the leader does not have; False when nothing was to be done.
+    """Moves the log into the leader's range; returns False if it is in range already.
 
-    A leader that ends before us was elected uncleanly: what it lacks is gone. One that starts
-    after our end has deleted everything we could go on from.
+    A leader whose log ends before this one was elected uncleanly: the additional records are lost.
+    A leader whose log starts after this one's end has deleted the records in between.
     """
     end = partition.log.log_end_offset
     if leader_end < end:

@@ -1,7 +1,7 @@
-"""The safety rules that history taught, gathered so that one can be taken out and its loss shown.
+"""The safety rules of replication as replaceable functions.
 
-Production code uses `Guards()` as it is. The simulation replays each historical bug with the rule
-of that time put in place of ours, to prove that the rule is what prevents the loss.
+Production code uses `DEFAULT_GUARDS`. The simulation replaces one rule by its historical version
+and replays the bug of that time, to prove that the current rule prevents the loss of records.
 """
 
 from collections.abc import Callable
@@ -17,13 +17,13 @@ from barnabas.replication.unclean_start import UncleanStartPolicy
 
 
 def keep_log(_log: ReplicaLog) -> int | None:
-    """A replica that begins to follow truncates nothing until the leader's epochs say so."""
+    """Truncates nothing when a replica becomes a follower; the leader's epochs decide later."""
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class Guards:
-    """One function per rule; the defaults are the correct ones."""
+    """One function per safety rule; the defaults are the current rules."""
 
     check_leader_epoch: Callable[[int, int], ErrorCode] = epochs.check_leader_epoch  # KIP-320
     truncate_at_start: Callable[[ReplicaLog], int | None] = keep_log  # KIP-101

@@ -1,7 +1,7 @@
-"""The offset below which records are committed: on every replica that an election may pick.
+"""The high watermark: all records below it are on every replica that can be elected.
 
-Pure. The leader computes it from its followers' fetches, a follower learns it from the leader's
-responses; on a leader it never goes back.
+Pure logic. The leader computes it from its followers' fetches; a follower adopts it from the
+leader's responses. On a leader it never decreases.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,9 +13,9 @@ from barnabas.replication.isr import ReplicaProgress
 def leader_candidate(
     leader_end: int, followers: Mapping[BrokerId, ReplicaProgress], counted: Iterable[BrokerId]
 ) -> int:
-    """The highest offset that the leader and every counted follower have reached.
+    """Returns the highest offset that the leader and every counted follower have reached.
 
-    A follower that has not fetched in this epoch has reached -1, which holds everything back.
+    The position of a follower that has not fetched in this epoch is -1.
     """
     candidate = leader_end
     for broker_id in counted:
@@ -26,8 +26,8 @@ def leader_candidate(
 
 
 def follower_high_watermark(leader_high_watermark: int, own_end: int, own_start: int) -> int:
-    """What a follower may believe committed: never past its own log, never below its start.
+    """Returns the leader's high watermark, limited to the follower's own log.
 
-    The lower bound matters after a full truncation to the leader's start (KAFKA-9491).
+    The lower limit is necessary after a full truncation to the leader's start (KAFKA-9491).
     """
     return max(min(leader_high_watermark, own_end), own_start)

@@ -1,6 +1,6 @@
-"""What a leader knows of its followers during one leader epoch.
+"""State that a leader keeps of its followers during one leader epoch.
 
-Holds progress and the in-sync state and answers questions about them; it neither touches the log
+It holds the positions of the followers and the ISR. It neither accesses the log
 nor talks to the controller (`partition` does both). Times are monotonic.
 """
 
@@ -15,12 +15,12 @@ JoinRule = Callable[[int, int, int], bool]
 
 
 class LeaderState:
-    """Followers and in-sync replicas of one led partition; owned by the broker's loop.
+    """Followers and in-sync replicas of one partition; owned by the event loop.
 
-    Invariants: `followers` has every assigned replica but ourselves; at most one in-sync change
-    is in flight, and while it is, `isr.maximal` is what the high watermark waits for.
-    `proposal` is that change; `answered` says that its outcome is open and it may be sent again,
-    `last_unsure_ms` when a sending of it was last given up without an answer.
+    Invariants: `followers` contains every assigned replica except this broker; at most one change
+    of the ISR is in flight, and meanwhile the high watermark waits for `isr.maximal`.
+    `proposal` is that change. `answered` means that a reply left its outcome open and it may be
+    sent again; `last_unsure_ms` is the last time an attempt ended without a reply.
     """
 
     __slots__ = (
@@ -45,13 +45,13 @@ class LeaderState:
         self._may_join = may_join
 
     def adopt(self, state: PartitionState) -> None:
-        """Take replicas and in-sync set from the controller; a proposal in flight is void."""
+        """Adopts replicas and ISR from the controller and drops a proposal in flight."""
         others = [replica for replica in state.replicas if replica != self._broker_id]
         self.followers = {r: self.followers.get(r) or ReplicaProgress() for r in others}
         self.settle(state.isr)
 
     def start_epoch(self, *, forget_positions: bool, now_ms: int) -> None:
-        """Reset the lag of every follower at the start of an epoch."""
+        """Resets the lag of every follower at the start of an epoch."""
         for broker_id, progress in self.followers.items():
             progress.start_epoch(
                 in_sync=broker_id in self.isr.committed,
@@ -60,7 +60,7 @@ class LeaderState:
             )
 
     def with_joiner(self, broker_id: BrokerId, watermark: int) -> frozenset[BrokerId] | None:
-        """The in-sync set with this follower in it, when it is outside and may join."""
+        """Returns the ISR with this follower added; None if it is a member or may not join."""
         if self.isr.in_flight or broker_id in self.isr.committed:
             return None
         end = self.followers[broker_id].log_end_offset
@@ -71,7 +71,7 @@ class LeaderState:
     def without_laggards(
         self, leader_end: int, now_ms: int, max_lag_ms: int
     ) -> frozenset[BrokerId] | None:
-        """The in-sync set without those that lag too long; None when nobody does."""
+        """Returns the ISR without members that lag too long; None if there are none."""
         if self.isr.in_flight:
             return None
         members = self.isr.committed
@@ -85,12 +85,11 @@ class LeaderState:
         max_lag_ms: int,
         is_alive: Callable[[BrokerId], bool] = lambda _broker_id: True,
     ) -> int:
-        """How far the high watermark may go.
+        """Returns the highest possible high watermark.
 
-        Besides the maximal in-sync set it waits for followers that are within the allowed lag
-        and about to join: otherwise a steady stream of appends would keep the high watermark out
-        of their reach, and they would never become members. One that has left the cluster cannot
-        join, however well it was doing when it stopped.
+        Besides the maximal ISR it waits for followers within the allowed lag that can join soon.
+        Otherwise continuous appends would keep the high watermark above their position, and they
+        would never become members. A follower that has left the cluster cannot join.
         """
         maximal = self.isr.maximal
         counted = [
@@ -106,12 +105,12 @@ class LeaderState:
         self.proposal, self.answered, self.last_unsure_ms = change, False, NEVER_MS
 
     def unsure(self, now_ms: int, *, outcome_unknown: bool) -> None:
-        """An answer came that does not settle the proposal."""
+        """Records a reply that leaves the outcome of the proposal open."""
         self.answered = True
         if outcome_unknown:
             self.last_unsure_ms = now_ms
 
     def settle(self, members: Iterable[BrokerId]) -> None:
-        """Commit this in-sync set and forget any proposal."""
+        """Commits this ISR and drops any proposal."""
         self.isr = IsrState(frozenset(members))
         self.proposal, self.answered = None, False

@@ -1,9 +1,9 @@
-"""Reading from a replica: the checks a fetch passes, and what a reader of each kind may see.
+"""Parameters and results of reads from a replica.
 
-A consumer reads below the high watermark, or below the last stable offset when it wants committed
-transactions only; a follower reads to the end of the log. Both bounds are exclusive. Every bound
-is read once, before the log is touched, so that a response never holds data past the watermark it
-names (KAFKA-9807, KAFKA-9835).
+A consumer reads below the high watermark, with `read_committed` below the last stable offset; a
+follower reads to the log end offset. All bounds are exclusive. Every bound is read once, before
+the log is read, so that a response never contains records above its high watermark (KAFKA-9807,
+KAFKA-9835).
 """
 
 from collections.abc import Sequence
@@ -24,10 +24,10 @@ EARLIEST_LOCAL_TIMESTAMP = -4
 
 @dataclass(slots=True)
 class FetchSpec:
-    """One partition of one fetch. Not frozen: one is built per partition on the hot path.
+    """One partition of one fetch; not frozen, because a fetch creates one per partition.
 
-    `replica_id` is NO_BROKER for consumers. `leader_only` is false for consumers that named a
-    rack and may therefore read from a follower. `log_start_offset` is the follower's own.
+    `replica_id` is NO_BROKER for consumers. `leader_only` is false for consumers with a rack,
+    which may read from a follower. `log_start_offset` is that of the follower's log.
     """
 
     offset: int
@@ -45,7 +45,7 @@ class FetchSpec:
 
 @dataclass(slots=True)
 class PartitionRead:
-    """What a fetch answers for one partition; `slice` is None when there is nothing to send."""
+    """Result of a fetch for one partition; `slice` is None without records."""
 
     slice: FileSlice | None
     size: int
@@ -58,12 +58,12 @@ class PartitionRead:
     diverging_epoch: EpochEnd | None = None
     preferred_read_replica: BrokerId = NO_BROKER
     is_urgent: bool = False
-    """To be answered at once, also when there is nothing to send."""
+    """Whether the response must be sent at once, even without records."""
 
 
 @dataclass(frozen=True, slots=True)
 class OffsetAnswer:
-    """One ListOffsets answer; -1 everywhere means that no record matches."""
+    """Result of ListOffsets; all fields are -1 if no record matches."""
 
     offset: int = -1
     timestamp_ms: int = -1

@@ -1,8 +1,8 @@
-"""What replication needs from its neighbours, as protocols.
+"""Protocols of the components that replication uses.
 
-`ReplicaLog` is the part of `storage.Log` that a replica uses, so that tests may hand in a log in
-memory. `IsrChannel` is implemented by whoever talks to the controller; `LogSource` by whoever
-knows topic configurations; `PartitionListener` by the purgatories and coordinators above.
+`ReplicaLog` is the part of `storage.Log` that a replica uses; tests use a log in memory. The broker
+implements `IsrChannel` with its connection to the controller and `LogSource` with its log manager
+and the topic configurations.
 """
 
 from collections.abc import Callable, Sequence
@@ -60,14 +60,15 @@ class ReplicaLog(Protocol):
     def increment_log_start_offset(self, offset: int, reason: str) -> object: ...
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]: ...
     def assign_epoch_start(self, epoch: int) -> object:
-        """Note that a leader of this epoch begins at the log's end."""
+        """Records that the leader of this epoch starts at the log end offset."""
         ...
 
 
 class LogSource(Protocol):
-    """Where a replica's log comes from and goes to; raises BrokerError(KAFKA_STORAGE_ERROR).
+    """Creates and deletes the logs of replicas; raises BrokerError(KAFKA_STORAGE_ERROR).
 
-    `is_new` says that there cannot be one yet. Deleting what is not there is no error.
+    `is_new` means that the partition was just created, so no log can exist yet. Deleting a log
+    that does not exist is not an error.
     """
 
     def get_or_create(
@@ -77,10 +78,10 @@ class LogSource(Protocol):
 
 
 class IsrChannel(Protocol):
-    """Carries a proposed in-sync set to the controller.
+    """Sends a proposed ISR to the controller.
 
-    `on_reply` is called once, on the loop, also when the outcome is unknown: a request that timed
-    out answers REQUEST_TIMED_OUT and the partition proposes again.
+    `on_reply` is called once, on the event loop. If the outcome is unknown, for example after a
+    timeout, the reply has REQUEST_TIMED_OUT and the partition proposes again.
     """
 
     def alter_partition(

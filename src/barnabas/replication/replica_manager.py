@@ -1,9 +1,8 @@
-"""All replicas of this broker: finds them, and applies the controller's commands to them.
+"""All replicas of this broker; applies the controller's commands to them.
 
-Commands of a deposed controller (lower controller epoch) or for an earlier incarnation of this
-broker (lower broker epoch) are refused whole; within a command each partition is judged by its
-leader epoch and gets its own answer. Following is delegated to a `FollowerControl`, which owns
-the fetchers.
+A command with a lower controller epoch (of a fenced controller) or a lower broker epoch (for an
+earlier registration of this broker) is rejected as a whole. Within a command, every partition is
+checked by its leader epoch and has its own error code. A `FollowerControl` owns the fetchers.
 """
 
 import logging
@@ -34,44 +33,44 @@ class FollowerControl(Protocol):
     """Starts and stops fetching from leaders."""
 
     def follow(self, partition: Partition) -> None:
-        """Fetch this partition from its present leader and epoch, wherever it was fetched from."""
+        """Fetches this partition from its current leader in its current epoch only."""
         ...
 
     def unfollow(self, topic_partition: TopicPartition) -> None: ...
 
 
 class NoFollowers:
-    """For a broker that is alone in its cluster, and for tests of leaders."""
+    """`FollowerControl` of a single broker without a cluster, and of tests of leaders."""
 
     __slots__ = ()
 
     def follow(self, partition: Partition) -> None:
-        """Nothing to fetch from."""
+        """Does nothing: there is no other broker."""
 
     def unfollow(self, topic_partition: TopicPartition) -> None:
-        """Nothing was fetched."""
+        """Does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class StartCondition:
-    """The replicas that may lack the end of their logs, and what this broker does about them."""
+    """Replicas that may have lost the end of their logs, and the policy for them."""
 
     doubtful: frozenset[TopicPartition] = frozenset()
     policy: UncleanStartPolicy = UncleanStartPolicy.DECLINE_ALONE
 
 
 class ReplicaManager:
-    """The broker's partitions by name and by topic id; owned by the broker's loop.
+    """The broker's partitions by name and by topic id; owned by the event loop.
 
-    `broker_epoch` asks for the epoch of the present registration: commands that name an older one
-    were meant for an earlier incarnation (KIP-380). A newer one is accepted, for the controller
-    may learn of a new registration before we do (KAFKA-9839). So no command may come in before
-    the broker is registered: it could be one for the former incarnation.
+    `broker_epoch` returns the epoch of the current registration: commands with an older one were
+    sent to an earlier registration (KIP-380). A newer one is accepted, because the controller may
+    see a new registration before this broker does (KAFKA-9839). The broker must therefore register
+    before it accepts commands.
 
-    `declined` are partitions whose leadership was refused; while there are any, the broker
-    announces a log directory event now and then, upon which the controller asks again and learns
-    what can be followed. `doubtful` is the start condition's set as it shrinks; the broker keeps
-    it over restarts.
+    `declined` contains partitions that this broker refuses to lead. While it is not empty, the
+    broker periodically announces a log directory event, and the controller sends its commands
+    again. `doubtful` starts as the set of the start condition and shrinks; the broker stores it
+    across restarts.
     """
 
     def __init__(
@@ -96,7 +95,7 @@ class ReplicaManager:
         self._topic_names: dict[Uuid, str] = {}
         self._listeners: list[PartitionListener] = []
 
-    # --- finding ---
+    # --- lookup ---
 
     def partition(self, topic_partition: TopicPartition) -> Partition | None:
         return self._partitions.get(topic_partition)
@@ -112,7 +111,7 @@ class ReplicaManager:
         return (partition for partition in self._partitions.values() if partition.is_leader)
 
     def add_listener(self, listener: PartitionListener) -> None:
-        """Tell this listener of every partition, also of those that come later."""
+        """Registers a listener for all current and future partitions."""
         self._listeners.append(listener)
         for partition in self._partitions.values():
             partition.add_listener(listener)
@@ -120,7 +119,7 @@ class ReplicaManager:
     # --- commands ---
 
     def apply_leader_and_isr(self, command: LeaderAndIsrCommand) -> ControlReply:
-        """Become leader or follower as told."""
+        """Makes partitions leader or follower."""
         error = self._fence(command.controller_epoch, command.broker_epoch)
         if error is not ErrorCode.NONE:
             return ControlReply(error)
@@ -129,7 +128,7 @@ class ReplicaManager:
         )
 
     def stop_replicas(self, command: StopReplicaCommand) -> ControlReply:
-        """Give up replicas, with their logs when told to delete them."""
+        """Stops replicas and deletes their logs if the command requests it."""
         error = self._fence(command.controller_epoch, command.broker_epoch)
         if error is not ErrorCode.NONE:
             return ControlReply(error)
@@ -138,7 +137,7 @@ class ReplicaManager:
         )
 
     def fence_command(self, controller_epoch: int, broker_epoch: int) -> ErrorCode:
-        """Judge the epochs of a command that somebody else applies (UpdateMetadata)."""
+        """Checks the epochs of a command that another component applies (UpdateMetadata)."""
         return self._fence(controller_epoch, broker_epoch)
 
     def _fence(self, controller_epoch: int, broker_epoch: int) -> ErrorCode:
@@ -151,7 +150,9 @@ class ReplicaManager:
 
     def _apply(self, state: PartitionState) -> ErrorCode:
         if state.topic_partition in self._failed:
-            return ErrorCode.KAFKA_STORAGE_ERROR  # upon which the controller counts us out
+            return (
+                ErrorCode.KAFKA_STORAGE_ERROR
+            )  # the controller then treats the replica as offline
         try:
             partition = self._partition_for(state)
             if state.leader_epoch < partition.leader_epoch:
@@ -160,7 +161,7 @@ class ReplicaManager:
                 return self._lead(partition, state)
             return self._follow(partition, state)
         except BrokerError as error:
-            logger.warning("%s: cannot apply %s: %s", state.topic_partition, state, error)
+            logger.warning("partition %s: cannot apply %s: %s", state.topic_partition, state, error)
             return error.code
 
     def _partition_for(self, state: PartitionState) -> Partition:
@@ -186,19 +187,19 @@ class ReplicaManager:
         self.declined.discard(partition.topic_partition)
         self._followers.unfollow(partition.topic_partition)
         partition.make_leader(state)
-        self.doubtful.discard(partition.topic_partition)  # from now on it defines what is true
+        self.doubtful.discard(partition.topic_partition)  # a leader's log is authoritative
         return ErrorCode.NONE
 
     def _decline(self, topic_partition: TopicPartition) -> ErrorCode:
-        """Refuse to lead as if the disk had failed.
+        """Declines leadership with the error code of a failed disk.
 
-        The controller then takes the replica for offline and looks for another, or leaves the
-        partition without a leader until somebody elects one uncleanly.
+        The controller then treats the replica as offline and elects another one, or leaves the
+        partition without a leader until an unclean election.
         """
         if topic_partition not in self.declined:
             logger.error(
-                "%s: this broker lost power and may lack acknowledged records: it does not lead;"
-                " elect a leader uncleanly to accept the loss",
+                "partition %s: this machine lost power and may have lost acknowledged records, so "
+                "this broker does not lead; run an unclean leader election to accept the loss",
                 topic_partition,
             )
         self.declined.add(topic_partition)
@@ -211,12 +212,12 @@ class ReplicaManager:
     def _follow(self, partition: Partition, state: PartitionState) -> ErrorCode:
         partition.make_follower(state)
         if self.settings.broker_id not in state.isr:
-            # Outside the set now, so whoever lets us in again has seen us catch up.
+            # Outside the ISR: a leader adds this replica again only after it has caught up.
             self.doubtful.discard(partition.topic_partition)
         if state.leader < 0:
             self._followers.unfollow(partition.topic_partition)
             if set(state.isr) == {self.settings.broker_id} and not self._may_lead(state):
-                return self._decline(partition.topic_partition)  # nobody but us could be elected
+                return self._decline(partition.topic_partition)  # no other replica can be elected
         elif not partition.is_leader:
             self._followers.follow(partition)
         self.declined.discard(partition.topic_partition)
@@ -248,32 +249,32 @@ class ReplicaManager:
             self._topic_names.pop(partition.topic_id, None)
         self._logs.delete(topic_partition)
 
-    # --- periodic and occasional ---
+    # --- periodic work and changes ---
 
     def tick(self) -> None:
-        """Shrink in-sync sets and repeat lost proposals; every half of the allowed lag or less."""
+        """Shrinks ISRs and repeats lost proposals; call at least every half of the allowed lag."""
         now_ms = self.settings.clock.monotonic_ms()
         for partition in list(self.leader_partitions()):
             partition.tick(now_ms)
 
     def trust(self, topic_partition: TopicPartition) -> None:
-        """Note that a replica has caught up with a leader since the start: it may lead again."""
+        """Records that a replica has caught up with a leader since the start and may lead again."""
         self.doubtful.discard(topic_partition)
 
     def change_min_insync(self, topic: str, value: int) -> None:
-        """Put a new `min.insync.replicas` of a topic into force."""
+        """Applies a new `min.insync.replicas` of a topic."""
         for partition in self._partitions.values():
             if partition.topic_partition.topic == topic:
                 partition.configured_min_insync = value
 
     def replace_log(self, topic_partition: TopicPartition, log: ReplicaLog) -> None:
-        """A replica's log was moved to another directory."""
+        """Switches a replica to its log in another log directory."""
         partition = self._partitions.get(topic_partition)
         if partition is not None:
             partition.replace_log(log)
 
     def fail_partition(self, topic_partition: TopicPartition) -> None:
-        """Take a replica out of service whose log directory has failed."""
+        """Stops a replica whose log directory has failed."""
         self._failed.add(topic_partition)
         self._followers.unfollow(topic_partition)
         partition = self._partitions.get(topic_partition)

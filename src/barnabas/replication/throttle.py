@@ -1,10 +1,10 @@
-"""The limit on replication traffic while replicas are moved (KIP-73).
+"""The limit on replication traffic during reassignments (KIP-73).
 
-A leaky bucket that holds one second's worth: bytes go in as they are copied, and leave at the
-allowed rate; while it is overfull, throttled replicas get nothing. Only replicas that the topic
-names are throttled, and of those only the ones that lag: a move must not cost a partition its
-in-sync replicas. What in-sync replicas copy is counted all the same, so that the sum stays below
-the rate. Times are monotonic.
+A leaky bucket with the capacity of one second: copied bytes fill it, and it drains at the allowed
+rate. While it is over capacity, throttled replicas receive nothing. Only replicas that the topic
+configuration names are throttled, and only while they lag: a reassignment must not shrink the ISR.
+The bytes of in-sync replicas count as well, so that the total stays below the rate. Times are
+monotonic.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,11 +13,11 @@ from barnabas.model.ids import BrokerId, TopicPartition
 
 EVERY_REPLICA = "*"
 _LONGEST_WAIT_MS = 1000
-"""A raised rate is noticed this soon, and a rate of nothing does not divide by zero."""
+"""Limits the time until a raised rate takes effect; also the wait for a rate of zero."""
 
 
 class ThrottledReplicas:
-    """What a topic's `*.replication.throttled.replicas` says about this broker's replicas."""
+    """The replicas of this broker in a topic's `*.replication.throttled.replicas`."""
 
     __slots__ = ("_all", "_partitions")
 
@@ -34,10 +34,10 @@ class ThrottledReplicas:
 
 
 class ReplicationThrottle:
-    """One direction of one broker's replication; owned by the broker's loop.
+    """Throttle of one direction of a broker's replication; owned by the event loop.
 
-    `applies_to` answers from the topics' `*.replication.throttled.replicas`. A rate of None, the
-    default, is no limit.
+    `applies_to` looks up `*.replication.throttled.replicas` of the topic. A rate of None, the
+    default, means no limit.
     """
 
     __slots__ = ("_applies_to", "_level_bytes", "_rate_bytes_s", "_updated_ms")
@@ -50,23 +50,23 @@ class ReplicationThrottle:
 
     @property
     def active(self) -> bool:
-        """Whether there is a limit at all."""
+        """Whether a rate is set."""
         return self._rate_bytes_s is not None
 
     def set_rate(self, bytes_per_second: int | None) -> None:
-        """A new limit starts afresh; the one in force goes on."""
+        """Sets the rate; a different rate starts with an empty bucket."""
         if bytes_per_second != self._rate_bytes_s:
             self._rate_bytes_s = bytes_per_second
             self._level_bytes = 0.0
 
     def record(self, topic_partition: TopicPartition, size: int, now_ms: int) -> None:
-        """Count what was copied, if it is throttled at all."""
+        """Counts copied bytes of a throttled replica."""
         if self._rate_bytes_s is not None and self._applies_to(topic_partition):
             self._drain(now_ms)
             self._level_bytes += size
 
     def wait_ms(self, topic_partition: TopicPartition, now_ms: int) -> int:
-        """How long this replica has to wait before it may ask again; 0 when it may copy now."""
+        """Returns the time until this replica may fetch again; 0 if it may fetch now."""
         rate = self._rate_bytes_s
         if rate is None or not self._applies_to(topic_partition):
             return 0

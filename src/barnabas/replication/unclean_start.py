@@ -1,12 +1,12 @@
-"""Whether a replica that may have lost the end of its log is allowed to lead.
+"""Decides whether a replica that may have lost the end of its log may lead.
 
-Acknowledged records live in the page cache of the in-sync replicas until they are flushed. A
-killed process loses none of them; a machine that lost power may lose the end of its log. When
-such a replica is the last member of the in-sync set and leads again, acknowledged records are
-gone without a word (the "last replica standing", KIP-966). The rule here is that it declines, the
-partition stays offline, and an operator's unclean election (which marks the partition as
-recovering) is what makes it lead. A later clean restart does not bring lost records back, so the
-doubt outlives it: it ends when the replica has caught up with a leader.
+Acknowledged records are in the page cache of the in-sync replicas until they are flushed. A killed
+process loses none of them; a machine that lost power may lose the end of its log. If such a replica
+is the last member of the ISR and leads again, acknowledged records are lost silently (the "last
+replica standing" problem, KIP-966). Here the replica declines, the partition stays offline, and an
+operator can make it leader by an unclean election, which marks the partition as recovering. A later
+clean restart does not restore lost records, so the replica stays doubtful until it has caught up
+with a leader.
 """
 
 import enum
@@ -16,7 +16,7 @@ from barnabas.model.ids import BrokerId
 
 
 class StartKind(enum.Enum):
-    """How this incarnation of the broker found its log directories."""
+    """State of the log directories at the start of the broker."""
 
     CLEAN = "clean"  # the clean-shutdown marker was there
     CRASHED = "crashed"  # no marker, but the same boot: the page cache is whole
@@ -24,7 +24,7 @@ class StartKind(enum.Enum):
 
 
 class UncleanStartPolicy(enum.Enum):
-    """What a replica does that may have lost its tail."""
+    """Reaction of a replica that may have lost the end of its log."""
 
     LEAD = "lead"  # as Kafka with ZooKeeper does
     DECLINE_ALONE = "decline alone"  # not as the only member of the in-sync set
@@ -34,11 +34,11 @@ class UncleanStartPolicy(enum.Enum):
 def may_lead(
     state: PartitionState, broker_id: BrokerId, doubtful: bool, policy: UncleanStartPolicy
 ) -> bool:
-    """Whether the replica of this broker takes the leadership it is offered.
+    """Whether the replica of this broker accepts leadership.
 
-    `doubtful` is a replica that was on a machine that lost power and has not caught up with a
-    leader since. A partition with one replica has nobody else to ask: it always leads.
-    `recovering` is the operator's word that loss is accepted.
+    `doubtful` means that the machine lost power and the replica has not caught up with a leader
+    since. The only replica of a partition always leads. `state.recovering` means that the operator
+    accepts the loss.
     """
     if not doubtful or policy is UncleanStartPolicy.LEAD:
         return True

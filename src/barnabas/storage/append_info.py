@@ -1,4 +1,4 @@
-"""What an append needs to be told and what it tells: small values of the log's interface."""
+"""Parameters and results of appends, and the checks of a follower's batches."""
 
 import enum
 from typing import NamedTuple
@@ -10,10 +10,10 @@ from barnabas.records.reader import iter_raw
 
 
 class AppendOrigin(enum.Enum):
-    """Who appends: decides what is checked.
+    """Origin of an append; it determines the checks.
 
     CLIENT: producer epoch, sequence, open transaction. COORDINATOR (group and transaction records,
-    markers): epochs of markers. REPLICATION: nothing, the leader has decided.
+    markers): epochs of markers. REPLICATION: none, the leader has checked them.
     """
 
     CLIENT = "client"
@@ -22,7 +22,7 @@ class AppendOrigin(enum.Enum):
 
 
 class AppendInfo(NamedTuple):
-    """The outcome of an append; of a duplicate, that of the first time."""
+    """Result of an append; for a duplicate, the result of the first append."""
 
     first_offset: int
     last_offset: int
@@ -33,20 +33,20 @@ class AppendInfo(NamedTuple):
 
 
 class EarlierBatchError(CorruptRecordError):
-    """The first batch holds the offset at which the log goes on, and begins before it.
+    """The first batch contains the log end offset but starts before it.
 
-    A leader sends such a batch when its log start lies within one (DeleteRecords).
+    A leader sends such a batch if its log start offset is inside one (DeleteRecords).
     """
 
     def __init__(self, first_offset: int, log_end_offset: int) -> None:
         super().__init__(
-            f"a batch at offset {first_offset} where the log goes on at {log_end_offset}"
+            f"a batch at offset {first_offset}, but the log continues at {log_end_offset}"
         )
         self.first_offset = first_offset
 
 
 def follower_batches(batches: Buffer, log_end_offset: int) -> list[tuple[int, BatchHeader]]:
-    """The whole batches a leader sent, with their positions, if the log can go on with them."""
+    """Returns the whole batches with their positions; raises if the log cannot append them."""
     headers = list(iter_batches(batches))
     expected = log_end_offset
     if headers and headers[0][1].base_offset < expected <= headers[0][1].last_offset:
@@ -54,7 +54,7 @@ def follower_batches(batches: Buffer, log_end_offset: int) -> list[tuple[int, Ba
     for position, header in headers:
         if header.base_offset < expected:
             raise CorruptRecordError(
-                f"a batch at offset {header.base_offset} where the log goes on at {expected}"
+                f"a batch at offset {header.base_offset}, but the log continues at {expected}"
             )
         if not crc_ok(batches, position, header):
             raise CorruptRecordError(f"bad checksum in {header!r}")
@@ -63,9 +63,9 @@ def follower_batches(batches: Buffer, log_end_offset: int) -> list[tuple[int, Ba
 
 
 def end_marker_of(batch: Buffer, header: BatchHeader) -> EndMarker | None:
-    """The marker in a control batch; None when it is of a kind that ends no transaction.
+    """Returns the end marker of a control batch; None for other control records.
 
-    Compaction may have emptied the batch: then the whole transaction is gone.
+    Also None if compaction has removed the record: then the whole transaction is removed.
     """
     records = iter_raw(batch, 0, header)
     if not records:

@@ -67,10 +67,10 @@ class Checkpoints:
             if directory.offsets(name).get(log.topic_partition, 0) > value(log):
                 self._write_in(directory, name, must=True)
 
-    def drop_stale(self, directory: LogDir, partition: TopicPartition) -> None:
+    def drop_stale(self, directory: LogDir, topic_partition: TopicPartition) -> None:
         """Removes the entries of a deleted partition with the same name."""
         for name in VALUES:
-            if partition in directory.offsets(name):
+            if topic_partition in directory.offsets(name):
                 self._write_in(directory, name, must=True)
 
     def catch_up(self, future: Log, source: LogDir, target: LogDir) -> None:

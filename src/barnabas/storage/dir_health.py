@@ -1,7 +1,7 @@
-"""Whether a log directory still works: shared by every log in it.
+"""State of a log directory, shared by all logs in it.
 
-`failed` is sticky. Lack of space, or of descriptors, passes: producers get KAFKA_STORAGE_ERROR,
-which they retry, and this module logs one line when it begins and one when it ends.
+`failed` stays set until the broker restarts. Lack of space or descriptors is transient: producers
+get KAFKA_STORAGE_ERROR, which they retry, and one line is logged at the start and one at the end.
 """
 
 import errno
@@ -26,10 +26,10 @@ _ROOM = 1024 * 1024
 
 
 class DirHealth:
-    """Set where the error happens, so no append can follow a failed one (KAFKA-10778).
+    """Set by the failing call itself, so that no append can follow a failed one (KAFKA-10778).
 
-    A failed directory never recovers in this process: the kernel may have dropped pages that were
-    acknowledged, and only a restart's recovery looks at what is really on the medium.
+    A failed directory stays offline in this process: the kernel may have dropped acknowledged
+    pages, and only the recovery of the next start reads what is really on the disk.
     """
 
     __slots__ = (
@@ -49,17 +49,17 @@ class DirHealth:
         self.failed = False
         self.cause: BaseException | None = None
         self.failing = 0
-        """Gauge: 1 while writes fail for a reason that may pass."""
+        """Gauge: 1 while writes fail with a transient error."""
         self.disk_full = 0
         """Gauge: 1 while writes fail because the volume or the quota is full."""
         self.failed_writes = 0
-        """Counter: writes that failed for a reason that may pass."""
+        """Counter: writes that failed with a transient error."""
         self._refused_bytes = 0
         self._refused_writes = 0
         self._listeners: list[Callable[[Path], None]] = []
 
     def on_failure(self, listener: Callable[[Path], None]) -> None:
-        """Call back once, from the failing call, when the directory goes offline."""
+        """Registers a listener; the failing call invokes it when the directory goes offline."""
         self._listeners.append(listener)
 
     def fail(self, cause: BaseException) -> None:
@@ -72,10 +72,10 @@ class DirHealth:
             listener(self.directory)
 
     def write_failed(self, error: OSError, size: int = _SMALL_FILE) -> BrokerError:
-        """What a failed write of `size` bytes means.
+        """Records a failed write of `size` bytes and returns the error to raise.
 
-        Lack of space passes, anything else ends the directory. Not for fsync, whose failure ends
-        it always.
+        A transient error leaves the directory online; any other error takes it offline. Not for
+        fsync, which always takes it offline.
         """
         if is_transient(error):
             self._note_transient(error, size)
@@ -100,16 +100,16 @@ class DirHealth:
             self.disk_full = 1
 
     def write_succeeded(self, size: int) -> None:
-        """A write succeeded while others fail.
+        """Records a successful write after transient errors.
 
-        A smaller one than those that were refused proves nothing: on a full disk small batches
-        may fit for long, and the log would get two lines for each.
+        A write smaller than the failed ones does not end the failure: on a full disk small
+        batches may still fit, and each would cause two log lines.
         """
         if size >= self._refused_bytes:
             self._recovered()
 
     def has_room(self, free_bytes: int) -> None:
-        """Told now and then while the disk is full, for a directory that nobody writes to."""
+        """Ends the failure of a full directory without writes; called periodically."""
         if self.disk_full and free_bytes >= max(2 * self._refused_bytes, _ROOM):
             self._recovered()
 
@@ -122,7 +122,7 @@ class DirHealth:
         )
 
     def read_failed(self, error: OSError | CorruptRecordError | CorruptFileError) -> BrokerError:
-        """The same for reads, which may also find what is no batch and no index."""
+        """Records a failed read, also of an invalid batch or index, and returns the error."""
         if isinstance(error, OSError):
             if not is_transient(error):
                 self.fail(error)
@@ -130,6 +130,6 @@ class DirHealth:
         return BrokerError(ErrorCode.CORRUPT_MESSAGE, str(error))
 
     def check(self) -> None:
-        """Raise KAFKA_STORAGE_ERROR once the directory has failed."""
+        """Raises KAFKA_STORAGE_ERROR if the directory has failed."""
         if self.failed:
             raise storage_error(f"log directory {self.directory} is offline: {self.cause}")

@@ -1,6 +1,6 @@
-"""What can go wrong with a log directory, and which operating-system errors mean a dead disk.
+"""Errors of log directories, and the operating system errors that are transient.
 
-Requests see `BrokerError(KAFKA_STORAGE_ERROR)`; the classes here are for whoever starts a broker.
+Requests get `BrokerError(KAFKA_STORAGE_ERROR)`; the other classes are raised while a broker starts.
 """
 
 import errno
@@ -35,13 +35,13 @@ class InconsistentMetaError(StorageError):
 
 
 class CorruptFileError(StorageError):
-    """A checkpoint, snapshot or properties file cannot be read as what it claims to be."""
+    """A checkpoint, snapshot or properties file has invalid contents."""
 
 
 class TransientDiskError(BrokerError):
-    """KAFKA_STORAGE_ERROR of a sound disk without room or descriptors: a retry may succeed.
+    """KAFKA_STORAGE_ERROR for lack of space or descriptors: a retry may succeed.
 
-    `DirHealth` has logged it.
+    `DirHealth` logs the cause.
     """
 
     def __init__(self, cause: OSError) -> None:
@@ -49,14 +49,14 @@ class TransientDiskError(BrokerError):
 
 
 def is_transient(error: OSError) -> bool:
-    """Whether the medium is sound and the call may succeed later: no space, no descriptors.
+    """Whether a later attempt may succeed: no space, no descriptors, no memory.
 
-    A failed fsync is never passing, whatever its errno: the kernel may have dropped the pages it
-    could not write, so a later fsync that succeeds proves nothing. Callers of fsync do not ask.
+    Do not call this for a failed fsync, which is never transient: the kernel may have dropped the
+    pages that it could not write, so a later successful fsync proves nothing.
     """
     return error.errno in _TRANSIENT
 
 
 def storage_error(cause: object) -> BrokerError:
-    """The error that a request touching a failed disk gets."""
+    """Returns the error for a request that uses a failed disk."""
     return BrokerError(ErrorCode.KAFKA_STORAGE_ERROR, str(cause))

@@ -66,8 +66,8 @@ def parse_offset_file(name: str) -> tuple[int, str, str] | None:
     return None if match is None else (int(match[1]), match[2], match[3])
 
 
-def partition_dir(partition: TopicPartition) -> str:
-    return f"{partition.topic}-{partition.partition}"
+def partition_dir(topic_partition: TopicPartition) -> str:
+    return f"{topic_partition.topic}-{topic_partition.partition}"
 
 
 def parse_partition_dir(name: str) -> TopicPartition | None:
@@ -84,15 +84,15 @@ def parse_partition_dir(name: str) -> TopicPartition | None:
     return TopicPartition(topic, int(number))
 
 
-def deleted_dir(partition: TopicPartition, unique: str) -> str:
+def deleted_dir(topic_partition: TopicPartition, unique: str) -> str:
     """The name a partition's directory takes while it waits for removal, cut to fit a name."""
-    tail = f"-{partition.partition}.{unique}{DELETE_DIR}"
-    return partition.topic[: _MAX_NAME - len(tail)] + tail
+    tail = f"-{topic_partition.partition}.{unique}{DELETE_DIR}"
+    return topic_partition.topic[: _MAX_NAME - len(tail)] + tail
 
 
-def future_dir(partition: TopicPartition, unique: str) -> str | None:
+def future_dir(topic_partition: TopicPartition, unique: str) -> str | None:
     """The name of a partition's copy while it is not complete; None when it would be too long."""
-    name = f"{partition_dir(partition)}.{unique}{FUTURE_DIR}"
+    name = f"{partition_dir(topic_partition)}.{unique}{FUTURE_DIR}"
     return name if len(name) <= _MAX_NAME else None
 
 

@@ -1,4 +1,4 @@
-"""A range of a segment's file on its way to a socket."""
+"""A range of a segment's file that is sent to a socket."""
 
 from barnabas.storage.filesystem import File
 
@@ -6,9 +6,9 @@ from barnabas.storage.filesystem import File
 class FileSlice:
     """Bytes of a file, for `sendfile` or to be read.
 
-    It keeps the file open by referring to it: the segment may be deleted, the descriptor stays
-    good until `release` (or until the slice itself goes). Where `fd` is -1 there is nothing to
-    hand to `sendfile`, and `read` is the way.
+    The reference keeps the file open: the segment may be deleted, and the descriptor stays valid
+    until `release` or until the slice is garbage collected. If `fd` is -1, `sendfile` is not
+    possible and the caller uses `read`.
     """
 
     __slots__ = ("_file", "position", "size")
@@ -29,7 +29,7 @@ class FileSlice:
         return self._open().pread(self.size, self.position)
 
     def release(self) -> None:
-        """Let the file go; calling again does nothing."""
+        """Drops the reference to the file; a second call does nothing."""
         self._file = None
 
     def _open(self) -> File:

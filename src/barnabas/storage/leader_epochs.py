@@ -1,10 +1,9 @@
-"""Which leader epoch began at which offset: `leader-epoch-checkpoint`.
+"""The start offset of each leader epoch: `leader-epoch-checkpoint`.
 
-Truncation after a change of leader goes by this list (KIP-101, KIP-279), so it is part of the log:
-it follows appends and truncations, and a restart must find it again. In memory it is always right.
-On disk it is guaranteed only for flushed data, because a flush writes it, durably, before the
-recovery point moves; entries of later data come back from the batches that recovery reads again.
-An epoch that wrote nothing may be forgotten: it has nothing to truncate.
+A follower truncates by this list after a change of leader (KIP-101, KIP-279), so it must match the
+log after every append, truncation and restart. In memory it is always current. On disk it covers
+flushed data: a flush writes it durably before the recovery point moves, and recovery rebuilds the
+entries of later batches. An epoch without records may be missing; it has nothing to truncate.
 
 The file is text: version 0, the number of entries, then `epoch start_offset` per line.
 """
@@ -24,14 +23,14 @@ UNDEFINED_OFFSET = -1
 
 
 class EpochEntry(NamedTuple):
-    """An epoch and the first offset its leader could write."""
+    """A leader epoch and its first offset."""
 
     epoch: int
     start_offset: int
 
 
 class EpochsVersion(NamedTuple):
-    """What the list was at one moment, ready to be written."""
+    """The list at one point in time, to be written to the file."""
 
     number: int
     path: Path
@@ -39,7 +38,10 @@ class EpochsVersion(NamedTuple):
 
 
 class LeaderEpochs:
-    """Loop-owned, but for `write`. Invariant: epochs and start offsets both increase strictly."""
+    """Owned by the event loop, except `write`.
+
+    Invariant: epochs and start offsets both increase strictly.
+    """
 
     __slots__ = ("_fs", "_lock", "_version", "_written", "entries", "path")
 
@@ -56,7 +58,7 @@ class LeaderEpochs:
         return self.entries[-1].epoch if self.entries else NO_EPOCH
 
     def load(self) -> None:
-        """Read the file; a damaged one counts as absent, recovery fills the list again."""
+        """Reads the file; an invalid file counts as missing, and recovery rebuilds the list."""
         try:
             lines = read_lines(self._fs, self.path)
             self.entries = [_parse(line) for line in lines]
@@ -66,17 +68,17 @@ class LeaderEpochs:
             self.entries = []
 
     def assign(self, epoch: int, start_offset: int) -> bool:
-        """Note that `epoch` begins at `start_offset`; False when there is nothing to note."""
+        """Records the start of an epoch; returns False if the epoch is not newer."""
         if epoch < 0 or epoch <= self.latest_epoch:
             return False
-        # Earlier entries at or behind the new start wrote nothing that is left.
+        # Earlier epochs that start at or after the new one have no records left.
         self.truncate_from_end(start_offset)
         self.entries.append(EpochEntry(epoch, start_offset))
         self._version += 1
         return True
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
-        """(largest epoch at or below `epoch`, where it ends); (-1, -1) when that is unknown."""
+        """Returns (largest epoch at or below `epoch`, its end offset); (-1, -1) when unknown."""
         if epoch == NO_EPOCH or not self.entries:
             return NO_EPOCH, UNDEFINED_OFFSET
         if epoch == self.latest_epoch:
@@ -86,23 +88,23 @@ class LeaderEpochs:
             return NO_EPOCH, UNDEFINED_OFFSET
         end = self.entries[higher].start_offset
         if higher == 0:
-            # Older than all that is known: the asker's own epoch, ending where ours begin.
+            # Older than all known epochs: it ends where the first known epoch starts.
             return epoch, end
         return self.entries[higher - 1].epoch, end
 
     def epoch_for_offset(self, offset: int) -> int:
-        """The epoch that wrote `offset`, or -1."""
+        """Returns the epoch in which `offset` was written, or -1."""
         found = bisect_right(self.entries, offset, key=lambda entry: entry.start_offset) - 1
         return NO_EPOCH if found < 0 else self.entries[found].epoch
 
     def truncate_from_end(self, end_offset: int) -> None:
-        """Drop entries that begin at or after `end_offset`."""
+        """Removes entries that start at or after `end_offset`."""
         while self.entries and self.entries[-1].start_offset >= end_offset:
             self.entries.pop()
             self._version += 1
 
     def truncate_from_start(self, start_offset: int) -> None:
-        """Drop entries whose data is gone; the one in force at `start_offset` begins there."""
+        """Removes entries below `start_offset`; the epoch of that offset then starts there."""
         kept = bisect_right(self.entries, start_offset, key=lambda entry: entry.start_offset) - 1
         if kept >= 0 and (kept > 0 or self.entries[0].start_offset < start_offset):
             first = EpochEntry(self.entries[kept].epoch, start_offset)
@@ -110,7 +112,7 @@ class LeaderEpochs:
             self._version += 1
 
     def adopt(self, other: "LeaderEpochs") -> None:
-        """Take over the list of a log with the same records."""
+        """Copies the list of a log with the same records."""
         if self.entries != other.entries:
             self.entries = list(other.entries)
             self._version += 1
@@ -124,21 +126,21 @@ class LeaderEpochs:
         self.path = path
 
     def unwritten(self) -> EpochsVersion | None:
-        """The list as the file should have it, if it has not; `write` may be on a thread."""
+        """Returns the list if it differs from the file, to be passed to `write`."""
         if self._version == self._written:
             return None
         lines = tuple(f"{entry.epoch} {entry.start_offset}" for entry in self.entries)
         return EpochsVersion(self._version, self.path, lines)
 
     def write(self, version: EpochsVersion) -> None:
-        """Make a version durable, unless a later one already is. For any thread."""
+        """Writes a version durably unless a later one was written; works on any thread."""
         with self._lock:
             if version.number > self._written:
                 write_lines(self._fs, version.path, version.lines)
                 self._written = version.number
 
     def store(self) -> None:
-        """Write the file, durably, if the list has changed since."""
+        """Writes the file durably if the list has changed."""
         version = self.unwritten()
         if version is not None:
             self.write(version)

@@ -9,7 +9,7 @@ from barnabas.model.config_keys.topic import TOPIC_KEYS
 
 @dataclass(frozen=True, slots=True)
 class LogConfig:
-    """What the log itself acts on; keys about validation and leadership are the broker's."""
+    """Settings that the log itself uses; the broker handles those of validation and leadership."""
 
     segment_bytes: int
     segment_ms: int
@@ -31,7 +31,7 @@ class LogConfig:
 
     @classmethod
     def from_values(cls, given: Mapping[str, Any] | None = None) -> Self:
-        """From topic keys by their dotted names; keys of others and absent keys are fine.
+        """Creates the settings from topic keys; ignores other keys, uses defaults for missing ones.
 
         >>> LogConfig.from_values({"cleanup.policy": "compact"}).compact
         True

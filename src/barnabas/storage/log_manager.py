@@ -1,6 +1,6 @@
-"""All logs of a broker, over its log directories: loading, creating, deleting, closing.
+"""All logs of a broker in its log directories: loads, creates, deletes and closes them.
 
-The rest is in parts that work on the same table of logs: `dirs` (locks, owners, health),
+Other components work on the same table of logs: `dirs` (locks, owners, health),
 `checkpoints`, `maintenance` (retention, unlinking, flushing, compaction), and `moves` between
 directories.
 """
@@ -30,7 +30,10 @@ DEFAULT_PRODUCER_EXPIRATION_MS = 24 * 60 * 60 * 1000
 
 
 class LogManager:
-    """Loop-owned. `config_for` answers a topic's settings while logs are loaded at start."""
+    """Owned by the event loop.
+
+    `config_for` returns a topic's settings while logs are loaded at start.
+    """
 
     def __init__(
         self,
@@ -60,7 +63,7 @@ class LogManager:
     # Start
 
     def start(self) -> None:
-        """Load every log; after an unclean stop recover those that were written to."""
+        """Loads every log; after an unclean shutdown recovers those that were written to."""
         self.dirs.acquire()
         log_swap.settle(self.dirs, uuid4().hex)
         for directory in self.dirs.online:
@@ -73,7 +76,7 @@ class LogManager:
 
     def _load(self, directory: LogDir) -> None:
         directory.load_checkpoints()
-        self._purging.doom(directory.deleted_partitions())
+        self._purging.remove_soon(directory.deleted_partitions())
         for partition, path in directory.partitions():
             known = self._table.get(partition)
             if known is not None:
@@ -84,7 +87,7 @@ class LogManager:
             if self._table.future(partition) is None:
                 self._table.add_future(log, directory)
             else:
-                self._purging.bury(log, directory)
+                self._purging.close_and_remove(log, directory)
         directory.loaded()
 
     def _truncated(self, log: Log) -> None:
@@ -99,31 +102,31 @@ class LogManager:
     def __len__(self) -> int:
         return len(self._table)
 
-    def get(self, partition: TopicPartition) -> Log | None:
-        return self._table.get(partition)
+    def get(self, topic_partition: TopicPartition) -> Log | None:
+        return self._table.get(topic_partition)
 
     def logs_in(self, directory: Path) -> list[Log]:
         return self._table.logs_in(directory)
 
     def futures_in(self, directory: Path) -> list[Log]:
-        """Copies that are on their way to a directory."""
+        """Returns the future logs of a directory."""
         return self._table.futures_in(directory)
 
     def get_or_create(
-        self, partition: TopicPartition, topic_id: Uuid | None, config: LogConfig
+        self, topic_partition: TopicPartition, topic_id: Uuid | None, config: LogConfig
     ) -> Log:
         """The log of a partition; a new one is made where it was asked for by a move, or in the
         directory with the fewest.
         """
-        log = self._table.get(partition)
+        log = self._table.get(topic_partition)
         if log is not None:
             if log.topic_id is None and topic_id is not None:
                 self._opener.sign(log, topic_id)
             return log
-        directory = self.moves.take_wanted(partition) or self.dirs.least_loaded()
-        self.checkpoints.drop_stale(directory, partition)
-        path = directory.path / file_names.partition_dir(partition)
-        log = self._opener.create(directory, path, partition, topic_id, config)
+        directory = self.moves.take_wanted(topic_partition) or self.dirs.least_loaded()
+        self.checkpoints.drop_stale(directory, topic_partition)
+        path = directory.path / file_names.partition_dir(topic_partition)
+        log = self._opener.create(directory, path, topic_partition, topic_id, config)
         self._table.add(log, directory)
         self.moves.resume(log)
         return log
@@ -134,19 +137,19 @@ class LogManager:
                 log.update_config(config)
                 log.local.jitter_ms = self._opener.jitter(config)
 
-    def delete(self, partition: TopicPartition) -> None:
-        """Take a log out at once; its directory is renamed and removed after the delete delay."""
-        log = self._table.get(partition)
+    def delete(self, topic_partition: TopicPartition) -> None:
+        """Removes a log at once; its directory is renamed and removed after the delete delay."""
+        log = self._table.get(topic_partition)
         if log is None:
-            raise KeyError(partition)
-        # The copy first: alone it would be taken for all that is left of the partition.
-        self.moves.cancel(partition)
-        self._purging.bury(log, self._table.remove(log))
+            raise KeyError(topic_partition)
+        # The copy is removed first: after a crash a copy alone would count as the partition.
+        self.moves.cancel(topic_partition)
+        self._purging.close_and_remove(log, self._table.remove(log))
 
     # Stop
 
     def shutdown(self) -> None:
-        """Close every log, write the checkpoints, mark clean what closed cleanly, unlock."""
+        """Closes every log, writes checkpoints and clean shutdown markers, releases the locks."""
         for log in self._table.every():
             try:
                 log.close()

@@ -55,28 +55,30 @@ class LogMoves:
         """Those that can go on: both of their directories are online."""
         return iter([move for move in self._moves.values() if move.works])
 
-    def get(self, partition: TopicPartition) -> LogMove | None:
-        return self._moves.get(partition)
+    def get(self, topic_partition: TopicPartition) -> LogMove | None:
+        return self._moves.get(topic_partition)
 
     # Asking for
 
-    def request(self, partition: TopicPartition, path: str) -> None:
+    def request(self, topic_partition: TopicPartition, path: str) -> None:
         """Have a log in this directory; BrokerError when it cannot be, or is not there yet."""
-        name = file_names.future_dir(partition, uuid.uuid4().hex)
+        name = file_names.future_dir(topic_partition, uuid.uuid4().hex)
         if name is None:
-            raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{partition} has too long a name")
+            raise BrokerError(
+                ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic_partition} has too long a name"
+            )
         directory = self._directory(path)
-        current = self._table.get(partition)
+        current = self._table.get(topic_partition)
         if current is None:
             # Remembered for whoever creates it; the asker is told to come again (KIP-113).
-            self._wanted[partition] = directory
-            raise BrokerError(ErrorCode.REPLICA_NOT_AVAILABLE, f"{partition} is not here")
+            self._wanted[topic_partition] = directory
+            raise BrokerError(ErrorCode.REPLICA_NOT_AVAILABLE, f"{topic_partition} is not here")
         current.health.check()
-        move = self._moves.get(partition)
+        move = self._moves.get(topic_partition)
         if move is not None:
             if self._table.home(move.future) is directory:
                 return
-            self.cancel(partition)
+            self.cancel(topic_partition)
         if self._table.home(current) is not directory:
             self._start(current, directory, directory.path / name)
 
@@ -87,9 +89,9 @@ class LogMoves:
                 return directory
         raise BrokerError(ErrorCode.LOG_DIR_NOT_FOUND, f"{path} is not a log directory")
 
-    def take_wanted(self, partition: TopicPartition) -> LogDir | None:
+    def take_wanted(self, topic_partition: TopicPartition) -> LogDir | None:
         """The directory that was asked for before there was a log."""
-        directory = self._wanted.pop(partition, None)
+        directory = self._wanted.pop(topic_partition, None)
         return None if directory is None or directory.health.failed else directory
 
     def _start(self, current: Log, directory: LogDir, path: Path) -> None:
@@ -130,10 +132,10 @@ class LogMoves:
             except BrokerError as error:
                 _log.warning("%r cannot be cut: %s", move, error)
 
-    def cancel(self, partition: TopicPartition) -> None:
+    def cancel(self, topic_partition: TopicPartition) -> None:
         """Give a move up; what was copied is removed after the delete delay."""
-        self._moves.pop(partition, None)
-        future = self._table.future(partition)
+        self._moves.pop(topic_partition, None)
+        future = self._table.future(topic_partition)
         if future is not None:
             self._discard(future)
 
@@ -142,7 +144,7 @@ class LogMoves:
         if directory.health.failed:
             future.abandon()  # a later start finds out that nobody wants it
         else:
-            self._purging.bury(future, directory)
+            self._purging.close_and_remove(future, directory)
 
     # Copying
 
@@ -174,7 +176,7 @@ class LogMoves:
         del self._moves[current.topic_partition]
         self._table.promote(future)
         current.abandon()
-        self._purging.doom_later(current)
+        self._purging.schedule_removal(current)
         self.on_swapped(future)
         try:
             log_swap.remove_note(self._opener.fs, future.directory)

@@ -1,4 +1,4 @@
-"""Opening logs by what the checkpoints of their directory and the settings of their topic say."""
+"""Opens logs with the checkpoints of their directory and the settings of their topic."""
 
 import random
 from collections.abc import Callable
@@ -18,8 +18,10 @@ ConfigSource = Callable[[str], LogConfig]
 
 
 class LogOpener:
-    """Loop-owned. `config_for` answers a topic's settings while logs are loaded at start;
-    `on_truncated` is told of every truncation of a log that was opened here.
+    """Owned by the event loop.
+
+    `config_for` returns a topic's settings while logs are loaded at start; `on_truncated` is called
+    after every truncation of a log.
     """
 
     def __init__(
@@ -36,22 +38,24 @@ class LogOpener:
         self._config_for = config_for or (lambda topic: default)
         self._dice = random.Random()
 
-    def load(self, directory: LogDir, partition: TopicPartition, path: Path) -> Log:
-        """The log that is in `path`; OSErrors are the caller's."""
+    def load(self, directory: LogDir, topic_partition: TopicPartition, path: Path) -> Log:
+        """Opens the log in `path`; the caller handles an OSError."""
         topic_id = read_topic_id(self.fs, path)
-        config = self._config_for(partition.topic)
-        return self._open(directory, self._params(directory, path, partition, topic_id, config))
+        config = self._config_for(topic_partition.topic)
+        return self._open(
+            directory, self._params(directory, path, topic_partition, topic_id, config)
+        )
 
     def create(
         self,
         directory: LogDir,
         path: Path,
-        partition: TopicPartition,
+        topic_partition: TopicPartition,
         topic_id: Uuid | None,
         config: LogConfig,
     ) -> Log:
-        """A new log; BrokerError when the disk will not have it."""
-        params = self._params(directory, path, partition, topic_id, config)
+        """Creates a log; raises BrokerError if the disk fails."""
+        params = self._params(directory, path, topic_partition, topic_id, config)
         try:
             self.fs.make_dirs(path)
             if topic_id is not None:
@@ -61,7 +65,7 @@ class LogOpener:
             raise directory.health.write_failed(error) from error
 
     def sign(self, log: Log, topic_id: Uuid) -> None:
-        """Note the id of a log's topic, which was not known when the log was made."""
+        """Writes the topic id of a log that was created without one."""
         write_topic_id(self.fs, log.directory, topic_id)
         log.topic_id = topic_id
 
@@ -81,20 +85,22 @@ class LogOpener:
         self,
         directory: LogDir,
         path: Path,
-        partition: TopicPartition,
+        topic_partition: TopicPartition,
         topic_id: Uuid | None,
         config: LogConfig,
     ) -> OpenParams:
         return OpenParams(
             directory=path,
-            topic_partition=partition,
+            topic_partition=topic_partition,
             topic_id=topic_id,
             config=config,
             clean=directory.clean,
             page_cache_lost=directory.page_cache_lost,
-            recovery_point=directory.offsets(file_names.RECOVERY_POINTS).get(partition, 0),
-            log_start_offset=directory.offsets(file_names.LOG_START_OFFSETS).get(partition, 0),
-            high_watermark=directory.offsets(file_names.HIGH_WATERMARKS).get(partition, 0),
+            recovery_point=directory.offsets(file_names.RECOVERY_POINTS).get(topic_partition, 0),
+            log_start_offset=directory.offsets(file_names.LOG_START_OFFSETS).get(
+                topic_partition, 0
+            ),
+            high_watermark=directory.offsets(file_names.HIGH_WATERMARKS).get(topic_partition, 0),
             now_ms=self._clock.now_ms(),
             jitter_ms=self.jitter(config),
         )

@@ -101,30 +101,30 @@ def settle(dirs: LogDirs, unique: str) -> None:
 
 
 def _settle_named(
-    dirs: LogDirs, directory: LogDir, partition: TopicPartition, path: Path, unique: str
+    dirs: LogDirs, directory: LogDir, topic_partition: TopicPartition, path: Path, unique: str
 ) -> None:
-    if len(_holders(dirs, partition)) == 1:
+    if len(_holders(dirs, topic_partition)) == 1:
         remove_note(directory.fs, path)
         return
-    name = file_names.future_dir(partition, unique)
+    name = file_names.future_dir(topic_partition, unique)
     if name is None:
-        raise AssertionError(f"{partition} was moved although its name is too long")
+        raise AssertionError(f"{topic_partition} was moved although its name is too long")
     rename_durably(directory.fs, path, directory.path / name)
 
 
 def _settle_copy(
-    dirs: LogDirs, directory: LogDir, partition: TopicPartition, path: Path, source: str
+    dirs: LogDirs, directory: LogDir, topic_partition: TopicPartition, path: Path, source: str
 ) -> None:
-    if _holders(dirs, partition):
+    if _holders(dirs, topic_partition):
         remove_note(directory.fs, path)
     elif source not in {str(failed) for failed in dirs.offline}:
-        place = directory.path / file_names.partition_dir(partition)
+        place = directory.path / file_names.partition_dir(topic_partition)
         rename_durably(directory.fs, path, place)
         remove_note(directory.fs, place)
 
 
-def _holders(dirs: LogDirs, partition: TopicPartition) -> list[LogDir]:
-    name = file_names.partition_dir(partition)
+def _holders(dirs: LogDirs, topic_partition: TopicPartition) -> list[LogDir]:
+    name = file_names.partition_dir(topic_partition)
     return [found for found in dirs.online if found.fs.is_dir(found.path / name)]
 
 

@@ -1,6 +1,6 @@
-"""Which logs there are, and in which directory each of them lies.
+"""The logs of a broker and the directory of each.
 
-A partition has a current log, and while that is moved to another directory a future one, its copy.
+A partition has a current log and, while it is moved to another directory, a future log (the copy).
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,10 @@ from barnabas.storage.log_dirs import LogDir
 
 
 class LogTable:
-    """Loop-owned. Invariant: a log of the table is counted in its directory."""
+    """Owned by the event loop.
+
+    Invariant: every log of the table is counted in its directory.
+    """
 
     def __init__(self) -> None:
         self._logs: dict[TopicPartition, Log] = {}
@@ -26,11 +29,11 @@ class LogTable:
     def __len__(self) -> int:
         return len(self._logs)
 
-    def get(self, partition: TopicPartition) -> Log | None:
-        return self._logs.get(partition)
+    def get(self, topic_partition: TopicPartition) -> Log | None:
+        return self._logs.get(topic_partition)
 
-    def future(self, partition: TopicPartition) -> Log | None:
-        return self._futures.get(partition)
+    def future(self, topic_partition: TopicPartition) -> Log | None:
+        return self._futures.get(topic_partition)
 
     def is_moving(self, log: Log) -> bool:
         return log.topic_partition in self._futures
@@ -48,7 +51,7 @@ class LogTable:
         directory.log_count += 1
 
     def remove(self, log: Log) -> LogDir:
-        """Take a log out, a future one too; returns the directory it was in."""
+        """Removes a current or future log; returns its directory."""
         where = self._futures if self._futures.get(log.topic_partition) is log else self._logs
         del where[log.topic_partition]
         directory = self._homes.pop(log)
@@ -56,7 +59,7 @@ class LogTable:
         return directory
 
     def promote(self, future: Log) -> None:
-        """Let a copy be the current log; the one before is no longer in the table."""
+        """Makes a future log the current one and removes the previous one."""
         del self._futures[future.topic_partition]
         self.remove(self._logs[future.topic_partition])
         self._logs[future.topic_partition] = future

@@ -1,8 +1,7 @@
 """The periodic work on a broker's logs: retention, unlinking, flushing, compaction.
 
-Plain methods for the broker's scheduler to call; none of them waits. What takes long comes in three
-steps: begun on the loop, run on a thread, finished on the loop. The failure of one log does not
-keep the others from theirs.
+The broker's scheduler calls these methods; none of them blocks. Long work has three steps: begin on
+the event loop, run on a thread, finish on the loop. The failure of one log does not affect others.
 """
 
 import logging
@@ -21,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 class Maintenance:
-    """Loop-owned, except for the `run` of its tasks."""
+    """Owned by the event loop, except the `run` methods of its tasks."""
 
     def __init__(
         self,
@@ -42,7 +41,7 @@ class Maintenance:
     # Retention
 
     def run_retention(self, now_ms: int) -> int:
-        """Delete what retention no longer holds; the files wait for their delay."""
+        """Removes expired segments and producers; the files are unlinked after the delete delay."""
         deleted = 0
         for log in self._table.all_working():
             deleted += _guarded(log, partial(log.delete_old_segments, now_ms)) or 0
@@ -50,14 +49,14 @@ class Maintenance:
         return deleted
 
     def begin_purge(self) -> PurgeTask | None:
-        """What is to be unlinked now; `run` it on a thread and give it to `finish_purge`."""
+        """Returns the files to unlink now; run the task on a thread, then call `finish_purge`."""
         return self._purging.begin(self._table.all_working())
 
     def finish_purge(self, task: PurgeTask) -> None:
         self._purging.finish(task)
 
     def purge_deleted(self) -> None:
-        """Unlink it here and now."""
+        """Unlinks the files synchronously."""
         task = self.begin_purge()
         if task is not None:
             task.run()
@@ -66,7 +65,7 @@ class Maintenance:
     # Flushing
 
     def logs_to_flush(self) -> list[Log]:
-        """Logs whose `flush.messages`, `flush.ms` or finished segment asks for a flush."""
+        """Returns logs to flush because of `flush.messages`, `flush.ms` or a sealed segment."""
         now = self._clock.monotonic_ms()
         return [
             log
@@ -75,7 +74,7 @@ class Maintenance:
         ]
 
     def flush_dirty(self) -> int:
-        """Flush those logs here and now; a broker runs their tasks on a thread instead."""
+        """Flushes these logs synchronously; a broker runs their tasks on a thread instead."""
         due = self.logs_to_flush()
         for log in due:
             _guarded(log, log.flush)
@@ -85,15 +84,15 @@ class Maintenance:
     # Compaction
 
     def begin_clean(self, now_ms: int, *, force: bool = False) -> CleanTask | None:
-        """Plan a compaction pass; `run` it on a thread and give it to `finish_clean`.
+        """Plans a compaction pass; run it on a thread, then call `finish_clean`.
 
-        Logs that are being copied wait: segments must not change under the copy.
+        Skips logs that are being moved, because their segments must not change meanwhile.
         """
         logs = [log for log in self._table.working() if not self._table.is_moving(log)]
         return self.cleaning.begin(logs, now_ms, force=force)
 
     def finish_clean(self, task: CleanTask) -> bool:
-        """Put a finished pass in place and note where it ended."""
+        """Installs a finished pass and stores its end offset."""
         if self._table.get(task.log.topic_partition) is not task.log:
             self.cleaning.abandon(task)
             return False
@@ -103,7 +102,7 @@ class Maintenance:
         return done
 
     def clean(self, now_ms: int, *, force: bool = False) -> bool:
-        """Clean the dirtiest log here and now; False when none asks for it."""
+        """Cleans the dirtiest log synchronously; returns False if no log is dirty enough."""
         task = self.begin_clean(now_ms, force=force)
         if task is None:
             return False
@@ -112,7 +111,7 @@ class Maintenance:
 
 
 def _guarded(log: Log, work: Callable[[], int | None]) -> int | None:
-    """Run work on one log and report its failure."""
+    """Runs work on one log and logs its failure."""
     try:
         return work()
     except BarnabasError as error:

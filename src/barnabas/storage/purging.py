@@ -2,7 +2,7 @@
 
 Segments wait as `*.deleted` and directories of deleted partitions as `*-delete` until
 `file.delete.delay.ms` has passed. A file system may take a third of a second to unlink a gigabyte,
-so no loop should wait for it. What cannot be removed stays: the next start removes it.
+so the event loop must not wait for it. The next start removes files that could not be removed.
 """
 
 import logging
@@ -41,31 +41,31 @@ class PurgeTask:
         try:
             remove(path)
         except FileNotFoundError:
-            pass  # never made, or its directory was renamed meanwhile and goes as a whole
+            pass  # never created, or its directory was renamed and is removed as a whole
         except OSError as error:
             self.failures.append((path, error))
 
 
 class Purging:
-    """What waits to be unlinked; loop-owned, except for the `run` of its tasks."""
+    """Files and directories to unlink; owned by the event loop, except `PurgeTask.run`."""
 
     def __init__(self, fs: FileSystem, clock: Clock) -> None:
         self._fs = fs
         self._clock = clock
         self._directories: list[tuple[Path, int]] = []
 
-    def doom(self, directories: Iterable[Path]) -> None:
-        """Have these directories removed soon."""
+    def remove_soon(self, directories: Iterable[Path]) -> None:
+        """Schedules these directories for removal without a delay."""
         now_ms = self._clock.monotonic_ms()
         self._directories += [(path, now_ms) for path in directories]
 
-    def doom_later(self, log: Log) -> None:
-        """Have a closed log's directory, which has its last name, removed after the delay."""
+    def schedule_removal(self, log: Log) -> None:
+        """Schedules the directory of a closed log for removal after the delete delay."""
         due_ms = self._clock.monotonic_ms() + log.config.file_delete_delay_ms
         self._directories.append((log.directory, due_ms))
 
-    def bury(self, log: Log, directory: LogDir) -> None:
-        """Close a log of this directory and rename it; it is removed after the delay."""
+    def close_and_remove(self, log: Log, directory: LogDir) -> None:
+        """Closes a log and renames its directory; it is removed after the delete delay."""
         log.abandon()
         name = file_names.deleted_dir(log.topic_partition, uuid.uuid4().hex)
         try:
@@ -74,10 +74,10 @@ class Purging:
             directory.health.fail(error)
             raise storage_error(error) from error
         log.moved(directory.path / name)
-        self.doom_later(log)
+        self.schedule_removal(log)
 
     def begin(self, logs: Iterable[Log]) -> PurgeTask | None:
-        """Everything of `logs` that has waited long enough, and every such directory."""
+        """Returns a task for all files and directories whose delay has passed."""
         now_ms = self._clock.monotonic_ms()
         files = [path for log in logs for path in log.take_expired_files(now_ms)]
         directories = [path for path, due_ms in self._directories if due_ms <= now_ms]

@@ -1,8 +1,8 @@
-"""Which segments retention no longer holds: pure decisions over a log's segments.
+"""Selects the segments of a log that have expired.
 
-Only whole segments go, only from the oldest on, and only below the high watermark. A segment goes
-when it lies below the log start, and, under the `delete` policy, when its youngest record is older
-than `retention.ms` or the log without it is still `retention.bytes` large.
+Only whole segments expire, oldest first, and only below the high watermark. A segment expires when
+it is below the log start offset and, with `cleanup.policy=delete`, when its newest record is older
+than `retention.ms` or when the log without it still has `retention.bytes`.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from barnabas.storage.segment import Segment
 
 
 class RetainedLog(Protocol):
-    """The side of a log that retention looks at."""
+    """The part of a log that retention reads."""
 
     log_start_offset: int
     high_watermark: int
@@ -27,7 +27,7 @@ class RetainedLog(Protocol):
 
 
 def expired_segments(log: RetainedLog, now_ms: int) -> list[Segment]:
-    """The segments to remove, oldest first; the last may be the active one."""
+    """Returns the segments to remove, oldest first; the last may be the active one."""
     most = _below_start(log)
     if log.config.delete:
         most = max(most, _by_time(log, now_ms), _by_size(log), key=len)
@@ -79,6 +79,6 @@ def _oldest_while(log: RetainedLog, expired: Callable[[Segment], bool]) -> list[
 
 
 def newest_timestamp_ms(segment: Segment) -> int:
-    """The greatest timestamp of a segment; its file's time where records carry none."""
+    """Returns the greatest timestamp of a segment, or its file time without timestamps."""
     largest = segment.largest_timestamp().timestamp
     return largest if largest >= 0 else segment.modified_ms()

@@ -43,6 +43,6 @@ def test_a_new_replica_takes_the_whole_batch_that_holds_the_leaders_start(leader
 def test_a_log_with_records_does_not_begin_again(leader_log, follower):
     put(follower.log, *BATCH[:3])
     follower.log.update_high_watermark(3)
-    with pytest.raises(CorruptRecordError, match="goes on at 3"):
+    with pytest.raises(CorruptRecordError, match="continues at 3"):
         take(follower, raw(leader_log))
     assert follower.log.log_end_offset == 3

@@ -124,7 +124,7 @@ def test_a_follower_writes_what_the_leader_sent(log):
 
 def test_a_follower_refuses_what_does_not_go_on(log):
     put(log, (b"a", b"1"))
-    with pytest.raises(CorruptRecordError, match="goes on at 1"):
+    with pytest.raises(CorruptRecordError, match="continues at 1"):
         log.append_as_follower(bytes(batch_of([(b"a", b"1")], base_offset=0)))
     damaged = batch_of([(b"a", b"1")], base_offset=1)
     damaged[-1] ^= 1
