@@ -113,7 +113,7 @@ class BatchHeader:
 
     @property
     def next_offset(self) -> int:
-        """Where a reader goes on. Never base + count: compaction leaves gaps."""
+        """Offset of the next read; not base + count, because compaction leaves gaps."""
         return self.base_offset + self.last_offset_delta + 1
 
     @property
@@ -137,7 +137,7 @@ class BatchHeader:
 
     @property
     def has_delete_horizon(self) -> bool:
-        """Whether `base_timestamp` is the time tombstones may go (KIP-534)."""
+        """Whether `base_timestamp` is the delete horizon of tombstones (KIP-534)."""
         return self.attributes & DELETE_HORIZON_MASK != 0
 
     @property
@@ -188,7 +188,7 @@ class BatchHeader:
 
 
 def parse_header(buf: Buffer, pos: int = 0) -> BatchHeader:
-    """The header at `pos`; CorruptRecordError when it is short or cannot be one.
+    """Parses the header at `pos`; raises CorruptRecordError if it is short or invalid.
 
     Only what every later step relies on is checked: magic, a length that covers the header, and
     counts that are not negative. The rest is the checksum's and `validation`'s business.
@@ -210,7 +210,7 @@ def parse_header(buf: Buffer, pos: int = 0) -> BatchHeader:
 def iter_batches(
     buf: Buffer, pos: int = 0, end: int | None = None
 ) -> Iterator[tuple[int, BatchHeader]]:
-    """(position, header) of each whole batch; stops at a partial tail, raises on nonsense."""
+    """Yields (position, header) of each whole batch; stops at an incomplete one at the end."""
     end = len(buf) if end is None else min(end, len(buf))
     while end - pos >= HEADER_SIZE:
         header = parse_header(buf, pos)
@@ -227,7 +227,7 @@ def compute_crc(buf: Buffer, pos: int, size: int) -> int:
 
 
 def crc_ok(buf: Buffer, pos: int, header: BatchHeader) -> bool:
-    """Whether the batch at `pos` is whole and its checksum right."""
+    """Whether the batch at `pos` is whole and its checksum is correct."""
     if len(buf) - pos < header.size:
         return False
     return compute_crc(buf, pos, header.size) == header.crc
@@ -243,7 +243,7 @@ def write_crc(buf: bytearray | memoryview, pos: int, size: int) -> int:
 def assign_offsets(
     buf: bytearray | memoryview, pos: int, base_offset: int, leader_epoch: int
 ) -> None:
-    """Give the batch its place in the log; both fields stand outside the checksum."""
+    """Sets base offset and leader epoch; the checksum does not cover these fields."""
     _OFFSET.pack_into(buf, pos, base_offset)
     _EPOCH.pack_into(buf, pos + LOG_OVERHEAD, leader_epoch)
 
@@ -251,7 +251,7 @@ def assign_offsets(
 def set_max_timestamp(
     buf: bytearray | memoryview, pos: int, header: BatchHeader, timestamp_ms: int
 ) -> None:
-    """Correct the largest timestamp that a batch claims, and its checksum; header too."""
+    """Corrects the max timestamp of a batch, its checksum and `header`."""
     header.max_timestamp = timestamp_ms
     _OFFSET.pack_into(buf, pos + MAX_TIMESTAMP_OFFSET, timestamp_ms)
     header.crc = write_crc(buf, pos, header.size)

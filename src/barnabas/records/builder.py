@@ -34,7 +34,7 @@ _LOG_APPEND_TIME = TimestampType.LOG_APPEND_TIME  # once: members are slow to lo
 
 
 class BatchBuilder:
-    """Collects records, then builds one batch; not thread-safe, its owner locks.
+    """Collects records and builds one batch; not thread-safe.
 
     Producer fields and base offset may be set until `build`, since an idempotent producer
     learns its sequence only when it drains the batch.
@@ -88,7 +88,7 @@ class BatchBuilder:
         headers: Iterable[HeaderLike] = (),
         timestamp_ms: int = NO_TIMESTAMP,
     ) -> int:
-        """Add a record; its offset relative to the batch's first."""
+        """Adds a record and returns its offset relative to the first record."""
         return self.appender.append(timestamp_ms, key, value, headers)
 
     @property
@@ -101,13 +101,13 @@ class BatchBuilder:
         return self.appender.size
 
     def build(self) -> bytearray:
-        """The finished batch; the builder is spent, unless it gets another appender."""
+        """Returns the finished batch; the builder cannot be used again without a new appender."""
         batch = self.build_unsealed()
         write_crc(batch, 0, len(batch))
         return batch
 
     def build_unsealed(self) -> bytearray:
-        """The batch without its checksum, for whoever has yet to fill in header fields."""
+        """Returns the batch without its checksum, so that the caller can set header fields."""
         appender = self.appender
         count, first, last = appender.count, appender.base_timestamp, appender.max_timestamp
         batch = appender.take()
@@ -182,7 +182,7 @@ def build_batch(  # noqa: PLR0913 - a BatchBuilder's options in one call
 def control_batch(
     commit: bool, coordinator_epoch: int, producer_id: int, producer_epoch: int, timestamp_ms: int
 ) -> bytearray:
-    """The batch that ends a transaction: one marker, and no sequence."""
+    """Builds the batch that ends a transaction: one marker without a sequence number."""
     return build_batch(
         [encode_end_marker(commit, coordinator_epoch)],
         timestamp_ms=timestamp_ms,

@@ -44,7 +44,7 @@ DecompressInto = Callable[[Buffer, bytearray], int]
 
 
 def compress(codec: Codec, data: Buffer, level: int | None = None) -> bytes | memoryview:
-    """`data` in the framing that Kafka's clients expect of `codec`."""
+    """Compresses `data` in the framing that Kafka's clients expect."""
     if codec == Codec.GZIP:
         return _compress_gzip(data, level)
     if codec == Codec.SNAPPY:
@@ -59,7 +59,7 @@ def compress(codec: Codec, data: Buffer, level: int | None = None) -> bytes | me
 
 
 def decompress(codec: Codec, data: Buffer, max_size: int = DEFAULT_MAX_DECOMPRESSED) -> Buffer:
-    """The plain bytes of `data`; never more than `max_size` of them are produced.
+    """Decompresses `data` and produces at most `max_size` bytes.
 
     Raises DecompressedTooLargeError past the cap, CorruptRecordError for anything undecodable.
     """
@@ -122,8 +122,8 @@ def _decompress_gzip(data: Buffer, max_size: int) -> Buffer:
 
 
 def _inflate_some(inflater: "zlib._Decompress", data: Buffer, room: int) -> bytes:
-    """The next piece: in steps, since zlib holds a step twice while it puts it together."""
-    # One byte past the room tells "exactly full" from "there is more".
+    """Returns the next piece; small steps, because zlib holds each step twice."""
+    # One additional byte distinguishes an exactly full buffer from more data.
     part = inflater.decompress(data, min(room + 1, _INFLATE_STEP))
     if not part and not inflater.eof:
         raise CorruptRecordError("gzip: the stream ends in the middle")
@@ -178,7 +178,7 @@ def _grow_into(
     if declared is not None and declared > max_size:
         raise DecompressedTooLargeError(len(data), max_size)
     guess = declared if declared is not None else max(_MIN_GUESS, _GROWTH * len(data))
-    # A declared size is a claim: without bytes to back it, it gets no more than a guess would.
+    # The declared size is not trusted: it never allocates more than the estimate would.
     capacity = min(max_size, guess, max(_MIN_GUESS, 256 * len(data)))
     while True:
         out = bytearray(capacity)
@@ -196,7 +196,7 @@ def _grow_into(
 
 
 def _lz4_content_size(data: Buffer) -> int | None:
-    """The size that an lz4 frame's header declares, if it does (FLG bit 3)."""
+    """Returns the content size in an lz4 frame header, if present (FLG bit 3)."""
     head = bytes(data[:14])
     if head[:4] != _LZ4_MAGIC or len(head) < 14 or not head[4] & 0x08:
         return None
@@ -204,7 +204,7 @@ def _lz4_content_size(data: Buffer) -> int | None:
 
 
 def _zstd_content_size(data: Buffer) -> int | None:
-    """The size that a zstd frame's header declares, if it does (RFC 8878, 3.1.1.1)."""
+    """Returns the content size in a zstd frame header, if present (RFC 8878, 3.1.1.1)."""
     head = bytes(data[:18])
     if head[:4] != _ZSTD_MAGIC or len(head) < 18:
         return None

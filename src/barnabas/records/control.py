@@ -16,7 +16,7 @@ _VERSION = 0
 
 
 class ControlType(enum.IntEnum):
-    """What a control record says; UNKNOWN stands for every type we need not understand."""
+    """Type of a control record; UNKNOWN stands for all other types."""
 
     UNKNOWN = -1
     ABORT = 0
@@ -24,20 +24,20 @@ class ControlType(enum.IntEnum):
 
 
 class EndMarker(NamedTuple):
-    """The outcome of one producer's transaction, as its marker tells it."""
+    """Commit or abort of one producer's transaction, from its marker."""
 
     type: ControlType
     coordinator_epoch: int
 
 
 def encode_end_marker(commit: bool, coordinator_epoch: int) -> tuple[bytes, bytes]:
-    """Key and value of a marker."""
+    """Returns key and value of a marker."""
     kind = ControlType.COMMIT if commit else ControlType.ABORT
     return _KEY.pack(_VERSION, kind), _VALUE.pack(_VERSION, coordinator_epoch)
 
 
 def decode_control_type(key: bytes | None) -> ControlType:
-    """The type in a control record's key; later key versions may only append fields."""
+    """Returns the type in a control record's key; later key versions only append fields."""
     if key is None or len(key) < _KEY.size:
         raise CorruptRecordError("a control record without a type")
     version, kind = _KEY.unpack_from(key)
@@ -51,7 +51,7 @@ def decode_control_type(key: bytes | None) -> ControlType:
 
 
 def decode_end_marker(key: bytes | None, value: bytes | None) -> EndMarker | None:
-    """The marker, or None when the control record is of a type that is not an end marker."""
+    """Returns the marker, or None if the control record is not an end marker."""
     kind = decode_control_type(key)
     if kind is ControlType.UNKNOWN:
         return None

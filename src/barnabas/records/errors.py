@@ -7,7 +7,7 @@ from barnabas.model.errors import BrokerError, CorruptRecordError
 
 
 class RefusedRecordsError(BrokerError):
-    """A batch that is refused for some of its records; `problems` has them by their numbers."""
+    """A batch is rejected because of some records; `problems` maps their index to the cause."""
 
     def __init__(self, code: ErrorCode, problems: Mapping[int, str]) -> None:
         number, problem = next(iter(problems.items()))
@@ -16,7 +16,7 @@ class RefusedRecordsError(BrokerError):
 
 
 class DecompressedTooLargeError(CorruptRecordError):
-    """A compressed batch that would grow past the cap; it was refused, not expanded.
+    """A compressed batch exceeds the size limit; it was rejected before it was expanded.
 
     It is a `CorruptRecordError` so that a reader that only knows good from bad stays safe; the
     broker tells the two apart, since a producer answered MESSAGE_TOO_LARGE splits its batch.

@@ -60,7 +60,7 @@ class Message(NamedTuple):
 
 
 class MessageBatch(NamedTuple):
-    """What one top-level message holds: itself, or the messages it wraps."""
+    """Yields the message itself, or the messages that it wraps."""
 
     records: list[RawRecord]
     timestamp_type: TimestampType
@@ -133,7 +133,7 @@ def _field(entry: memoryview, pos: int) -> tuple[memoryview | None, int]:
 
 
 def _base_offset(wrapper: Message, inner: list[Message]) -> int:
-    """What to add to inner offsets."""
+    """Returns the number to add to inner offsets."""
     # A wrapper that no broker has stored yet says 0, whatever it holds.
     if wrapper.magic == 0 or wrapper.offset == 0:
         return 0

@@ -29,7 +29,7 @@ def recompress(
     level: int | None = None,
     max_decompressed: int = DEFAULT_MAX_DECOMPRESSED,
 ) -> bytearray:
-    """The same batch in another codec: what a topic's `compression.type` asks for."""
+    """Returns the same batch in another codec, for a topic's `compression.type`."""
     header = parse_header(batch)
     section = records_section(batch, 0, header, max_decompressed)
     return _assemble(header, section, header.records_count, codec, level)
@@ -78,7 +78,7 @@ def _retain_with_horizon(
 
 
 def _lower_max_timestamp(header: BatchHeader, timestamps: Sequence[int]) -> None:
-    """Lookups by time trust it; an emptied batch keeps it, and log append time is everyone's."""
+    """Returns the max timestamp; an empty batch and one with log append time keep theirs."""
     if timestamps and header.timestamp_type == TimestampType.CREATE_TIME:
         header.max_timestamp = max(timestamps)
 

@@ -1,4 +1,4 @@
-"""Judges a batch that a producer sent, before the log takes it.
+"""Validates a producer's batch before it is appended to the log.
 
 Header, checksum and every record are checked, in compiled code and without an object per record:
 a consumer cannot get past a batch that it cannot decode. Compressed records are unpacked for that,
@@ -41,7 +41,7 @@ _ZSTD_PRODUCE_VERSION = 7
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class BatchRules:
-    """What a topic demands of batches; built once per topic configuration and request version."""
+    """Rules of a topic for batches; built once per topic configuration and request version."""
 
     produce_version: int = _ZSTD_PRODUCE_VERSION
     max_message_bytes: int = 1048588
@@ -55,7 +55,7 @@ class BatchRules:
 
     @property
     def must_walk(self) -> bool:
-        """Whether the header cannot tell: keys, and the oldest timestamp, are in the records."""
+        """Whether a rule needs the records: keys and the oldest timestamp are not in the header."""
         return (
             self.deep
             or self.compacted
@@ -72,7 +72,7 @@ DEFAULT_RULES = BatchRules()
 def validate_batch(
     buf: Buffer, rules: BatchRules = DEFAULT_RULES, *, now_ms: int | None = None
 ) -> BatchHeader:
-    """The header of the one batch that fills `buf`, or BrokerError.
+    """Returns the header of the one batch in `buf`; raises BrokerError if it is invalid.
 
     Timestamp limits are judged against `now_ms`, and not at all without it. Where the header
     claims another largest timestamp than the records have, header and `buf` are corrected.
@@ -171,7 +171,7 @@ def _check_records(buf: Buffer, header: BatchHeader, rules: BatchRules, now_ms: 
         section = records_section(buf, 0, header, rules.max_decompressed)
         lowest, highest, keyless = RecordCursor(section, header).check()
     except DecompressedTooLargeError as error:
-        # A producer splits a batch that is too large; a bomb it can only give up.
+        # A producer would split a batch that is too large; a decompression bomb must fail instead.
         raise BrokerError(ErrorCode.MESSAGE_TOO_LARGE, str(error)) from None
     except CorruptRecordError as error:
         raise _invalid(str(error)) from None
@@ -189,7 +189,7 @@ def _check_records(buf: Buffer, header: BatchHeader, rules: BatchRules, now_ms: 
 def _refusal(
     buf: Buffer, header: BatchHeader, rules: BatchRules, now_ms: int | None
 ) -> RefusedRecordsError | None:
-    """Who among the records is to blame (KIP-467)."""
+    """Returns the invalid records of a batch (KIP-467)."""
     try:
         records = iter_raw(buf, 0, header, rules.max_decompressed)
     except CorruptRecordError:

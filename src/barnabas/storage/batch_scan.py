@@ -35,7 +35,7 @@ _READ_AHEAD = 64
 
 
 class Span(NamedTuple):
-    """Where a batch stands in its file, and the offsets it covers."""
+    """Position of a batch in its file and the offsets it covers."""
 
     position: int
     size: int
@@ -48,7 +48,7 @@ class Span(NamedTuple):
 
 
 def span_at(file: File, position: int, end: int) -> Span | None:
-    """The batch that begins at `position`, or None if no whole batch can begin there."""
+    """Returns the batch at `position`, or None if no whole batch starts there."""
     return _span(file.pread(_LEAD.size, position), 0, position, end)
 
 
@@ -93,7 +93,7 @@ def walk(file: File, start: int, end: int) -> Iterator[tuple[int, BatchHeader]]:
 
 
 def header_at(buf: bytes, at: int) -> BatchHeader:
-    """The header at `at` in any of the three formats."""
+    """Parses the header at `at` in any of the three formats."""
     if len(buf) - at > MAGIC_OFFSET and buf[at + MAGIC_OFFSET] < MAGIC:
         return _legacy_header(buf, at)
     return parse_header(buf, at)

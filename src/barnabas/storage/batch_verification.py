@@ -1,4 +1,4 @@
-"""Reads a segment as recovery must: nothing is believed that the bytes do not prove.
+"""Reads a segment for recovery and verifies every batch.
 
 A batch is good when its header makes sense, all of it is in the file, its checksum is right, and
 its offsets lie at or behind the end so far and within reach of the segment. The checksum covers
@@ -59,7 +59,7 @@ def verified_batches(segment: Segment, end_offset: int) -> Iterator[GoodBatch]:
 
 
 def _sound_batches(file: File, end: int) -> Iterator[GoodBatch]:
-    """Whole batches with a right checksum, whatever their offsets."""
+    """Yields whole batches with a valid checksum and any offsets."""
     position = 0
     chunk, chunk_start = b"", 0
     while position < end:
@@ -85,7 +85,7 @@ def _sound_batches(file: File, end: int) -> Iterator[GoodBatch]:
 
 
 def _size_at(chunk: bytes, at: int) -> int | None:
-    """The size a batch claims, if its first bytes are at hand; never more than plausible."""
+    """Returns the size in the batch's length field; None if its first bytes are missing."""
     if len(chunk) - at < 12:
         return None
     return max(12 + int.from_bytes(chunk[at + 8 : at + 12], "big", signed=True), 0)

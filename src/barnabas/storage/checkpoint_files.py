@@ -18,7 +18,7 @@ _VERSION = "0"
 
 
 def replace_file(fs: FileSystem, path: Path, data: bytes, *, durable: bool = True) -> None:
-    """Put `data` in place of the file at `path`, all or nothing."""
+    """Replaces the file at `path` atomically."""
     temporary = path.with_name(path.name + ".tmp")
     file = fs.open(temporary, create=True)
     file.truncate(0)
@@ -31,7 +31,7 @@ def replace_file(fs: FileSystem, path: Path, data: bytes, *, durable: bool = Tru
 
 
 def read_text(fs: FileSystem, path: Path) -> str | None:
-    """The whole file as text; None where there is none."""
+    """Returns the whole file as text; None if it does not exist."""
     if not fs.exists(path):
         return None
     file = fs.open(path)
@@ -47,7 +47,7 @@ def write_lines(fs: FileSystem, path: Path, lines: Sequence[str], *, durable: bo
 
 
 def read_lines(fs: FileSystem, path: Path) -> list[str]:
-    """The entries of a checkpoint; none where there is no file."""
+    """Returns the entries of a checkpoint; an empty list without a file."""
     text = read_text(fs, path)
     if text is None:
         return []

@@ -1,4 +1,4 @@
-"""What an interrupted deletion or compaction leaves in a partition's directory.
+"""Cleans up after an interrupted deletion or compaction in a partition's directory.
 
     *.deleted, *.tmp   were on their way out: removed
     *.cleaned          the cleaner had not finished: removed, and with them every `.swap` at or
@@ -34,7 +34,7 @@ class _Leftover(NamedTuple):
 
 
 def clear_leftovers(fs: FileSystem, directory: Path) -> list[str]:
-    """Finish or undo what was under way; returns the names that are left."""
+    """Finishes or undoes interrupted work; returns the remaining file names."""
     if not fs.exists(directory):
         fs.make_dirs(directory)
         return []

@@ -59,7 +59,7 @@ class LogMove:
 
     @property
     def lag(self) -> int:
-        """How many offsets the copy is behind."""
+        """Number of offsets by which the copy is behind."""
         return max(self.current.log_end_offset - self.future.log_end_offset, 0)
 
     @property
@@ -74,7 +74,7 @@ class LogMove:
     # Keeping in step
 
     def reconcile(self) -> None:
-        """Cut off what the current log does not have, wherever the copy comes from."""
+        """Truncates the copy to the part that it shares with the current log."""
         agreed = _agreed_end(self.current, self.future)
         if agreed is None:
             self._start_over()
@@ -83,7 +83,7 @@ class LogMove:
             self.keep_up()
 
     def keep_up(self) -> None:
-        """Follow the current log's end downwards, its start and its high watermark."""
+        """Follows truncations, log start offset and high watermark of the current log."""
         current, future = self.current, self.future
         first = current.local.segments.first.base_offset
         if future.log_end_offset < first or current.log_end_offset < first:
@@ -99,7 +99,7 @@ class LogMove:
     # Copying
 
     def begin(self, max_bytes: int = PIECE_BYTES) -> CopyTask | None:
-        """The next piece; None when the copy has everything. BrokerError of either disk."""
+        """Returns the next piece, None if the copy is complete; raises BrokerError of a disk."""
         self.keep_up()
         current, end = self.current, self.current.log_end_offset
         try:
@@ -128,7 +128,7 @@ class LogMove:
         return len(task.data)
 
     def copy_now(self, now_ms: int) -> None:
-        """Take the rest at once."""
+        """Copies the rest synchronously."""
         while (task := self.begin()) is not None:
             task.run()
             self.finish(task, now_ms)
@@ -142,7 +142,7 @@ class LogMove:
                 raise future.health.write_failed(error) from error
 
     def _end_like_current(self) -> None:
-        """Take over a gap at the end: compaction emptied what came before the active segment."""
+        """Adopts a gap at the end, where compaction removed all earlier batches."""
         end = self.current.log_end_offset
         if self.future.log_end_offset < end:
             self._roll_like_current(end, 0)

@@ -1,9 +1,9 @@
-"""The moves of a broker's logs between its directories: asked for, copied, swapped in (KIP-113).
+"""Moves logs between the log directories of a broker (KIP-113).
 
-`request` is what AlterReplicaLogDirs asks for; somebody then calls `begin`, runs the task on a
-thread, and `finish`, until `begin` has nothing left and `swap` puts the copy in place. A move goes
-on after a restart. It ends without a swap when the current directory is asked for, when another
-one is, or when the partition is deleted.
+AlterReplicaLogDirs calls `request`. The broker's log mover then calls `begin`, runs the task on a
+thread and calls `finish`, until `begin` returns None; `swap` makes the copy the current log. A move
+continues after a restart. It ends without a swap when the current directory or another one is
+requested, or when the partition is deleted.
 """
 
 import logging
@@ -49,10 +49,10 @@ class LogMoves:
         self._moves: dict[TopicPartition, LogMove] = {}
         self._wanted: dict[TopicPartition, LogDir] = {}
         self.on_swapped: Callable[[Log], None] = lambda _log: None
-        """Told when a partition has another log: whoever holds the old one lets it go."""
+        """Called with the new log after a swap; holders of the old log must replace it."""
 
     def __iter__(self) -> Iterator[LogMove]:
-        """Those that can go on: both of their directories are online."""
+        """Iterates over the moves whose two directories are online."""
         return iter([move for move in self._moves.values() if move.works])
 
     def get(self, topic_partition: TopicPartition) -> LogMove | None:
@@ -61,7 +61,7 @@ class LogMoves:
     # Asking for
 
     def request(self, topic_partition: TopicPartition, path: str) -> None:
-        """Have a log in this directory; BrokerError when it cannot be, or is not there yet."""
+        """Requests a move to this directory; raises BrokerError if that is not possible."""
         name = file_names.future_dir(topic_partition, uuid.uuid4().hex)
         if name is None:
             raise BrokerError(
@@ -70,7 +70,7 @@ class LogMoves:
         directory = self._directory(path)
         current = self._table.get(topic_partition)
         if current is None:
-            # Remembered for whoever creates it; the asker is told to come again (KIP-113).
+            # Stored for the creation of the log; the client gets a retriable error (KIP-113).
             self._wanted[topic_partition] = directory
             raise BrokerError(ErrorCode.REPLICA_NOT_AVAILABLE, f"{topic_partition} is not here")
         current.health.check()
@@ -90,7 +90,7 @@ class LogMoves:
         raise BrokerError(ErrorCode.LOG_DIR_NOT_FOUND, f"{path} is not a log directory")
 
     def take_wanted(self, topic_partition: TopicPartition) -> LogDir | None:
-        """The directory that was asked for before there was a log."""
+        """Returns the directory that was requested before the log existed."""
         directory = self._wanted.pop(topic_partition, None)
         return None if directory is None or directory.health.failed else directory
 
@@ -109,7 +109,7 @@ class LogMoves:
             _log.warning("%r cannot go on: %s", move, error)
 
     def resume(self, current: Log) -> None:
-        """Go on with the copy that a start has found, if there is one."""
+        """Continues a move whose copy was found at start."""
         future = self._table.future(current.topic_partition)
         if future is None:
             return
@@ -124,7 +124,7 @@ class LogMoves:
     # Keeping in step
 
     def truncated(self, log: Log) -> None:
-        """The current log of a move was cut: its copy must not have what it lost."""
+        """Truncates the copy after its current log was truncated."""
         move = self._moves.get(log.topic_partition)
         if move is not None and move.current is log and move.works:
             try:
@@ -133,7 +133,7 @@ class LogMoves:
                 _log.warning("%r cannot be cut: %s", move, error)
 
     def cancel(self, topic_partition: TopicPartition) -> None:
-        """Give a move up; what was copied is removed after the delete delay."""
+        """Cancels a move; the copy is removed after the delete delay."""
         self._moves.pop(topic_partition, None)
         future = self._table.future(topic_partition)
         if future is not None:
@@ -149,11 +149,11 @@ class LogMoves:
     # Copying
 
     def begin(self, move: LogMove) -> CopyTask | None:
-        """The next piece of a move; `run` it on a thread and give it to `finish`."""
+        """Returns the next piece of a move; run it on a thread, then call `finish`."""
         return move.begin() if self._holds(move) else None
 
     def finish(self, move: LogMove, task: CopyTask) -> int:
-        """Put a piece in place; returns its size, 0 when it is of no use any more."""
+        """Appends a piece to the copy; returns its size, 0 if it no longer applies."""
         return move.finish(task, self._clock.now_ms()) if self._holds(move) else 0
 
     def _holds(self, move: LogMove) -> bool:
@@ -162,7 +162,7 @@ class LogMoves:
     # Swapping in
 
     def swap(self, move: LogMove) -> bool:
-        """Copy the rest here and now and put the copy in place; False when the move is off."""
+        """Copies the rest synchronously and swaps the logs; False if the move was cancelled."""
         if not self._holds(move):
             return False
         current, future = move.current, move.future
@@ -185,7 +185,7 @@ class LogMoves:
         return True
 
     def _prepare(self, move: LogMove, target: LogDir) -> None:
-        """Let the copy be as durable as the log it replaces, and say that it is complete."""
+        """Makes the copy as durable as the current log and marks it as complete."""
         current, future = move.current, move.future
         source = self._table.home(current)
         move.adopt()

@@ -1,4 +1,4 @@
-"""The copy takes the place of the log it was made from, whatever a crash leaves of it.
+"""Replaces a log by its copy in another log directory; a crash may happen at any point.
 
 The two directories may be on two disks, so no single rename does it. The steps, each durable before
 the next one:
@@ -49,7 +49,7 @@ def remove_note(fs: FileSystem, directory: Path) -> None:
 
 
 class Side(NamedTuple):
-    """One of the two logs, where it is and what its directory shall be called."""
+    """One of the two logs, its log directory and its new path."""
 
     log: Log
     directory: LogDir
@@ -86,7 +86,7 @@ def _put_back(fs: FileSystem, current: Side, original: Path) -> None:
 
 
 def settle(dirs: LogDirs, unique: str) -> None:
-    """Bring what a crash left of swaps to one of the states that a start can load."""
+    """Completes or reverts interrupted swaps before logs are loaded."""
     for directory in dirs.online:
         try:
             for partition, path in directory.partitions():

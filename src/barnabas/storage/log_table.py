@@ -23,7 +23,7 @@ class LogTable:
         self._homes: dict[Log, LogDir] = {}
 
     def __iter__(self) -> Iterator[Log]:
-        """The current ones."""
+        """Iterates over the current logs."""
         return iter(list(self._logs.values()))
 
     def __len__(self) -> int:
@@ -68,20 +68,20 @@ class LogTable:
         return self._homes[log]
 
     def logs_in(self, directory: Path) -> list[Log]:
-        """The current ones of a directory."""
+        """Returns the current logs of a directory."""
         return [log for log in self if self._homes[log].path == directory]
 
     def futures_in(self, directory: Path) -> list[Log]:
         return [log for log in self._futures.values() if self._homes[log].path == directory]
 
     def working(self) -> list[Log]:
-        """The current ones whose directory is online."""
+        """Returns the current logs whose directory is online."""
         return [log for log in self if not log.health.failed]
 
     def every(self) -> list[Log]:
-        """All of them, current and future."""
+        """Returns all current and future logs."""
         return [*self._logs.values(), *self._futures.values()]
 
     def all_working(self) -> list[Log]:
-        """Those of all whose directory is online."""
+        """Returns all current and future logs whose directory is online."""
         return [log for log in self.every() if not log.health.failed]

@@ -1,4 +1,4 @@
-"""The small files that say what a directory is.
+"""Small files that describe a directory.
 
 `meta.properties` (one per log directory, Java properties): version, broker.id, cluster.id.
 `partition.metadata` (one per partition): `version: 0` and `topic_id: <22 characters>`.
@@ -19,7 +19,7 @@ from barnabas.storage.filesystem import FileSystem
 
 
 class MetaProperties(NamedTuple):
-    """Whose directory it is; None where the file does not say."""
+    """Owner of a log directory; None where the file has no value."""
 
     broker_id: int | None
     cluster_id: str | None

@@ -38,7 +38,7 @@ def encode_snapshot(entries: Iterable[ProducerEntry]) -> bytes:
 
 
 def decode_snapshot(data: bytes) -> list[ProducerEntry]:
-    """The entries; CorruptFileError when version, checksum or length is wrong."""
+    """Returns the entries; raises CorruptFileError for a wrong version, checksum or length."""
     if len(data) < _HEAD.size + _COUNT.size:
         raise CorruptFileError(f"a snapshot has more than {len(data)} bytes")
     version, crc = _HEAD.unpack_from(data)
@@ -54,7 +54,7 @@ def decode_snapshot(data: bytes) -> list[ProducerEntry]:
 
 
 def write_snapshot(fs: FileSystem, path: Path, entries: Iterable[ProducerEntry]) -> File:
-    """Write the file and return it: forcing it to disk is the next flush's business."""
+    """Writes and returns the file; the next flush syncs it."""
     data = encode_snapshot(entries)
     file = fs.open(path, create=True)
     file.truncate(0)
@@ -94,7 +94,7 @@ def _decode_entry(fields: tuple[int, ...]) -> ProducerEntry:
 
 
 class SnapshotFiles:
-    """The snapshots in one partition's directory, known by their offsets; loop-owned."""
+    """The snapshots in one partition's directory by offset; owned by the event loop."""
 
     __slots__ = ("_fs", "_offsets", "directory", "unsynced")
 
@@ -109,14 +109,14 @@ class SnapshotFiles:
         return sorted(self._offsets)
 
     def take(self, offset: int, producers: ProducerStates) -> None:
-        """Write the state before `offset`. Nothing is written where nobody is known."""
+        """Writes the state before `offset`, unless there are no producers and no snapshots."""
         if not producers.entries and not self._offsets:
             return
         self.unsynced.append(write_snapshot(self._fs, self._path(offset), producers))
         self._offsets.add(offset)
 
     def restore(self, up_to: int) -> tuple[ProducerStates, int]:
-        """The newest readable state at or below an offset, and its offset; damaged files go."""
+        """Returns the newest valid state at or below an offset; removes invalid files."""
         for offset in sorted((o for o in self._offsets if o <= up_to), reverse=True):
             try:
                 entries = read_snapshot(self._fs, self._path(offset))

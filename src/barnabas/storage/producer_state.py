@@ -1,8 +1,8 @@
-"""What a log knows of the producers that write to it: sequences, epochs, open transactions.
+"""State of the producers of one log: sequence numbers, epochs, open transactions.
 
-Pure state: the log asks `check` before it writes a batch and calls `apply` after the write
-succeeded, so a failed write leaves no trace. Replay after a restart and replication call `apply`
-alone: what another leader accepted is never refused here (KAFKA-6003).
+The log calls `check_*` before it writes a batch and `apply_*` after the write, so a failed write
+changes nothing. Replay after a restart and replication call only `apply_*`: a batch that another
+leader accepted is never rejected here (KAFKA-6003).
 
 Per producer the last five batches are remembered, the most a client may have in flight, so that a
 retry of any of them is answered with the offset it got (KIP-98). State outlives the records it
@@ -78,7 +78,7 @@ class ProducerEntry:
         return self.batches[-1].last_offset if self.batches else NO_OFFSET
 
     def duplicate_of(self, header: BatchHeader) -> BatchMetadata | None:
-        """The remembered batch that `header` repeats."""
+        """Returns the remembered batch that `header` repeats."""
         if header.producer_epoch != self.epoch:
             return None
         first, last = header.base_sequence, header.last_sequence
@@ -99,7 +99,7 @@ class ProducerEntry:
         self.batches.append(batch)
 
     def recall(self, batches: list[BatchMetadata]) -> None:
-        """Take over older batches found in the log, if they lead up to the one that is known."""
+        """Adopts older batches found in the log if they end with the known last batch."""
         if self.batches and batches[-1].last_offset == self.batches[-1].last_offset:
             self.batches = batches[-REMEMBERED_BATCHES:]
 
@@ -125,7 +125,7 @@ class ProducerStates:
     # Before a write
 
     def check_data(self, header: BatchHeader) -> BatchMetadata | None:
-        """Judge a client's batch: None to append, a batch it repeats, or BrokerError."""
+        """Checks a client's batch; returns the batch that it repeats, or None to append it."""
         entry = self.entries.get(header.producer_id)
         if entry is None:
             return None
@@ -142,7 +142,7 @@ class ProducerStates:
         return None
 
     def check_marker(self, header: BatchHeader, marker: EndMarker) -> None:
-        """Refuse a marker of a fenced producer or of a replaced coordinator."""
+        """Rejects a marker of a fenced producer or of a fenced coordinator."""
         entry = self.entries.get(header.producer_id)
         if entry is None:
             return
@@ -157,7 +157,7 @@ class ProducerStates:
     # After a write
 
     def apply_data(self, header: BatchHeader, first_offset: int, last_offset: int) -> None:
-        """Account for a written batch of records."""
+        """Applies a written batch of records."""
         entry = self.entries.get(header.producer_id)
         if entry is None:
             entry = self.entries[header.producer_id] = ProducerEntry(header.producer_id)
@@ -175,7 +175,7 @@ class ProducerStates:
     def apply_marker(
         self, header: BatchHeader, marker: EndMarker, offset: int
     ) -> CompletedTxn | None:
-        """Account for a written marker; returns the transaction it ended, if there was one."""
+        """Applies a written marker; returns the transaction that it ended."""
         entry = self.entries.get(header.producer_id)
         if entry is None:
             entry = self.entries[header.producer_id] = ProducerEntry(header.producer_id)
@@ -202,7 +202,7 @@ class ProducerStates:
         return AbortedTxn(ended.producer_id, ended.first_offset, ended.last_offset, stable)
 
     def complete(self, txn: CompletedTxn) -> None:
-        """Keep an ended transaction unstable until its marker is below the high watermark."""
+        """Keeps an ended transaction unstable until its marker is below the high watermark."""
         latest = next(reversed(self._unreplicated), NO_OFFSET)
         self._unreplicated[txn.first_offset] = txn.last_offset
         if txn.first_offset < latest:
@@ -211,7 +211,7 @@ class ProducerStates:
     # Stability
 
     def first_unstable_offset(self) -> int | None:
-        """The earliest offset of a transaction that readers of committed data must not pass."""
+        """Returns the first offset of the earliest transaction that is not yet stable."""
         if not self._open_txns and not self._unreplicated:
             return None
         firsts = []
@@ -222,12 +222,12 @@ class ProducerStates:
         return min(firsts)
 
     def stable_offset_after(self, txn: CompletedTxn) -> int:
-        """The last stable offset there will be once `txn` is stable: for its index entry."""
+        """Returns the last stable offset after `txn` is stable, for its index entry."""
         others = [first for pid, first in self._open_txns.items() if pid != txn.producer_id]
         return min(others, default=txn.last_offset + 1)
 
     def on_high_watermark(self, high_watermark: int) -> None:
-        """Forget ended transactions whose marker every replica has."""
+        """Removes ended transactions whose marker is below the high watermark."""
         if self._unreplicated:
             self._unreplicated = {
                 first: last for first, last in self._unreplicated.items() if last >= high_watermark
@@ -236,7 +236,7 @@ class ProducerStates:
     # Life
 
     def restore(self, entry: ProducerEntry) -> None:
-        """Take over an entry of a snapshot; `settle` must follow the last one."""
+        """Adds an entry of a snapshot; call `settle` after the last one."""
         self.entries[entry.producer_id] = entry
 
     def settle(self) -> None:
@@ -249,7 +249,7 @@ class ProducerStates:
         self._open_txns = dict(sorted(found, key=lambda item: item[1]))
 
     def expire(self, now_ms: int, expiration_ms: int) -> int:
-        """Drop producers idle for too long, unless a transaction of theirs is open."""
+        """Removes producers that were idle too long and have no open transaction."""
         idle = [
             entry.producer_id
             for entry in self
