@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from barnabas.broker.api_versions import ApiVersionsAnswers
+from barnabas.broker.api_versions import ApiVersionsResponses
 from barnabas.broker.dispatch import Dispatcher
 from barnabas.broker.error_responses import tells_error
 from barnabas.broker.handler import Handler
@@ -76,7 +76,7 @@ class Case:
             Handler(api, (version, version), self._handle),
             Handler(ApiKey.API_VERSIONS, (0, 4), self._handle),
         ]
-        services = SimpleNamespace(api_versions=ApiVersionsAnswers(handlers))
+        services = SimpleNamespace(api_versions=ApiVersionsResponses(handlers))
         self.later = False
         self.serve = Dispatcher(handlers, services, clock=VirtualClock())
 

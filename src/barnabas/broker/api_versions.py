@@ -17,7 +17,7 @@ from barnabas.wire.messages.api_versions import (
 _LEVEL_0_FROM = 4
 
 
-class ApiVersionsAnswers:
+class ApiVersionsResponses:
     """Bodies by version, and the ones for requests that are too new or malformed."""
 
     def __init__(self, handlers: Iterable[Handler], features: Sequence[Feature] = ()) -> None:

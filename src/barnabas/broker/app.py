@@ -1,4 +1,4 @@
-"""The broker: where its parts, made in `parts` and the sides' own modules, come to life.
+"""The broker: starts and stops the parts that `parts` creates.
 
 A single embedded broker is a cluster of one on the embedded metadata tree: the same controller,
 the same commands, the same replicas as in a large cluster.
@@ -73,7 +73,7 @@ class Broker:
         self._make_parts()
 
     def _make_parts(self) -> None:
-        """What an attempt to start needs; used up when the attempt fails."""
+        """Creates the parts for one attempt to start; they cannot be reused after a failure."""
         config = self.config
         alone = self._store is None and config["zookeeper.connect"] is None
         self._parts = parts = make_parts(config, self._clock, self._filesystem, alone=alone)
@@ -150,7 +150,7 @@ class Broker:
             return True
 
     async def stop(self) -> None:
-        """Answer what is in progress, close the logs cleanly, leave the cluster."""
+        """Completes requests in progress, closes the logs cleanly and leaves the cluster."""
         if self._running is not None:
             running, self._running = self._running, None
             await running.aclose()
@@ -224,7 +224,7 @@ class Broker:
     # --- running ---------------------------------------------------------------------------
 
     def _config_changed(self, topic: str | None) -> None:
-        """Put a change of a topic's settings, or of the broker's, into force."""
+        """Applies a change of a topic's settings, or of the broker's if `topic` is None."""
         self._parts.produce_rules.forget(topic)
         if self._cluster is not None:
             self._cluster.quotas.forget(topic)
@@ -242,14 +242,14 @@ class Broker:
         self._storage.broker_settings_changed()
 
     def _directory_failed(self, directory: Path) -> None:
-        """A log directory is gone: its replicas are out of service, the others go on."""
+        """Takes the replicas of a failed log directory offline; the others continue."""
         if self._services is not None:
             for log in self._storage.logs.logs_in(directory):
                 self._services.replicas.fail_partition(log.topic_partition)
         if self._cluster is not None:
             self._cluster.directory_failed()
         if not self._storage.logs.dirs.online:
-            _logger.critical("every log directory is offline, the broker cannot go on")
+            _logger.critical("every log directory is offline, the broker cannot continue")
             self.failed.set()
 
     async def _stop_serving(self) -> None:

@@ -1,11 +1,11 @@
-"""How the last run ended: in order, killed, or with the machine.
+"""Detects how the last run ended: clean shutdown, killed process, or power loss.
 
-A killed process loses nothing that it wrote: the page cache outlives it. A machine that went down
-may have lost the end of every log. The two are told apart by the kernel's boot id, noted in each
-log directory at start.
+A killed process loses no written data, because the page cache survives it. After a power loss the
+end of every log may be missing. The kernel's boot id, stored in each log directory at start,
+distinguishes the two.
 
-Replicas that may lack their end stay doubtful until they have caught up with a leader, however
-often the broker is restarted before that; so they are noted as well, in `doubtful-replicas`.
+Replicas whose end may be missing are *doubtful* until they have caught up with a leader. The file
+`doubtful-replicas` keeps them over further restarts.
 """
 
 from collections.abc import Set
@@ -22,7 +22,7 @@ _DOUBTFUL = "doubtful-replicas"
 
 
 def start_kind(logs: LogManager) -> StartKind:
-    """Judge the directories after they were loaded, and note the present boot in them."""
+    """Returns how the last run ended and stores the current boot id; called after loading."""
     current = _current_boot()
     kinds = []
     for directory in logs.dirs.online:
@@ -41,7 +41,7 @@ def start_kind(logs: LogManager) -> StartKind:
 
 
 def doubtful_replicas(logs: LogManager) -> frozenset[TopicPartition]:
-    """The replicas that may have lost their end, in this start or in an earlier one."""
+    """Returns the replicas that lost their end, possibly, in this or an earlier power loss."""
     known = {
         partition
         for directory in logs.dirs.online
@@ -54,7 +54,7 @@ def doubtful_replicas(logs: LogManager) -> frozenset[TopicPartition]:
 
 
 def keep_doubtful(logs: LogManager, doubtful: Set[TopicPartition]) -> None:
-    """Note which replicas are doubtful; writes only where that has changed."""
+    """Stores the doubtful replicas; writes only changed files."""
     for directory in logs.dirs.online:
         path = directory.path / _DOUBTFUL
         here = {log.topic_partition: log.log_end_offset for log in logs.logs_in(directory.path)}

@@ -1,7 +1,7 @@
 """Receives the controller's commands for this broker and applies them.
 
-The controller's channel ends here: in a direct call when it is this broker, in the handlers of
-LeaderAndIsr, UpdateMetadata and StopReplica when it is another.
+A controller in this broker calls it directly; for other controllers the handlers of LeaderAndIsr,
+UpdateMetadata and StopReplica call it.
 """
 
 from collections.abc import Callable
@@ -55,7 +55,7 @@ class CommandReceiver:
             for state in command.partitions
             if self._replicas.partition(state.topic_partition) is None
         }
-        for topic in sorted(unknown):  # a log is made with its topic's settings
+        for topic in sorted(unknown):  # a new log needs the settings of its topic
             await self._configs.load_topic(topic)
         self._book.learn(command.live_brokers)
         return self._replicas.apply_leader_and_isr(command)

@@ -1,7 +1,6 @@
-"""A broker's configuration: Kafka's keys, parsed, with what follows from several of them.
+"""Static configuration of a broker: Kafka's keys, parsed, and values derived from them.
 
-Values that may change while the broker runs are read through `topic_configs`; these are the
-static ones.
+`config_layers.ConfigLayers` provides the values that may change while the broker runs.
 """
 
 from collections.abc import Mapping
@@ -21,7 +20,7 @@ DEFAULT_PORT = 9092
 
 @dataclass(frozen=True, slots=True)
 class BrokerConfig:
-    """`values` has every key; `given` those that the user set, also for one listener alone."""
+    """`values` has every key; `given` has the keys that the user set, with or without listener."""
 
     values: Mapping[str, Any]
     given: frozenset[str]
@@ -32,7 +31,7 @@ class BrokerConfig:
         common, own = split_listener_keys(given)
         names = BROKER_KEYS.given(common)
         config = cls({**BROKER_KEYS.parse(common), **own}, frozenset(names | own.keys()))
-        # Say now what is wrong with them.
+        # Reject invalid listeners here, not at their first use.
         _ = config.listeners, config.advertised_listeners, config.inter_broker_listener
         problem = closed_to_all(
             config["max.connections.per.ip"], config["max.connections.per.ip.overrides"]
@@ -57,7 +56,7 @@ class BrokerConfig:
 
     @property
     def listeners(self) -> list[Endpoint]:
-        """Where to listen. An empty host means all interfaces."""
+        """The addresses to listen on. An empty host means all interfaces."""
         if "listeners" not in self.given and not self.given.isdisjoint({"port", "host.name"}):
             port = self.values["port"]
             host = self.values["host.name"] or ""
@@ -66,7 +65,7 @@ class BrokerConfig:
 
     @property
     def advertised_listeners(self) -> list[Endpoint] | None:
-        """What clients are told, or None to tell each the address it connected to."""
+        """The advertised addresses; None: each client gets the address it connected to."""
         texts = self.values["advertised.listeners"]
         if texts:
             return [self._endpoint("advertised.listeners", text) for text in texts]
@@ -95,11 +94,11 @@ class BrokerConfig:
 
     @property
     def protected_listener(self) -> str | None:
-        """The listener of the brokers, when there is another one for clients (KIP-402)."""
+        """The inter-broker listener, if clients have a separate listener (KIP-402)."""
         return self.inter_broker_listener if len(self.listeners) > 1 else None
 
     def listener_value(self, listener: str, key: str) -> Any:
-        """A value for one listener: its own, or else the broker's."""
+        """Returns the value for one listener, by default the broker's value."""
         own = listener_key_name(listener, key)
         return self.values[own] if own in self.given else self.values.get(key)
 

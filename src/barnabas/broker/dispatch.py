@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Iterable, Iterator
 from functools import partial
 from typing import Any, Protocol
 
-from barnabas.broker.api_versions import ApiVersionsAnswers
+from barnabas.broker.api_versions import ApiVersionsResponses
 from barnabas.broker.duplicates import merge_duplicates
 from barnabas.broker.error_responses import error_response, tells_error
 from barnabas.broker.handler import (
@@ -54,7 +54,7 @@ _HEADER_BYTES = 8
 class DispatchPorts(RequestPorts, Protocol):
     """Parts of the broker that the dispatcher and its handlers use."""
 
-    api_versions: ApiVersionsAnswers
+    api_versions: ApiVersionsResponses
 
 
 class Dispatcher:

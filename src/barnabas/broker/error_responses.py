@@ -1,9 +1,8 @@
-"""The error response to a request, for any API.
+"""Builds the error response to a request of any API.
 
-A response repeats the shape of its request: topics in topics, partitions in partitions. So the
-answer is built from the request's own arrays, with the names and numbers copied and the error code
-put where Kafka puts it: errors of the whole request (a coordinator or controller that moved) on
-every level, all others on the innermost level there is.
+A response has the structure of its request: topics contain partitions. So it is built from the
+arrays of the request, with names and indexes copied. Errors of the whole request (for example
+NOT_COORDINATOR) are set on every level, other errors on the innermost level, as in Kafka.
 """
 
 import importlib
@@ -38,7 +37,7 @@ _NOT_THE_ERROR = "topic_config_error_code"
 
 
 def error_response(request: Message, code: ErrorCode) -> Message:
-    """The response of the request's API in which everything failed with this code."""
+    """Returns the response in which all items have this error code."""
     response: Message = _mirror(request, response_class(request.API_KEY), code)
     if not _codes(response):
         _set_codes(response, code)

@@ -1,7 +1,7 @@
-"""The features this broker tells clients of: what they may use without asking first.
+"""Feature levels that this broker reports in ApiVersions.
 
-Kafka keeps the levels in the cluster's metadata; here they follow from each broker's settings, and
-all brokers of a cluster are expected to have the same.
+Kafka stores the levels in the cluster metadata; here they result from each broker's settings, which
+must be equal on all brokers of a cluster.
 """
 
 from collections.abc import Mapping

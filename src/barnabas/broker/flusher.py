@@ -1,8 +1,8 @@
 """Forces logs to disk on a thread, one flush per log at a time.
 
 For a broker that acknowledges only what is on the disk (`fsync.before.ack`, or `flush.messages`
-of 1 on a topic), and for the periodic flushes. Whoever appends while a flush runs is covered by the
-next one, so many producers share each fsync.
+of 1 on a topic), and for the periodic flushes. Appends during a flush are part of the next one, so
+many producers share each fsync.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ class Flusher:
         self._running: dict[Partition, asyncio.Task[None]] = {}
         self._again: set[Partition] = set()
         self.on_flushed: Callable[[Partition], None] = lambda _partition: None
-        """Told after each flush: a follower may now say that it holds what it holds."""
+        """Called after each flush: a follower may then report its flushed offset."""
 
     def request(self, partition: Partition) -> None:
         """Flush soon what the partition holds now; it is told by `flushed`."""
@@ -61,7 +61,7 @@ class Flusher:
         log.last_flush_ms = self._clock.monotonic_ms()
 
     async def drain(self) -> None:
-        """Wait for flushes under way."""
+        """Waits for running flushes."""
         while self._running:
             await asyncio.wait(list(self._running.values()))
 

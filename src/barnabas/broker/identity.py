@@ -1,4 +1,4 @@
-"""Who this broker is: the cluster's id, its own id, and the address it is known by."""
+"""Cluster id, broker id and registered addresses of this broker."""
 
 import socket
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class Identity:
 
 
 async def establish(config: BrokerConfig, tree: MetadataTree, logs: LogManager) -> Identity:
-    """Find out or choose both ids and sign the log directories with them."""
+    """Reads or generates both ids and writes them to the log directories."""
     await ensure_roots(tree)
     cluster = await cluster_id(tree)
     wanted = config["cluster.id"]

@@ -1,4 +1,4 @@
-"""Telling a client that came to the wrong broker where the leader is (KIP-951)."""
+"""Adds the current leader to responses of a broker that is not the leader (KIP-951)."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ _HINTED = frozenset({int(ErrorCode.NOT_LEADER_OR_FOLLOWER), int(ErrorCode.FENCED
 def leader_hint(
     ctx: RequestContext, error_code: int, topic_partition: TopicPartition
 ) -> PartitionState | None:
-    """The state to name in the answer, when the error is one that a hint helps with."""
+    """Returns the state with the leader if clients can use it for this error, otherwise None."""
     if error_code not in _HINTED:
         return None
     state = ctx.services.metadata.partition(topic_partition)

@@ -1,4 +1,4 @@
-"""Where the broker's metadata tree comes from: ZooKeeper, a file of its own, or a shared store."""
+"""Opens the metadata tree: ZooKeeper, an embedded file, or a store shared with other brokers."""
 
 import logging
 from contextlib import AsyncExitStack
@@ -17,7 +17,7 @@ METADATA_FILE = "metadata.sqlite"
 async def open_tree(
     stack: AsyncExitStack, config: BrokerConfig, clock: Clock, shared: EmbeddedStore | None
 ) -> MetadataTree:
-    """A session on the tree; the stack closes it."""
+    """Returns a session on the tree; the stack closes it."""
     hosts = config["zookeeper.connect"]
     if hosts is not None:
         return await _connect_to_zookeeper(stack, config, hosts)
@@ -34,7 +34,7 @@ async def _connect_to_zookeeper(
     stack: AsyncExitStack, config: BrokerConfig, hosts: str
 ) -> MetadataTree:
     """Tries until a server answers: brokers and ZooKeeper may be started in any order."""
-    from barnabas.zk.kazoo_tree import connect
+    from barnabas.zk.kazoo_tree import connect  # optional extra: kazoo
 
     session_ms = config["zookeeper.session.timeout.ms"]
     connect_ms = config["zookeeper.connection.timeout.ms"]

@@ -1,4 +1,4 @@
-"""The parts of a broker, made and put together: a composition root for `app` to bring to life."""
+"""Composition root: creates the parts of a broker, which `app` starts."""
 
 import asyncio
 import random
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from barnabas.broker.access.broker_peers import served_handlers
 from barnabas.broker.access.wiring import AccessSide
-from barnabas.broker.api_versions import ApiVersionsAnswers
+from barnabas.broker.api_versions import ApiVersionsResponses
 from barnabas.broker.boot import doubtful_replicas
 from barnabas.broker.cluster.wiring import ClusterSide
 from barnabas.broker.config import BrokerConfig
@@ -35,7 +35,7 @@ from barnabas.storage.filesystem import FileSystem
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What there is before a broker starts; it all belongs to the broker's loop."""
+    """Parts that exist before the broker starts; owned by its loop."""
 
     config: BrokerConfig
     clock: Clock
@@ -45,7 +45,7 @@ class Parts:
     storage: StorageSide
     access: AccessSide
     handlers: tuple[Handler, ...]
-    """Of the APIs that are served over sockets."""
+    """Handlers of the APIs that listeners serve."""
 
 
 def make_parts(
@@ -67,7 +67,7 @@ def make_parts(
 def make_replicas(
     parts: Parts, registration: BrokerRegistration, cluster: ClusterSide
 ) -> ReplicaManager:
-    """The replicas of the logs, which have been loaded."""
+    """Returns the replica manager; the logs must be loaded."""
     config, layers, storage = parts.config, parts.layers, parts.storage
     settings = ReplicaSettings(
         broker_id=registration.broker_id,
@@ -97,7 +97,7 @@ def make_services(
     producer_ids: ProducerIds,
     cluster: ClusterSide,
 ) -> Services:
-    """What handlers use, on the running loop; partitions tell their waiters from now on."""
+    """Returns the services of the handlers and registers the listener of partition changes."""
     loop = asyncio.get_running_loop()
     coordinator_parts = CoordinatorParts(
         config=parts.config,
@@ -127,7 +127,7 @@ def make_services(
 
 
 def _assemble(parts: Parts, identity: Identity, shared: CoordinatorParts) -> Services:
-    """The coordinators and what those are made of, and the rest."""
+    """Creates the coordinators and the services."""
     config, access = parts.config, parts.access
     return Services(
         config=config,
@@ -145,7 +145,7 @@ def _assemble(parts: Parts, identity: Identity, shared: CoordinatorParts) -> Ser
         produce_purgatory=shared.produce_purgatory,
         fetch_purgatory=Purgatory(asyncio.get_running_loop().call_later),
         fetch_sessions=_fetch_sessions(config),
-        api_versions=ApiVersionsAnswers(parts.handlers, features_of(config.values)),
+        api_versions=ApiVersionsResponses(parts.handlers, features_of(config.values)),
         answers_own_address=config.advertised_listeners is None,
         coordinators=Coordinators(shared),
         client_entities=access.entities,

@@ -1,4 +1,4 @@
-"""Work that a broker does from time to time, each kind in a task of its own."""
+"""Periodic jobs of a broker, each in its own task."""
 
 import asyncio
 import logging

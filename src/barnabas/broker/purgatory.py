@@ -1,8 +1,8 @@
-"""Requests that wait: each may complete now, must complete by its deadline, completes once.
+"""Delayed operations: requests that wait for a condition, at most until their deadline.
 
 A produce with acks=all waits for the high watermark, a long-polling fetch for enough bytes. Each
-operation is watched under keys (partitions); whoever changes something about a key calls
-`check(key)`. Nothing here knows what an operation waits for.
+operation is registered under keys (partitions). Code that changes the state of a key calls
+`check(key)`.
 """
 
 import abc
@@ -41,7 +41,7 @@ class DelayedOperation(abc.ABC):
 
     @abc.abstractmethod
     def finish(self, *, expired: bool) -> None:
-        """Answer with what there is; called once."""
+        """Sends the response with the current state; called once."""
 
 
 class Purgatory:
@@ -58,16 +58,15 @@ class Purgatory:
         return len({operation for watched in self._watchers.values() for operation in watched})
 
     def watches(self, key: Hashable) -> bool:
-        """Whether anybody waits for this key."""
+        """Whether an operation waits for this key."""
         return key in self._watchers
 
     def watch(
         self, operation: DelayedOperation, keys: Iterable[Hashable], timeout_ms: float
     ) -> None:
-        """Keep `operation` until one of `keys` lets it complete, or until its time is up.
+        """Keeps `operation` until a change of `keys` completes it, or until its deadline.
 
-        The caller has found that it cannot complete yet, in the same turn of the loop, so nothing
-        can have changed in between.
+        The caller has checked, in the same callback of the loop, that it cannot complete yet.
         """
         operation.keys = tuple(dict.fromkeys(keys))
         for key in operation.keys:
@@ -84,7 +83,7 @@ class Purgatory:
                 self._complete(operation, expired=False)
 
     def cancel(self, operation: DelayedOperation) -> None:
-        """Nobody waits for it any more: forget it without finishing it."""
+        """Removes an operation without finishing it; for closed connections."""
         if not operation.completed:
             self._forget(operation)
 

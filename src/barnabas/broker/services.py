@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from barnabas.broker.access.acl_store import AclStore
 from barnabas.broker.access.client_entities import ClientEntities
-from barnabas.broker.api_versions import ApiVersionsAnswers
+from barnabas.broker.api_versions import ApiVersionsResponses
 from barnabas.broker.cluster.wiring import ClusterPorts
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.config_layers import ConfigLayers
@@ -49,7 +49,7 @@ class Services:
     produce_purgatory: Purgatory
     fetch_purgatory: Purgatory
     fetch_sessions: FetchSessionCache
-    api_versions: ApiVersionsAnswers
+    api_versions: ApiVersionsResponses
     answers_own_address: bool
     coordinators: Coordinators
     client_entities: ClientEntities

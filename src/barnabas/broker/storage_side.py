@@ -1,6 +1,6 @@
-"""The disk's side of one broker: its logs, and everything that works on them in the background.
+"""The logs of one broker and their background jobs.
 
-What takes long runs on three threads: a flush must not wait for a cleaning pass or an unlinking.
+Long operations run on three threads, so that a flush does not wait for compaction or file deletion.
 """
 
 from collections.abc import Iterable
@@ -53,7 +53,7 @@ class StorageSide:
 
     @property
     def flush_before_ack(self) -> bool:
-        """Whether only what is on the disk is acknowledged, whatever the topic says."""
+        """Whether all topics acknowledge records only after an fsync."""
         config = self._config
         return bool(config["fsync.before.ack"] or config["log.flush.interval.messages"] == 1)
 
@@ -63,13 +63,13 @@ class StorageSide:
         self.logs.dirs.acquire()
 
     def load(self, stack: AsyncExitStack) -> None:
-        """Load every log; on the way back flushes under way end and the logs close cleanly."""
+        """Loads every log; the stack later waits for running flushes and closes the logs."""
         self.logs.start()
         stack.callback(self.logs.shutdown)
         stack.push_async_callback(self.flusher.drain)
 
     def work(self, stack: AsyncExitStack, replicas: ReplicaManager, configs: ConfigWatch) -> None:
-        """Begin the periodic jobs, and go on with moves between directories."""
+        """Starts the periodic jobs and continues moves between directories."""
         housekeeping = Housekeeping(
             self._config,
             self._clock,
@@ -85,7 +85,7 @@ class StorageSide:
         stack.push_async_callback(self.mover.stop)
 
     def topic_settings_changed(self, topics: Iterable[str]) -> None:
-        """Put the settings of these topics into force in their logs."""
+        """Applies the settings of these topics to their logs."""
         for topic in topics:
             self.logs.update_config(topic, log_config(self._layers, topic))
 

@@ -1,8 +1,8 @@
-"""Tells the purgatories and the coordinators what moved: the one listener on all partitions.
+"""Notifies purgatories and coordinators of changes: the listener of all partitions.
 
-A produce that waits for followers is looked at straight away. Waiting fetches are woken at the end
-of the loop's turn, once per partition however many batches came in it: the producer's answer goes
-out before the consumers' data, and a burst of appends wakes each consumer once.
+Delayed produce requests are checked immediately. Delayed fetches are checked once per partition in
+the next iteration of the loop, so producers get their response before consumers get the data, and
+many appends wake each consumer only once.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,9 @@
-"""A bound on the memory that unfinished and unanswered large frames hold together.
+"""Limits the total memory of large frames that are incomplete or not answered.
 
-Only what has really been allocated is counted. When the bound is reached a connection that
-wants more must wait, except the one whose frame began first: it may always go on, else
-connections could wait for each other for ever. So memory stays under the limit plus one frame.
-Frames below one step are not counted: the number of connections bounds those.
+Only allocated memory is counted. At the limit, a connection that needs more memory must wait. The
+connection with the oldest frame never waits, otherwise connections could block each other. So the
+memory stays below the limit plus one frame. Frames below one step are not counted, because the
+number of connections limits them.
 """
 
 from collections import deque
@@ -12,7 +12,7 @@ from typing import Protocol
 
 
 class Holder(Protocol):
-    """A connection, to the budget."""
+    """A reader that reserves memory."""
 
     def resume_receiving(self) -> None: ...
 
@@ -43,7 +43,7 @@ class ReceiveBudget:
         return True
 
     def release(self, holder: Holder, size: int) -> None:
-        """Give back some of what the holder has and let the waiting ones try again."""
+        """Releases a part of a reservation and resumes waiting readers."""
         held = self._held.pop(holder, 0)
         self.used -= min(size, held)
         if held > size:
@@ -51,7 +51,7 @@ class ReceiveBudget:
         self._resume_waiting()
 
     def forget(self, holder: Holder) -> None:
-        """The holder is gone, with all it had."""
+        """Releases all reservations of a closed connection."""
         if holder in self._waiting:
             self._waiting.remove(holder)
         held = self._held.pop(holder, 0)

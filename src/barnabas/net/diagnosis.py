@@ -1,7 +1,7 @@
-"""Why a peer would not speak Kafka: the likely cause, in words, for one typed error.
+"""Finds the probable reason why a peer does not respond as a Kafka broker.
 
-Used after a first exchange failed, never on a working connection; it blocks, an event loop runs it
-in a thread. It asks the port harmless questions: ZooKeeper's `srvr` word, a TLS hello, ApiVersions.
+Used only after the first exchange of a connection failed. It blocks, so an event loop runs it in a
+thread. It sends harmless probes: ZooKeeper's `srvr` command, a TLS hello, ApiVersions, HTTP GET.
 """
 
 import socket
@@ -48,7 +48,7 @@ def diagnose(address: Address, *, tls: bool) -> BarnabasError:
 
 
 def tls_failure(address: Address, error: OSError) -> BarnabasError:
-    """Why TLS with a broker failed: for good when it is about certificates. Asks nobody."""
+    """Returns the reason of a TLS failure; certificate errors are not retriable. Sends nothing."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return AuthenticationError(
             f"the certificate of {address} is not accepted: {error.verify_message}"

@@ -1,4 +1,4 @@
-"""A reply that is not there yet."""
+"""Replies that are completed later."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -7,7 +7,7 @@ from barnabas.net.parts import Part, release_parts
 
 
 class PendingReply:
-    """The place of a response in its connection's order, filled in later.
+    """Keeps the position of a response in its connection's order until it is completed.
 
     `pipelined` says that the connection may go on with its next request meanwhile, which is
     right only when everything that had to happen in order has happened (a produce that waits for
@@ -40,7 +40,7 @@ class PendingReply:
             self._on_ready()
 
     def abandon(self) -> None:
-        """The connection is gone: nobody waits for this reply any more."""
+        """Called when the connection is closed: the reply will not be sent."""
         if self.ready:
             release_parts(self.parts or ())
             self.parts = None
@@ -52,7 +52,7 @@ class PendingReply:
             self._on_abandon = None
 
     def when_ready(self, callback: Callable[[], None]) -> None:
-        """Have `callback` run when the reply is there, at once if it is there already."""
+        """Runs `callback` when the reply is complete, immediately if it already is."""
         if self.ready:
             callback()
         else:
@@ -60,4 +60,4 @@ class PendingReply:
 
 
 Reply: TypeAlias = list[Part] | PendingReply | None
-"""What handling a frame gives: the response, one to come, or none at all."""
+"""Result of handling a frame: the response, a later response, or none."""

@@ -1,8 +1,8 @@
-"""How fast a peer gets on with what it has begun."""
+"""Measures the transfer rate of a peer."""
 
 
 class Progress:
-    """Bytes moved since a moment; the judge of slow peers. Takes `now`, reads no clock."""
+    """Counts transferred bytes to detect slow peers; the caller passes the time."""
 
     __slots__ = ("_bytes", "_since_ms", "last_ms")
 
@@ -16,7 +16,7 @@ class Progress:
         self.last_ms = now_ms
 
     def restart(self, now_ms: int) -> None:
-        """Something new has begun: forget what was before."""
+        """Starts a new measurement."""
         self._since_ms = now_ms
         self._bytes = 0
 

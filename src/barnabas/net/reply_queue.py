@@ -1,4 +1,4 @@
-"""The replies of one connection, in the order of their requests: to come, and to be sent."""
+"""Pending and unsent replies of one connection, in the order of their requests."""
 
 from collections import deque
 from collections.abc import Callable
@@ -55,7 +55,7 @@ class ReplyQueue:
             self._output.append(reply)
 
     def collect(self) -> None:
-        """Have those be sent that are ready, and have none before them that is not."""
+        """Queues the completed replies at the front of the order for sending."""
         pending = self._pending
         while pending and pending[0].ready:
             parts = pending.popleft().parts

@@ -1,4 +1,4 @@
-"""Memory of large responses: pages of the system's, used again once nobody looks into them.
+"""Reuses the memory of large responses when no views of it exist.
 
 Fresh memory must be cleared, and touched page by page; together that takes longer than receiving
 into it. Worse, an allocator that sees buffers of 16 MB come and go keeps some of them, now one and

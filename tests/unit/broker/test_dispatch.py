@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from barnabas.broker.api_versions import ApiVersionsAnswers
+from barnabas.broker.api_versions import ApiVersionsResponses
 from barnabas.broker.dispatch import Dispatcher
 from barnabas.broker.handler import NO_RESPONSE, Handler
 from barnabas.model.errors import ProtocolError
@@ -30,7 +30,7 @@ def dispatcher(handle, api=ApiKey.LIST_OFFSETS, versions=(1, 3), **options):
         Handler(api, versions, handle, **options),
         Handler(ApiKey.API_VERSIONS, (0, 4), lambda ctx, request: ApiVersionsResponse()),
     ]
-    return Dispatcher(handlers, SimpleNamespace(api_versions=ApiVersionsAnswers(handlers)))
+    return Dispatcher(handlers, SimpleNamespace(api_versions=ApiVersionsResponses(handlers)))
 
 
 def joined(parts):
@@ -130,7 +130,7 @@ async def test_a_defect_in_a_coroutine_closes_too(caplog):
 def test_the_advertised_minimum_is_told_in_place_of_the_served_one():
     handler = Handler(ApiKey.PRODUCE, (3, 11), lambda ctx, request: None, advertised_min=0)
     own = Handler(ApiKey.API_VERSIONS, (0, 4), lambda ctx, request: None)
-    body = ApiVersionsAnswers([own, handler]).body(0)
+    body = ApiVersionsResponses([own, handler]).body(0)
     assert struct.unpack(">hihhhhhh", body) == (0, 2, 0, 0, 11, 18, 0, 4)
 
 

@@ -5,7 +5,7 @@ import pkgutil
 import pytest
 
 from barnabas.broker import handlers
-from barnabas.broker.api_versions import ApiVersionsAnswers
+from barnabas.broker.api_versions import ApiVersionsResponses
 from barnabas.broker.handlers import HANDLERS
 from barnabas.wire.messages.api_versions import ApiVersionsResponse
 from barnabas.wire.registry import request_class, response_class
@@ -25,6 +25,6 @@ def test_the_versions_served_are_versions_that_exist(handler):
 
 @pytest.mark.parametrize("version", range(5))
 def test_api_versions_tells_the_list(version):
-    body = ApiVersionsAnswers(HANDLERS).body(version)
+    body = ApiVersionsResponses(HANDLERS).body(version)
     told = ApiVersionsResponse.decode(memoryview(body), version)
     assert [item.api_key for item in told.api_keys] == sorted(int(h.api) for h in HANDLERS)

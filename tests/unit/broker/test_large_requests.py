@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from barnabas.broker.api_versions import ApiVersionsAnswers
+from barnabas.broker.api_versions import ApiVersionsResponses
 from barnabas.broker.dispatch import Dispatcher
 from barnabas.broker.duplicates import merge_duplicates, merge_fetch
 from barnabas.broker.handler import Handler
@@ -41,7 +41,7 @@ class World:
             Handler(ApiKey.API_VERSIONS, (0, 4), handle),
         ]
         metadata = SimpleNamespace(topics=lambda: ["t"], partitions=lambda _: {0: "state"})
-        services = SimpleNamespace(api_versions=ApiVersionsAnswers(handlers), metadata=metadata)
+        services = SimpleNamespace(api_versions=ApiVersionsResponses(handlers), metadata=metadata)
         self.version = version
         self.dispatch = Dispatcher(handlers, services)
 

@@ -1,1 +1,1 @@
-"""Several brokers as one cluster: what a broker says to the others, and how it hears them."""
+"""Communication between the brokers of a cluster."""

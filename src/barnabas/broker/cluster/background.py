@@ -1,4 +1,4 @@
-"""Work that nobody waits for, owned all the same."""
+"""Background tasks of a broker, with logged failures."""
 
 import asyncio
 import logging
@@ -11,14 +11,14 @@ _logger = logging.getLogger("barnabas.broker")
 
 
 class BackgroundTasks:
-    """Tasks under way on the broker's loop; what still runs at the end is cancelled."""
+    """Owns tasks on the broker's loop; `stop` cancels the running ones."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.Task[None]] = set()
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:
-        # The task has the work itself: one inside a wrapper that is cancelled before its first
-        # step would never be awaited.
+        # No wrapper coroutine: if it were cancelled before its first step, `work` would never be
+        # awaited.
         task = asyncio.get_running_loop().create_task(work)
         self._running.add(task)
         task.add_done_callback(self._ended)

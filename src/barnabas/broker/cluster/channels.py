@@ -1,4 +1,4 @@
-"""How the controller's commands reach brokers: this one by a call, the others by the wire."""
+"""Sends the controller's commands: to this broker by a call, to other brokers by requests."""
 
 from barnabas.broker.cluster.control_requests import (
     leader_and_isr_reply,
@@ -23,7 +23,7 @@ from barnabas.model.ids import BrokerId
 class ClusterChannels:
     """The controller's `BrokerChannels`; owned by the broker's loop.
 
-    Order and repetition are the outbox's business: it sends one command at a time to a broker.
+    The controller's outbox keeps the order and retries: it sends one command at a time to a broker.
     """
 
     def __init__(self, broker_id: BrokerId, receiver: CommandReceiver, links: BrokerLinks) -> None:
@@ -33,7 +33,7 @@ class ClusterChannels:
 
     async def send(self, broker_id: BrokerId, command: Command) -> ControlReply:
         if not isinstance(command, StopReplicaCommand):
-            # A controller that has just been elected knows the others from the tree alone.
+            # A newly elected controller has the addresses only from the metadata tree.
             self._links.book.learn(command.live_brokers)
         if broker_id == self._broker_id:
             return await self._receiver.apply(command)

@@ -1,4 +1,4 @@
-"""The controller's requests as commands, and the replies as responses: the receiving side."""
+"""Receiving side of the controller's requests: decodes commands, encodes replies."""
 
 from collections.abc import Iterable
 
@@ -38,7 +38,7 @@ from barnabas.wire.messages.update_metadata import (
 
 
 def leader_and_isr_command(request: LeaderAndIsrRequest, listener: str) -> LeaderAndIsrCommand:
-    """`listener` names the address by which brokers reach each other."""
+    """Returns the command of a request; `listener` is the inter-broker listener."""
     return LeaderAndIsrCommand(
         BrokerId(request.controller_id),
         request.controller_epoch,
@@ -124,10 +124,10 @@ def stop_replica_response(reply: ControlReply) -> StopReplicaResponse:
 
 
 def _role(
-    place: TopicPartition, topic_id: Uuid, state: LeaderAndIsrPartitionState
+    topic_partition: TopicPartition, topic_id: Uuid, state: LeaderAndIsrPartitionState
 ) -> PartitionState:
     return PartitionState(
-        place,
+        topic_partition,
         BrokerId(state.leader),
         state.leader_epoch,
         _brokers(state.isr),
@@ -143,10 +143,10 @@ def _role(
 
 
 def _known(
-    place: TopicPartition, topic_id: Uuid, state: UpdateMetadataPartitionState
+    topic_partition: TopicPartition, topic_id: Uuid, state: UpdateMetadataPartitionState
 ) -> PartitionState:
     return PartitionState(
-        place,
+        topic_partition,
         BrokerId(state.leader),
         state.leader_epoch,
         _brokers(state.isr),

@@ -1,4 +1,4 @@
-"""The controller's commands as requests, and the responses as replies: the sending side."""
+"""Sending side of the controller's requests: encodes commands, decodes replies."""
 
 from collections.abc import Iterable
 from itertools import groupby
@@ -41,7 +41,7 @@ SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 
 
 def leader_and_isr_request(command: LeaderAndIsrCommand, listener: str) -> LeaderAndIsrRequest:
-    """`listener` names the address by which brokers reach each other."""
+    """Returns the request of a command; `listener` is the inter-broker listener."""
     return LeaderAndIsrRequest(
         controller_id=command.controller_id,
         controller_epoch=command.controller_epoch,

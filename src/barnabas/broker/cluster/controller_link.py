@@ -1,4 +1,4 @@
-"""What a broker asks of the controller, wherever that is: this broker by a call, else the wire."""
+"""Calls the controller: directly if it runs in this broker, otherwise by a request."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ Replies = dict[TopicPartition, AlterPartitionReply]
 
 
 class ControllerLink:
-    """Owned by the broker's loop. BarnabasError when the outcome is not known."""
+    """Owned by the broker's loop. Methods raise BarnabasError when the outcome is unknown."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class ControllerLink:
         return _replies(response, names)
 
     async def controlled_shutdown(self, broker_epoch: int) -> list[TopicPartition]:
-        """Have leadership moved elsewhere; returns the partitions still led here."""
+        """Moves leadership to other brokers; returns those that this broker still leads."""
         controller_id = self._find()
         if controller_id == self._broker_id:
             return await self._controller.controlled_shutdown(self._broker_id, broker_epoch)
@@ -63,11 +63,11 @@ class ControllerLink:
         ]
 
     def _find(self) -> BrokerId:
-        # The tree tells of a new controller before its first command does.
+        # The metadata tree names a new controller before its first command arrives.
         for candidate in (self._controller.controller_id, self._metadata.controller_id):
             if candidate >= 0:
                 return candidate
-        raise BrokerError(ErrorCode.NOT_CONTROLLER, "nobody is the controller")
+        raise BrokerError(ErrorCode.NOT_CONTROLLER, "no controller is elected")
 
 
 def _topic(change: AlterPartitionChange) -> wire.TopicData:

@@ -1,7 +1,7 @@
-"""Carries the in-sync sets that leaders propose to the controller, many in one request.
+"""Sends the ISR changes that leaders propose to the controller, many in one request.
 
-One request is under way at a time; what is proposed meanwhile goes with the next. A proposal
-whose outcome is not known is answered so, and its partition proposes again by and by.
+One request is in flight at a time; later proposals are part of the next request. If the outcome of
+a proposal is unknown, its partition gets REQUEST_TIMED_OUT and proposes again later.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ class _Proposal(NamedTuple):
 class ControllerIsrChannel:
     """An `IsrChannel`; owned by the broker's loop.
 
-    `may_act` is false while the session is in doubt: then nothing is proposed.
+    `may_act` is false while the ZooKeeper session may have expired: then nothing is proposed.
     """
 
     def __init__(self, broker_epoch: Callable[[], int], may_act: Callable[[], bool]) -> None:
@@ -77,8 +77,8 @@ class ControllerIsrChannel:
         try:
             return await controller.alter_partition(self._broker_epoch(), changes)
         except BrokerError as error:
-            _logger.info("the controller refused to change in-sync sets: %s", error)
+            _logger.info("the controller rejected ISR changes: %s", error)
             return {c.topic_partition: AlterPartitionReply(error.code) for c in changes}
         except (BarnabasError, OSError) as error:
-            _logger.info("the controller did not answer: %s", error)
+            _logger.info("no response from the controller to ISR changes: %s", error)
             return {}

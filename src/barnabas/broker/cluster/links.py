@@ -1,7 +1,7 @@
-"""Connections to other brokers: opened when first used, opened again after a failure.
+"""Connections to other brokers: opened at the first use and again after a failure.
 
-Each purpose has links of its own. Answers on one connection come in order, so a fetch that waits
-for data, or a marker that waits for replicas, would hold up whatever shared its connection.
+Each purpose has separate connections. Responses on one connection arrive in order, so a fetch that
+waits for data, or a marker that waits for replicas, would delay other requests.
 """
 
 import asyncio
@@ -17,10 +17,10 @@ from barnabas.wire.message import Message
 
 
 class AddressBook:
-    """Where brokers are reached by brokers, as the controller's commands say.
+    """Inter-broker addresses of the brokers, from the controller's commands.
 
-    Owned by the broker's loop. What is known of a broker that has left stays: a connection to it
-    fails by itself.
+    Owned by the broker's loop. Addresses of brokers that left the cluster are kept: connections to
+    them simply fail.
     """
 
     def __init__(self, listener: str) -> None:
@@ -34,7 +34,7 @@ class AddressBook:
                 self._addresses[broker.broker_id] = Address(endpoint.host, endpoint.port)
 
     def address(self, broker_id: BrokerId) -> Address:
-        """UnavailableError when the controller has not said yet."""
+        """Returns the address; raises UnavailableError if no command contained it yet."""
         found = self._addresses.get(broker_id)
         if found is None:
             raise UnavailableError(f"the address of broker {broker_id} is not known yet")
@@ -42,7 +42,7 @@ class AddressBook:
 
 
 class BrokerLink:
-    """One connection to one broker, wherever that is now; owned by the broker's loop."""
+    """One connection to one broker, which follows address changes; owned by the broker's loop."""
 
     def __init__(self, broker_id: BrokerId, book: AddressBook, options: ConnectionOptions) -> None:
         self.broker_id = broker_id
@@ -54,7 +54,7 @@ class BrokerLink:
     async def request(
         self, message: Message, *, version: int | None = None, timeout_s: float | None = None
     ) -> Any:
-        """Send and await the answer; BarnabasError when there is none, whatever the reason."""
+        """Sends a request and returns the response; raises BarnabasError if there is none."""
         connection = await self._connected()
         return await connection.send(message, version=version, timeout_s=timeout_s)
 
@@ -89,7 +89,7 @@ class BrokerLinks:
         return link
 
     def another(self, broker_id: BrokerId) -> BrokerLink:
-        """A link for one user alone, who closes it."""
+        """Returns a separate link; the caller closes it."""
         return BrokerLink(broker_id, self.book, self._options)
 
     def close(self) -> None:

@@ -124,11 +124,11 @@ def _fetch_partition(item: FetchPartition, max_bytes: int) -> fetch.FetchPartiti
     )
 
 
-def _fetched(place: TopicPartition, data: fetch.PartitionData) -> FetchedPartition:
+def _fetched(topic_partition: TopicPartition, data: fetch.PartitionData) -> FetchedPartition:
     diverging = data.diverging_epoch
     records = data.records
     return FetchedPartition(
-        place,
+        topic_partition,
         ErrorCode.of(data.error_code),
         data.high_watermark,
         data.log_start_offset,

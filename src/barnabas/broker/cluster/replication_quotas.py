@@ -1,7 +1,7 @@
-"""The throttles of this broker's replication, as the configuration in force has them (KIP-73).
+"""Replication throttles of this broker, from the current configuration (KIP-73).
 
-Rates are dynamic settings of the broker, the replicas they hold for are settings of topics;
-`kafka-reassign-partitions --throttle` writes both. Leading and following have a throttle each.
+The rates are dynamic broker settings, the throttled replicas are topic settings;
+`kafka-reassign-partitions --throttle` writes both. Leaders and followers have separate throttles.
 """
 
 from barnabas.broker.config_layers import ConfigLayers
@@ -10,7 +10,7 @@ from barnabas.replication.throttle import ReplicationThrottle, ThrottledReplicas
 
 
 class ReplicationQuotas:
-    """A cache over the configuration; whoever changes the configuration calls `forget`."""
+    """Caches values of the configuration; `forget` must be called after each change."""
 
     def __init__(self, layers: ConfigLayers, broker_id: BrokerId) -> None:
         self._layers = layers
@@ -23,11 +23,11 @@ class ReplicationQuotas:
 
     @property
     def fetchers_per_source(self) -> int:
-        """How many fetchers follow one broker; read when the broker starts."""
+        """Number of fetchers per source broker; read when the broker starts."""
         return int(self._layers.broker_value("num.replica.fetchers"))
 
     def forget(self, topic: str | None) -> None:
-        """Something about this topic, or about the broker, has changed."""
+        """Applies a change of a topic's settings, or of the broker's if `topic` is None."""
         if topic is None:
             self.leader.set_rate(self._layers.broker_value("leader.replication.throttled.rate"))
             self.follower.set_rate(self._layers.broker_value("follower.replication.throttled.rate"))
@@ -35,19 +35,19 @@ class ReplicationQuotas:
             self._leading.pop(topic, None)
             self._following.pop(topic, None)
 
-    def _throttled_as_leader(self, place: TopicPartition) -> bool:
+    def _throttled_as_leader(self, topic_partition: TopicPartition) -> bool:
         key = "leader.replication.throttled.replicas"
-        return self._is_throttled(self._leading, key, place)
+        return self._is_throttled(self._leading, key, topic_partition)
 
-    def _throttled_as_follower(self, place: TopicPartition) -> bool:
+    def _throttled_as_follower(self, topic_partition: TopicPartition) -> bool:
         key = "follower.replication.throttled.replicas"
-        return self._is_throttled(self._following, key, place)
+        return self._is_throttled(self._following, key, topic_partition)
 
     def _is_throttled(
-        self, cache: dict[str, ThrottledReplicas], key: str, place: TopicPartition
+        self, cache: dict[str, ThrottledReplicas], key: str, topic_partition: TopicPartition
     ) -> bool:
-        throttled = cache.get(place.topic)
+        throttled = cache.get(topic_partition.topic)
         if throttled is None:
-            entries = self._layers.topic_value(place.topic, key)
-            throttled = cache[place.topic] = ThrottledReplicas(entries, self._broker_id)
-        return place.partition in throttled
+            entries = self._layers.topic_value(topic_partition.topic, key)
+            throttled = cache[topic_partition.topic] = ThrottledReplicas(entries, self._broker_id)
+        return topic_partition.partition in throttled

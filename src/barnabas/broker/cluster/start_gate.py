@@ -1,10 +1,10 @@
 """Holds requests of clients until this broker has started.
 
-The controller's commands, which make the broker a part of its cluster, come over the same
-listeners as everything else and are served at once. Any other request waits: an answer from a
-broker that knows no topics would be wrong, and a closed connection makes some clients fail.
+The controller's commands, which a broker needs for its start, use the same listeners and are served
+immediately. Other requests wait: without metadata the broker would send wrong responses, and some
+clients fail when the connection is closed.
 
-The connection of a held request is not read, so a connection holds one request at most.
+The connection of a held request is muted, so each connection has at most one held request.
 """
 
 import asyncio
@@ -42,12 +42,12 @@ class StartGate:
         return self._hold(context, request, handle)
 
     def open(self) -> None:
-        """The broker has started: serve the held requests."""
+        """Serves the held requests; called when the broker has started."""
         self._is_open = True
         self._decided.set()
 
     def close(self) -> None:
-        """The broker stops: refuse the requests that are still held."""
+        """Closes the connections of held requests; called when the broker stops."""
         self._decided.set()
 
     def _hold(self, context: RequestContext, request: Any, handle: Handle) -> Awaitable[Any]:
@@ -62,7 +62,7 @@ class StartGate:
             if context.connection.closed:
                 return NO_RESPONSE
             if not self._is_open:
-                raise _refusal("the broker stops before it has started")
+                raise _refusal("the broker stopped during its start")
             return handle(context, request)
 
         return serve_later()

@@ -1,7 +1,6 @@
-"""The cluster's side of one broker, put together; what `app` starts and stops.
+"""Creates the parts of one broker that communicate with other brokers; `app` starts them.
 
-A broker that is alone uses the same parts: its controller's commands are calls, and it follows
-nobody.
+A single broker uses the same parts: its controller calls it directly, and it has no fetchers.
 """
 
 from contextlib import AsyncExitStack
@@ -10,8 +9,8 @@ from dataclasses import dataclass
 from barnabas.broker.access.inter_broker import inter_broker_security
 from barnabas.broker.cluster.background import BackgroundTasks
 from barnabas.broker.cluster.channels import ClusterChannels
+from barnabas.broker.cluster.controlled_shutdown import ControlledShutdown
 from barnabas.broker.cluster.controller_link import ControllerLink
-from barnabas.broker.cluster.departure import Departure
 from barnabas.broker.cluster.isr_channel import ControllerIsrChannel
 from barnabas.broker.cluster.links import AddressBook, BrokerLinks
 from barnabas.broker.cluster.remote_coordination import RemoteMarkers, RoutedQuestions
@@ -42,7 +41,7 @@ _DECLINED_MS = 30_000
 
 @dataclass(frozen=True, slots=True)
 class ClusterPorts:
-    """What the handlers of requests between brokers reach."""
+    """Ports of the handlers of inter-broker requests."""
 
     listener: str
     receiver: CommandReceiver
@@ -90,7 +89,7 @@ class ClusterSide:
         self.markers = RemoteMarkers(self.new_links())
 
     def new_links(self) -> BrokerLinks:
-        """Connections for one purpose, closed with everything else."""
+        """Returns connections for one purpose; `_stop` closes them."""
         options = ConnectionOptions(
             client_id=f"broker-{self._broker_id}",
             connect_timeout_s=min(10.0, self._request_timeout_s),
@@ -103,7 +102,7 @@ class ClusterSide:
         return links
 
     def route_questions(self, coordinators: Coordinators) -> None:
-        """Let transactions be verified by whichever broker coordinates them."""
+        """Sends verifications of transactions to the broker that coordinates them."""
         self._questions = coordinators.questions = RoutedQuestions(
             self._broker_id,
             self._metadata,
@@ -115,7 +114,7 @@ class ClusterSide:
     def start(
         self, stack: AsyncExitStack, receiver: CommandReceiver, replicas: ReplicaManager
     ) -> ClusterPorts:
-        """Make the controller and everything that talks to one; `begin` lets it act."""
+        """Creates the controller and the parts that communicate with it."""
         self._replicas = replicas
         stack.push_async_callback(self._stop)
         controller = Controller(
@@ -136,11 +135,11 @@ class ClusterSide:
         return ClusterPorts(self.book.listener, receiver, controller)
 
     def directory_failed(self) -> None:
-        """Replicas went with a disk: others shall lead in their place."""
+        """Requests new leaders for the replicas of a failed directory."""
         self._background.start(self._announce_log_dir_event())
 
     async def _announce_log_dir_event(self) -> None:
-        """Have the controller ask which replicas can be served here (KIP-112)."""
+        """Makes the controller query which replicas this broker can serve (KIP-112)."""
         event = LogDirEventNode(self._broker_id).encode()
         await self._tree.create(paths.LOG_DIR_EVENT_PREFIX, event, sequential=True)
 
@@ -149,16 +148,16 @@ class ClusterSide:
             await self._announce_log_dir_event()
 
     async def leave(self) -> None:
-        """Hand leaderships over before stopping."""
+        """Moves leadership to other brokers before the broker stops."""
         assert self._replicas is not None
-        departure = Departure(
+        shutdown = ControlledShutdown(
             self._config,
             self._link,
             self._replicas,
             self._metadata,
             lambda: self._registration.broker_epoch,
         )
-        await departure.leave()
+        await shutdown.leave()
 
     async def _stop(self) -> None:
         await self._jobs.stop()
@@ -179,15 +178,15 @@ class ClusterSide:
             self._config["replica.socket.timeout.ms"] / 1000,
         )
 
-    def _caught_up(self, place: TopicPartition) -> None:
+    def _caught_up(self, topic_partition: TopicPartition) -> None:
         if self._replicas is not None:
-            self._replicas.trust(place)
+            self._replicas.trust(topic_partition)
 
     def _session_changed(self, state: SessionState) -> None:
-        """With the session went the right to lead: others may have been elected by now.
+        """Resigns all leaderships when the session expired: other brokers may be leaders now.
 
-        While it is merely in doubt leaders go on, for they cannot acknowledge to acks=all without
-        the followers, and propose no changes of in-sync sets.
+        While the session is only disconnected, leaders continue: they cannot acknowledge acks=all
+        without their followers, and they propose no ISR changes.
         """
         if state is SessionState.LOST and self._replicas is not None:
             for partition in list(self._replicas.leader_partitions()):

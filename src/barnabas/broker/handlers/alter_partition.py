@@ -65,13 +65,13 @@ async def handle_alter_partition(
 
 
 def _change(
-    ctx: HandlerContext[Ports], place: TopicPartition, topic_id: Uuid, data: PartitionData
+    ctx: HandlerContext[Ports], topic_partition: TopicPartition, topic_id: Uuid, data: PartitionData
 ) -> AlterPartitionChange:
     members = [(member, -1) for member in data.new_isr]
     if ctx.version >= _EPOCHS_FROM:
         members = [(item.broker_id, item.broker_epoch) for item in data.new_isr_with_epochs]
     return AlterPartitionChange(
-        place,
+        topic_partition,
         topic_id,
         data.leader_epoch,
         data.partition_epoch,

@@ -61,11 +61,11 @@ def answer_each(
     )
 
 
-def _move(ctx: HandlerContext[Ports], place: TopicPartition, path: str) -> ErrorCode:
+def _move(ctx: HandlerContext[Ports], topic_partition: TopicPartition, path: str) -> ErrorCode:
     try:
-        ctx.services.logs.moves.request(place, path)
+        ctx.services.logs.moves.request(topic_partition, path)
     except BrokerError as error:
-        unknown = ctx.services.metadata.partition(place) is None
+        unknown = ctx.services.metadata.partition(topic_partition) is None
         if error.code is ErrorCode.REPLICA_NOT_AVAILABLE and unknown:
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return error.code

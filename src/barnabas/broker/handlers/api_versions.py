@@ -6,7 +6,7 @@ v1 throttle time; v3 flexible, the client's software (KIP-511); v4 features from
 import re
 from typing import Protocol
 
-from barnabas.broker.api_versions import ApiVersionsAnswers
+from barnabas.broker.api_versions import ApiVersionsResponses
 from barnabas.broker.handler import ApiHandler, EncodedBody, HandlerContext, RequestPorts, Result
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.api_versions import ApiVersionsRequest
@@ -18,7 +18,7 @@ _SOFTWARE_FROM = 3
 class Ports(RequestPorts, Protocol):
     """Parts of the broker that this handler uses."""
 
-    api_versions: ApiVersionsAnswers
+    api_versions: ApiVersionsResponses
 
 
 def handle_api_versions(ctx: HandlerContext[Ports], request: ApiVersionsRequest) -> Result:

@@ -47,18 +47,18 @@ def handle_describe_producers(
     )
 
 
-def _describe(ctx: HandlerContext[Ports], place: TopicPartition) -> PartitionResponse:
-    partition = ctx.services.replicas.partition(place)
-    log = ctx.services.logs.get(place)
+def _describe(ctx: HandlerContext[Ports], topic_partition: TopicPartition) -> PartitionResponse:
+    partition = ctx.services.replicas.partition(topic_partition)
+    log = ctx.services.logs.get(topic_partition)
     if partition is None or log is None:  # any replica answers, for its own log
         code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        if ctx.services.metadata.partition(place) is not None:
+        if ctx.services.metadata.partition(topic_partition) is not None:
             code = ErrorCode.NOT_LEADER_OR_FOLLOWER
-        elif topic_name_problem(place.topic) is not None:
+        elif topic_name_problem(topic_partition.topic) is not None:
             code = ErrorCode.INVALID_TOPIC_EXCEPTION
-        return PartitionResponse(place.partition, code, code.explanation)
+        return PartitionResponse(topic_partition.partition, code, code.explanation)
     states = [_state(entry) for entry in log.producer_states()]
-    return PartitionResponse(place.partition, active_producers=states)
+    return PartitionResponse(topic_partition.partition, active_producers=states)
 
 
 def _state(entry: ProducerEntry) -> ProducerState:

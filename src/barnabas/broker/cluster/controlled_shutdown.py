@@ -1,4 +1,4 @@
-"""Leaving the cluster in order: other brokers lead before this one stops."""
+"""Controlled shutdown: other brokers become leaders before this broker stops."""
 
 import asyncio
 import logging
@@ -16,8 +16,8 @@ _HANDOVER_S = 2.0
 _POLL_S = 0.02
 
 
-class Departure:
-    """Controlled shutdown, as the controller allows it; runs once, on the broker's loop."""
+class ControlledShutdown:
+    """Runs a controlled shutdown once, on the broker's loop."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class Departure:
         self._broker_epoch = broker_epoch
 
     async def leave(self) -> None:
-        """Hand over what can be handed over; gives up after the configured tries."""
+        """Moves leadership away; gives up after the configured number of attempts."""
         if not self._config["controlled.shutdown.enable"] or self._is_alone():
             return
         backoff_s = self._config["controlled.shutdown.retry.backoff.ms"] / 1000
@@ -44,11 +44,13 @@ class Departure:
             if await self._try_leave():
                 await self._wait_for_handover()
                 return
-        _logger.warning("stopping without handing over every partition")
+        _logger.warning("controlled shutdown incomplete: this broker still leads partitions")
 
     async def _try_leave(self) -> bool:
         try:
-            async with asyncio.timeout(_ANSWER_S):  # a controller without ZooKeeper does not answer
+            async with asyncio.timeout(
+                _ANSWER_S
+            ):  # a controller without ZooKeeper sends no response
                 remaining = await self._controller.controlled_shutdown(self._broker_epoch())
         except (BarnabasError, OSError) as error:
             _logger.info("controlled shutdown failed: %s", error)
@@ -56,7 +58,7 @@ class Departure:
         return not remaining
 
     async def _wait_for_handover(self) -> None:
-        """Until the controller's commands are here: who asks us is sent to the new leaders."""
+        """Waits until the controller's commands arrived, so that clients get the new leaders."""
         for _ in range(int(_HANDOVER_S / _POLL_S)):
             if not any(len(led.replicas) > 1 for led in self._replicas.leader_partitions()):
                 return
