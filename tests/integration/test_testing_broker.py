@@ -155,7 +155,7 @@ def test_the_clock_gives_the_timestamps(broker):
     broker.produce(topic, "v")
     (record,) = broker.records(topic)
     assert abs(record.timestamp - broker.clock.now_ms()) < 60_000
-    with pytest.raises(ValueError, match="does not go back"):
+    with pytest.raises(ValueError, match="negative time"):
         broker.clock.advance(-1)
 
 
@@ -189,7 +189,7 @@ def test_nothing_is_left_behind():
     broker = Broker().start()
     directory = broker.data_dir
     broker.topic()
-    with pytest.raises(LocalError, match="running already"):
+    with pytest.raises(LocalError, match="already running"):
         broker.start()
     broker.stop()
     broker.stop()

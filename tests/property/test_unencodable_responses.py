@@ -148,6 +148,8 @@ def test_the_log_has_one_line_for_many_failures(caplog):
     case.response.topics[0].name = None
     for _ in range(100):
         case.answer(later=False)
-    assert len(caplog.records) == 1
-    assert "name must not be None" in caplog.text
-    assert len(caplog.text) < 500
+    # On a busy machine the broker also logs that the request held the loop.
+    lines = [text for text in caplog.messages if "the response to" in text]
+    assert len(lines) == 1
+    assert "name must not be None" in lines[0]
+    assert len(lines[0]) < 500
