@@ -15,7 +15,7 @@ import confluent_kafka
 from kazoo.client import KazooClient
 
 from barnabas import Producer
-from barnabas.clients.producer.outcomes import Outcomes
+from barnabas.clients.producer.batch_results import Outcomes
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 

@@ -62,15 +62,15 @@ class BlockingRouter:
             # A wait on an event nobody sets: unlike a sleep it ends at once on Ctrl-C.
             self._pause.wait(pause)
 
-    def leader(self, partition: TopicPartition) -> tuple[BlockingConnection, int]:
+    def leader(self, topic_partition: TopicPartition) -> tuple[BlockingConnection, int]:
         """A connection to the leader, and its epoch; asks the cluster when not known."""
-        found = self.metadata.leader_of(partition)
+        found = self.metadata.leader_of(topic_partition)
         if found is None:
-            as_topic_partition(partition)  # a number as text would never be found
-            self.refresh(partition.topic)
-            found = self.metadata.leader_of(partition)
+            as_topic_partition(topic_partition)  # a number as text would never be found
+            self.refresh(topic_partition.topic)
+            found = self.metadata.leader_of(topic_partition)
         if found is None:
-            raise BrokerError(*self._why_no_leader(partition))
+            raise BrokerError(*self._why_no_leader(topic_partition))
         node, epoch = found
         return self.connection(node.address), epoch
 
@@ -106,9 +106,9 @@ class BlockingRouter:
         if wanted is not None:
             raise wanted
 
-    def forget_leader(self, partition: TopicPartition) -> None:
+    def forget_leader(self, topic_partition: TopicPartition) -> None:
         """After an answer that says the leader moved: look it up before the next try."""
-        self.metadata.forget([partition.topic])
+        self.metadata.forget([topic_partition.topic])
 
     def connection(self, address: Address) -> BlockingConnection:
         connection = self._connections.get(address)
@@ -135,18 +135,19 @@ class BlockingRouter:
         known = [node.address for node in self.metadata.brokers.values()]
         return list(dict.fromkeys([*self._options.bootstrap, *known]))
 
-    def _why_no_leader(self, partition: TopicPartition) -> tuple[ErrorCode, Any]:
-        topic = self.metadata.topics.get(partition.topic)
+    def _why_no_leader(self, topic_partition: TopicPartition) -> tuple[ErrorCode, Any]:
+        topic = self.metadata.topics.get(topic_partition.topic)
         if topic is None or not topic.partitions:
             code = topic.error if topic and topic.error else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            return code, f"topic {partition.topic!r}: {code.explanation}"
-        if partition.partition not in topic.partitions:
+            return code, f"topic {topic_partition.topic!r}: {code.explanation}"
+        if topic_partition.partition not in topic.partitions:
             count = len(topic.partitions)
             return (
                 ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-                f"topic {partition.topic!r} has {count} partitions, no {partition.partition}",
+                f"topic {topic_partition.topic!r} has {count} partitions, "
+                f"no {topic_partition.partition}",
             )
-        return ErrorCode.LEADER_NOT_AVAILABLE, f"{partition} has no leader"
+        return ErrorCode.LEADER_NOT_AVAILABLE, f"{topic_partition} has no leader"
 
 
 def _may_be_misspelt(error: BarnabasError) -> bool:

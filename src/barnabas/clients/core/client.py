@@ -169,19 +169,19 @@ class KafkaClient:
             await self.refresh()
         return found.node_id
 
-    async def leader(self, partition: TopicPartition, deadline_s: float) -> tuple[Node, int]:
+    async def leader(self, topic_partition: TopicPartition, deadline_s: float) -> tuple[Node, int]:
         """The leader and its epoch; waits for an election or a creation until the deadline."""
 
         async def look() -> tuple[Node, int]:
-            found = self.metadata.leader_of(partition)
+            found = self.metadata.leader_of(topic_partition)
             if found is None:
-                await self.refresh({partition.topic})
-                found = self.metadata.leader_of(partition)
+                await self.refresh({topic_partition.topic})
+                found = self.metadata.leader_of(topic_partition)
             if found is None:
-                raise self.metadata.why_no_leader(partition)
+                raise self.metadata.why_no_leader(topic_partition)
             return found
 
-        return await self.retry(look, deadline_s, f"the leader of {partition}")
+        return await self.retry(look, deadline_s, f"the leader of {topic_partition}")
 
     async def partitions(self, topic: str, deadline_s: float) -> list[int]:
         """The partition numbers of a topic, asked for until it is there."""
@@ -263,16 +263,16 @@ class KafkaClient:
             grace_s=CREATION_SECONDS if created else 0.0,
         )
 
-    def note_no_leader(self, partition: TopicPartition) -> None:
+    def note_no_leader(self, topic_partition: TopicPartition) -> None:
         """After a refresh: log a warning while a partition has no leader, and why."""
-        info = self.metadata.topics.get(partition.topic)
+        info = self.metadata.topics.get(topic_partition.topic)
         if info is None or not info.partitions:
-            self.note_topic(partition.topic)
+            self.note_topic(topic_partition.topic)
             return
-        reason = str(self.metadata.why_no_leader(partition))
+        reason = str(self.metadata.why_no_leader(topic_partition))
         # An election passes; a partition number that the topic does not have stays wrong.
-        grace_s = 0.0 if partition.partition not in info.partitions else ELECTION_SECONDS
-        self._missing.warn(partition, f"{reason}; the client waits for it", grace_s=grace_s)
+        grace_s = 0.0 if topic_partition.partition not in info.partitions else ELECTION_SECONDS
+        self._missing.warn(topic_partition, f"{reason}; the client waits for it", grace_s=grace_s)
 
     def allow_auto_create(self, allowed: bool) -> None:
         """Whether asking for an unknown topic may create it."""

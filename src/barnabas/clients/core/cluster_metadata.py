@@ -97,10 +97,10 @@ class ClusterMetadata:
                 self.topic_names.pop(topic.topic_id, None)
         self.generation += 1
 
-    def leader_of(self, partition: TopicPartition) -> tuple[Node, int] | None:
+    def leader_of(self, topic_partition: TopicPartition) -> tuple[Node, int] | None:
         """The leading broker and its epoch, or None while there is none known."""
-        topic = self.topics.get(partition.topic)
-        info = topic.partitions.get(partition.partition) if topic is not None else None
+        topic = self.topics.get(topic_partition.topic)
+        info = topic.partitions.get(topic_partition.partition) if topic is not None else None
         node = self.brokers.get(info.leader) if info is not None else None
         return (node, info.leader_epoch) if node is not None and info is not None else None
 
@@ -108,19 +108,19 @@ class ClusterMetadata:
         info = self.topics.get(topic)
         return len(info.partitions) if info is not None and info.partitions else None
 
-    def why_no_leader(self, partition: TopicPartition) -> BrokerError:
+    def why_no_leader(self, topic_partition: TopicPartition) -> BrokerError:
         """The error to give where `leader_of` knows none."""
-        topic = self.topics.get(partition.topic)
+        topic = self.topics.get(topic_partition.topic)
         if topic is None or not topic.partitions:
             code = topic.error if topic and topic.error else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            return BrokerError(code, f"topic {partition.topic!r}: {code.explanation}")
-        if partition.partition not in topic.partitions:
+            return BrokerError(code, f"topic {topic_partition.topic!r}: {code.explanation}")
+        if topic_partition.partition not in topic.partitions:
             return BrokerError(
                 ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-                f"topic {partition.topic!r} has {len(topic.partitions)} partitions, "
-                f"no partition {partition.partition}",
+                f"topic {topic_partition.topic!r} has {len(topic.partitions)} partitions, "
+                f"no partition {topic_partition.partition}",
             )
-        return BrokerError(ErrorCode.LEADER_NOT_AVAILABLE, f"{partition} has no leader")
+        return BrokerError(ErrorCode.LEADER_NOT_AVAILABLE, f"{topic_partition} has no leader")
 
     def refusal(self, topics: Iterable[str]) -> BrokerError | None:
         """Why this client can never read one of these topics."""
@@ -130,13 +130,13 @@ class ClusterMetadata:
                 return BrokerError(topic.error, f"topic {name!r}: {topic.error.explanation}")
         return None
 
-    def move_leader(self, partition: TopicPartition, leader: int, epoch: int) -> None:
+    def move_leader(self, topic_partition: TopicPartition, leader: int, epoch: int) -> None:
         """A leader learnt from a produce or fetch answer (KIP-951), if it is news."""
-        topic = self.topics.get(partition.topic)
-        info = topic.partitions.get(partition.partition) if topic is not None else None
+        topic = self.topics.get(topic_partition.topic)
+        info = topic.partitions.get(topic_partition.partition) if topic is not None else None
         if topic is None or info is None or epoch <= info.leader_epoch or leader < 0:
             return
-        topic.partitions[partition.partition] = PartitionInfo(
+        topic.partitions[topic_partition.partition] = PartitionInfo(
             info.topic, info.partition, leader, epoch, info.replicas, info.isr, info.offline
         )
         self.generation += 1

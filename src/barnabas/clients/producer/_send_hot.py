@@ -1,9 +1,9 @@
-"""The producer's path per record. Compiled by Cython as it stands; works as it stands.
+"""The producer's code per record. Cython compiles it; it also runs as plain Python.
 
-`TopicAppender` puts a record into the open batch of its partition; `SendFuture` is the record's
-place in that batch. A future holds no result of its own: the batch is completed once and every
-future of it reads the answer there, so acknowledging a million records costs a thousand steps.
-What happens once per batch is in `batch` and `accumulator`.
+`TopicAppender` appends a record to the open batch of its partition; `SendFuture` refers to the
+batch and the record's index in it. The result is stored once per batch and read by all its futures,
+so acknowledging a million records takes a thousand steps. Code that runs once per batch is in
+`batch` and `accumulator`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _hash_key(key: bytes) -> cython.uint:
 def _murmur2(data: cython.p_uchar, length: cython.Py_ssize_t) -> cython.uint:
     mixer: cython.ulonglong = 0x5BD1E995
     mask: cython.ulonglong = 0xFFFFFFFF
-    # By itself, or it would be a Python number and the hash take six times as long.
+    # A typed variable: as a Python integer it would make the hash six times slower.
     seed: cython.ulonglong = 0x9747B28C
     value: cython.ulonglong = (seed ^ cython.cast(cython.ulonglong, length)) & mask
     word: cython.ulonglong
@@ -101,7 +101,7 @@ def _murmur2(data: cython.p_uchar, length: cython.Py_ssize_t) -> cython.uint:
 class SendFuture:
     """The future of one record: `result()` gives its RecordMetadata.
 
-    Made by `Producer.send`. Thread-safe. Waiting on it ends the batch's linger.
+    Returned by `Producer.send`. Thread-safe. Waiting on it sends the batch before linger.ms.
     """
 
     _batch: Any
@@ -115,7 +115,7 @@ class SendFuture:
 
     @property
     def delta(self) -> int:
-        """The record's place in the batch it was appended to."""
+        """The record's index in its batch."""
         return self._delta
 
     @property
@@ -124,11 +124,15 @@ class SendFuture:
         return self._batch
 
     def done(self) -> bool:
-        """Whether the broker has answered, or delivery has failed."""
+        """Whether the record is stored or has failed."""
         return bool(self._final()[0].done)
 
     def result(self, timeout: float | None = None) -> RecordMetadata:
-        """Wait for the broker's answer; raises what went wrong, DeadlineError after `timeout`."""
+        """Waits for the result.
+
+        Raises:
+            BarnabasError: The delivery failed.
+            DeadlineError: There is no result after `timeout` seconds."""
         error = self.exception(timeout)
         if error is not None:
             raise error
@@ -141,29 +145,29 @@ class SendFuture:
         )
 
     def exception(self, timeout: float | None = None) -> Exception | None:
-        """Wait as `result` does; the error, or None when the record is stored."""
+        """Waits as `result` does; returns the error, or None if the record is stored."""
         batch, _ = self._final()
         while not batch.done:
             if not batch.wait(timeout):
                 cause = batch.cause
                 reason = "" if cause is None else f": {cause}"
-                what = f"no answer for {batch.partition} within {timeout:g} s"
+                what = f"no response for {batch.partition} within {timeout:g} s"
                 raise DeadlineError(what + reason) from cause
             batch, _ = self._final()
         error: Exception | None = batch.error
         return error
 
     def add_done_callback(self, callback: Callable[[SendFuture], Any]) -> None:
-        """Call `callback(self)` when done: on the sender's thread, or now if done already."""
+        """Calls `callback(self)` when done: on the loop thread, or immediately if already done."""
         batch: Any = self._batch
         batch.add_callback(self, callback)
 
     def _final(self) -> tuple[Any, int]:
-        """The batch that answers for the record, which may be a part of a split one."""
+        """Returns the batch with the result, possibly a part of a split one, and the index."""
         batch: Any = self._batch
         delta: int = self._delta
         while batch.parts:
-            batch, delta = batch.place(delta)
+            batch, delta = batch.part_of(delta)
         return batch, delta
 
 
@@ -172,7 +176,7 @@ class SendFuture:
 class TopicAppender:
     """The open batches of one topic, one per partition at the most.
 
-    Shared by the threads that send and the loop that drains: an append and a close never overlap.
+    Used by the sending threads and the loop thread: appends and closes exclude each other.
     """
 
     _lock: Any
@@ -203,7 +207,7 @@ class TopicAppender:
 
     @property
     def sticky(self) -> int:
-        """Where records without a key go for now."""
+        """The partition of records without a key."""
         return self._sticky
 
     @property
@@ -224,7 +228,7 @@ class TopicAppender:
     def stick_to(self, partition: int) -> None:
         """Records without a key go to this partition from now on."""
         appender: Any = self._appenders[partition]
-        # Records that are in its open batch already are none of this turn.
+        # Bytes that its open batch already has do not count.
         self._sticky_bytes = 0 if appender is None else -appender.size
         self._sticky = partition
 

@@ -1,8 +1,7 @@
-"""Batches waiting to be sent, per partition, in the order in which they were opened.
+"""Queues of batches per partition, in the order in which the batches were opened.
 
-Two sides meet here: the threads that call `send()` fill the open batches, the sender's loop takes
-those that are ready. A batch is ready when it is full, has lingered, is waited for, or memory runs
-short. Nothing here knows brokers or sequences.
+The threads that call `send()` fill the open batches; the loop thread drains the ready ones. A batch
+is ready when it is full, linger.ms has passed, a thread waits for it, or memory runs short.
 """
 
 import itertools
@@ -26,16 +25,16 @@ NewRecord = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]], in
 """Key, value, headers, timestamp."""
 
 RECORD_OVERHEAD = 32
-"""More than the varints and attributes of a record ever take."""
+"""Upper bound of the bytes of a record's varints and attributes."""
 
 HEADER_OVERHEAD = 16
-"""More than the two lengths of a header ever take."""
+"""Upper bound of the bytes of a header's two lengths."""
 
 
 def record_bytes(
     key: bytes | None, value: bytes | None, headers: Iterable[tuple[str, bytes | None]]
 ) -> int:
-    """An upper bound for the bytes of a record in its batch."""
+    """Returns an upper bound of the bytes of a record in its batch."""
     size = RECORD_OVERHEAD + len(key or b"") + len(value or b"")
     return size + sum(
         HEADER_OVERHEAD + len(name.encode()) + len(data or b"") for name, data in headers
@@ -64,7 +63,7 @@ class Accumulator:
         self.driver = driver
         self._lock = threading.Lock()
         self.topics: dict[str, TopicAppender] = {}
-        """The topics in use; read by any thread, changed with `_lock` held."""
+        """The topics in use. Any thread may read it; changes need `_lock`."""
         self._used_ms: dict[str, int] = {}  # when a topic was last used, in monotonic time
         self._queues: dict[TopicPartition, deque[ProducerBatch]] = {}
         self._flushing = 0
@@ -74,7 +73,7 @@ class Accumulator:
     # -- the sending threads' side -------------------------------------------------------------
 
     def topic(self, name: str, partitions: int, now: int) -> TopicAppender:
-        """The appender of a topic, made with this number of partitions if there is none."""
+        """Returns the appender of a topic; creates it with this number of partitions if needed."""
         with self._lock:
             appender = self.topics.get(name)
             if appender is None:
@@ -87,7 +86,7 @@ class Accumulator:
             return appender
 
     def queue_lengths(self, topic: str, partitions: Sequence[int]) -> list[int]:
-        """Batches that wait to be sent, for each of these partitions."""
+        """Returns the number of queued batches of each partition."""
         queues = self._queues
         return [len(queues.get(TopicPartition(topic, number), ())) for number in partitions]
 
@@ -99,19 +98,23 @@ class Accumulator:
         return max(min(self._settings.batch_size, total), size)
 
     def append_to_new(
-        self, topic: TopicAppender, place: TopicPartition, record: NewRecord, reserved: int
+        self,
+        topic: TopicAppender,
+        topic_partition: TopicPartition,
+        record: NewRecord,
+        reserved: int,
     ) -> SendFuture:
-        """Open a batch on memory already reserved, and put its first record in.
+        """Opens a batch with reserved memory and appends its first record.
 
-        If another thread has opened one meanwhile the record goes there and the memory back.
+        If another thread has opened one since, appends there and releases the memory.
         """
         key, value, headers, timestamp = record
         with self._lock:
             # The topic may have been dropped as idle since the caller looked it up.
-            topic = self.topics.setdefault(place.topic, topic)
-            future = topic.try_send(key, value, headers, place.partition, timestamp)
+            topic = self.topics.setdefault(topic_partition.topic, topic)
+            future = topic.try_send(key, value, headers, topic_partition.partition, timestamp)
             if future is None:
-                future = self._open(topic, place, record, reserved)
+                future = self._open(topic, topic_partition, record, reserved)
                 reserved = 0
         if reserved:
             self.memory.release(reserved)
@@ -120,19 +123,23 @@ class Accumulator:
         return future
 
     def _open(
-        self, topic: TopicAppender, place: TopicPartition, record: NewRecord, reserved: int
+        self,
+        topic: TopicAppender,
+        topic_partition: TopicPartition,
+        record: NewRecord,
+        reserved: int,
     ) -> SendFuture:
         key, value, headers, timestamp = record
         now = self._clock.monotonic_ms()
-        batch = ProducerBatch(place, reserved, now, threading.Lock(), self.driver)
+        batch = ProducerBatch(topic_partition, reserved, now, threading.Lock(), self.driver)
         batch.ordinal = (next(self._opened),)
         batch.lingers = self._settings.linger_ms > 0
-        topic.close(place.partition)
+        topic.close(topic_partition.partition)
         topic.open(batch)
-        self._queues.setdefault(place, deque()).append(batch)
+        self._queues.setdefault(topic_partition, deque()).append(batch)
         self._incomplete.add(batch)
-        self._used_ms[place.topic] = now
-        future = topic.try_send(key, value, headers, place.partition, timestamp)
+        self._used_ms[topic_partition.topic] = now
+        future = topic.try_send(key, value, headers, topic_partition.partition, timestamp)
         assert future is not None, "the first record of a batch always fits"
         return future
 
@@ -143,17 +150,17 @@ class Accumulator:
         return bool(self._queues)
 
     def waiting(self) -> list[ProducerBatch]:
-        """The oldest batch of every partition that has one."""
+        """Returns the oldest queued batch of every partition."""
         with self._lock:
             return [queue[0] for queue in self._queues.values()]
 
-    def oldest(self, place: TopicPartition) -> ProducerBatch | None:
-        """The oldest batch of a partition, if it has one."""
-        queue = self._queues.get(place)
+    def oldest(self, topic_partition: TopicPartition) -> ProducerBatch | None:
+        """Returns the oldest queued batch of a partition, or None."""
+        queue = self._queues.get(topic_partition)
         return queue[0] if queue else None
 
     def ready_at_ms(self, batch: ProducerBatch) -> int:
-        """When the batch may be sent, in monotonic time."""
+        """Returns the monotonic time in ms at which the batch may be sent."""
         if batch.attempts:
             return batch.retry_at_ms
         if not batch.lingers:
@@ -167,25 +174,25 @@ class Accumulator:
             return 0
         return batch.created_ms + self._settings.linger_ms
 
-    def drain(self, place: TopicPartition) -> ProducerBatch:
-        """Take the oldest batch of a partition; it is closed to appends from now on."""
+    def drain(self, topic_partition: TopicPartition) -> ProducerBatch:
+        """Removes the oldest batch of a partition from its queue and closes it to appends."""
         with self._lock:
-            queue = self._queues[place]
+            queue = self._queues[topic_partition]
             batch = queue.popleft()
             if not queue:
-                del self._queues[place]
-        topic = self.topics[place.topic]
-        if topic.batch_of(place.partition) is batch:
-            topic.close(place.partition)
+                del self._queues[topic_partition]
+        topic = self.topics[topic_partition.topic]
+        if topic.batch_of(topic_partition.partition) is batch:
+            topic.close(topic_partition.partition)
         return batch
 
     def requeue(self, batch: ProducerBatch) -> None:
-        """Put a batch back for another try, at its place in the order of the partition."""
+        """Queues a batch for a retry, in the original order of the partition."""
         with self._lock:
             self._insert(batch)
 
     def replace(self, batch: ProducerBatch, parts: list[ProducerBatch]) -> None:
-        """A batch was split: its parts take its place in the order of the partition."""
+        """Replaces a split batch by its parts, in the order of the partition."""
         with self._lock:
             for number, part in enumerate(parts):
                 part.ordinal = (*batch.ordinal, number)
@@ -201,7 +208,7 @@ class Accumulator:
         queue.insert(index, batch)
 
     def discard(self, batch: ProducerBatch) -> None:
-        """Take a batch that will not be sent out of its queue."""
+        """Removes a batch that will not be sent from its queue."""
         with self._lock:
             queue = self._queues[batch.partition]
             queue.remove(batch)
@@ -212,7 +219,7 @@ class Accumulator:
             topic.close(batch.partition.partition)
 
     def drop_idle(self, since_ms: int) -> list[str]:
-        """Drop the topics that were not used since this time and have no batch; their names."""
+        """Removes topics that are unused since this time and have no batch; returns them."""
         with self._lock:
             busy = {batch.partition.topic for batch in self._incomplete}
             idle = [name for name, used in self._used_ms.items() if used < since_ms]
@@ -222,13 +229,13 @@ class Accumulator:
                 self.topics.pop(name, None)
         return idle
 
-    def queued(self, place: TopicPartition) -> list[ProducerBatch]:
-        """The batches of a partition that wait to be sent."""
+    def queued(self, topic_partition: TopicPartition) -> list[ProducerBatch]:
+        """Returns the queued batches of a partition."""
         with self._lock:
-            return list(self._queues.get(place, ()))
+            return list(self._queues.get(topic_partition, ()))
 
     def finished(self, batch: ProducerBatch) -> None:
-        """The batch has its answer: its memory is free, and a flush may end."""
+        """Releases the memory of a completed batch."""
         if batch.reserved_bytes:
             self.memory.release(batch.reserved_bytes)
             batch.reserved_bytes = 0
@@ -239,21 +246,21 @@ class Accumulator:
 
     @property
     def empty(self) -> bool:
-        """Whether every batch has its answer."""
+        """Whether no batch is incomplete."""
         return not self._incomplete
 
     def incomplete(self) -> list[ProducerBatch]:
-        """The batches without an answer, open ones included."""
+        """Returns the incomplete batches, including the open ones."""
         with self._lock:
             return list(self._incomplete)
 
     def unanswered_records(self) -> int:
-        """The number of records in batches without an answer."""
+        """Returns the number of records in incomplete batches."""
         return sum(batch.record_count for batch in self.incomplete())
 
     @contextmanager
     def no_lingering(self) -> Iterator[list[ProducerBatch]]:
-        """While it lasts, batches are sent as soon as they can be; yields those there are."""
+        """Turns linger.ms off within the context; yields the incomplete batches."""
         with self._lock:
             self._flushing += 1
             batches = list(self._incomplete)

@@ -37,7 +37,7 @@ class Producer:
     ...         metadata = await delivery
 
     `await send()` returns once the record is in its batch: it waits for room in the buffer, up to
-    max.block.ms. The future it returns ends with the record's place, or with the error.
+    max.block.ms. The future it returns ends with the record's metadata, or with the error.
     """
 
     def __init__(self, config: Mapping[str, object] | None = None, **options: object) -> None:
@@ -147,8 +147,8 @@ class Producer:
     ) -> None:
         """Commit a consumer's offsets as part of this transaction."""
         positions = {
-            place: OffsetAndMetadata(at) if isinstance(at, int) else at
-            for place, at in offsets.items()
+            topic_partition: OffsetAndMetadata(at) if isinstance(at, int) else at
+            for topic_partition, at in offsets.items()
         }
         await self._core.send_offsets(positions, group, timeout)
 
@@ -175,24 +175,24 @@ class Producer:
         appender = self._topics.get(topic) or await self._appender(topic)
         if sent.partition is not None and sent.partition >= appender.count:
             appender = await self._core.refreshed(topic)
-        place = self._records.place(sent, appender)
+        topic_partition = self._records.topic_partition_of(sent, appender)
         future = appender.try_send(
-            sent.key, sent.value, sent.headers, place.partition, sent.timestamp
+            sent.key, sent.value, sent.headers, topic_partition.partition, sent.timestamp
         )
         if future is None:
-            future = await self._append_to_new(appender, place, sent)
+            future = await self._append_to_new(appender, topic_partition, sent)
         self._records.sent(sent, future)
         return future
 
     async def _append_to_new(
-        self, appender: TopicAppender, place: TopicPartition, sent: SentRecord
+        self, appender: TopicAppender, topic_partition: TopicPartition, sent: SentRecord
     ) -> SendFuture:
         accumulator = self._core.accumulator
         size = accumulator.batch_bytes(sent.size)
         if not accumulator.memory.try_reserve(size):
             await self._wait_for_memory(size)
         record: NewRecord = (sent.key, sent.value, sent.headers, sent.timestamp)
-        return accumulator.append_to_new(appender, place, record, size)
+        return accumulator.append_to_new(appender, topic_partition, record, size)
 
     async def _wait_for_memory(self, size: int) -> None:
         memory, granted = self._core.accumulator.memory, asyncio.Event()

@@ -1,4 +1,4 @@
-"""What a sender must wait for (metadata, connections, its producer id), beside its callbacks."""
+"""Background tasks of the sender: metadata, connections, the producer id."""
 
 import asyncio
 import logging
@@ -10,9 +10,9 @@ logger = logging.getLogger(__name__)
 
 
 class Background:
-    """Runs each kind of work once at a time; lives on the sender's loop.
+    """Runs at most one task of each name at a time, on the sender's loop.
 
-    A failure is told to `on_refused`, and the kind rests for `pause_s`; `on_done` comes last.
+    After a failure it calls `on_refused` and keeps the name busy for `pause_s`; then `on_done`.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class Background:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def __bool__(self) -> bool:
-        """Whether anything is under way."""
+        """Whether a task is running."""
         return bool(self._tasks)
 
     def run(self, what: str, work: Callable[[], Awaitable[object]]) -> None:

@@ -1,4 +1,4 @@
-"""A batch of records of one partition, from the first append to the broker's answer."""
+"""A batch of records of one partition, from the first append to its result."""
 
 import logging
 import threading
@@ -20,22 +20,22 @@ LENGTH_OVERHEAD = 12
 
 
 class Driver(Protocol):
-    """What moves batches on, for those who fill them and wait for them; for any thread."""
+    """Wakes the sender and waits for batches. Thread-safe."""
 
     def wake(self) -> None:
-        """There may be something to send."""
+        """Lets the sender look for ready batches."""
         ...
 
     def wait(self, awaited: "ProducerBatch", timeout_s: float | None) -> bool:
-        """Block until `awaited` is done; False when `timeout_s` seconds pass first."""
+        """Blocks until `awaited` is done; returns False when `timeout_s` seconds pass first."""
         ...
 
 
 class ProducerBatch:
-    """Records of one partition on their way to its leader.
+    """Records of one partition that are sent and acknowledged together.
 
-    Open while it fills, then closed and in flight, then completed once: by an offset, by an error,
-    or by being split into smaller batches that answer in its place. Appends hold the accumulator's
+    Open while it fills, then closed and in flight, then completed once: with an offset, with an
+    error, or by a split into smaller batches that have the results. Appends hold the accumulator's
     lock; all else but `wait` and `add_callback` happens on the sender's loop. `lock` guards the
     hand-over of the result to waiting threads.
     """
@@ -69,14 +69,14 @@ class ProducerBatch:
 
     def __init__(
         self,
-        partition: TopicPartition,
+        topic_partition: TopicPartition,
         capacity: int,
         created_ms: int,
         lock: threading.Lock,
         driver: Driver,
         appender: RecordAppender | None = None,
     ) -> None:
-        self.partition = partition
+        self.partition = topic_partition
         self.appender = RecordAppender(capacity) if appender is None else appender
         self.created_ms = created_ms
         self.reserved_bytes = capacity
@@ -93,8 +93,8 @@ class ProducerBatch:
         self.error: Exception | None = None
         self.cause: BarnabasError | None = None  # why the last attempt failed
         self.done = False
-        self.lingers = True  # not sent at once, but when its time has come
-        self.urgent = False  # somebody waits for it: it lingers no longer
+        self.lingers = True  # sent when linger.ms has passed
+        self.urgent = False  # a thread waits for it, so linger.ms does not apply
         self.parts: list[tuple[int, ProducerBatch]] = []
         self._lock = lock
         self._driver = driver
@@ -117,7 +117,7 @@ class ProducerBatch:
         return [self] if self.error is not None else []
 
     def complete(self, base_offset: int, log_append_time: int, error: Exception | None) -> None:
-        """The broker's answer, or the reason there is none. Later calls have no effect."""
+        """Sets the result and notifies the waiting threads. Later calls have no effect."""
         with self._lock:
             if self.done:
                 return
@@ -131,17 +131,17 @@ class ProducerBatch:
             _call(callback, future)
 
     def split_into(self, parts: "list[tuple[int, ProducerBatch]]") -> None:
-        """This batch was too large: `parts`, by first record, answer in its place."""
+        """Marks the batch as split. `parts` are pairs of first record index and batch."""
         with self._lock:
             self.parts = parts
             self.done = True
             callbacks, self._callbacks = self._callbacks, []
         for future, callback in callbacks:
-            self.place(future.delta)[0].add_callback(future, callback)
+            self.part_of(future.delta)[0].add_callback(future, callback)
         self._announce()
 
     def notify(self, listener: Callable[[], None]) -> None:
-        """Call `listener()` once when completed or split; at once if it is."""
+        """Calls `listener()` when the batch is completed or split; immediately if it already is."""
         with self._lock:
             if not self.done:
                 self._listeners.append(listener)
@@ -152,26 +152,26 @@ class ProducerBatch:
         for listener in self._listeners:
             listener()
 
-    def place(self, delta: int) -> "tuple[ProducerBatch, int]":
-        """Where a record of this batch went when it was split."""
+    def part_of(self, delta: int) -> "tuple[ProducerBatch, int]":
+        """Returns the part that has a record of this split batch, and the record's index there."""
         for first, batch in reversed(self.parts):
             if delta >= first:
                 return batch, delta - first
         raise AssertionError("the parts of a split batch cover all its records")
 
     def add_callback(self, future: "SendFuture", callback: Callback) -> None:
-        """Call `callback(future)` when the answer is there; at once if it is."""
+        """Calls `callback(future)` when the batch has a result; immediately if it already has."""
         with self._lock:
             if not self.done:
                 self._callbacks.append((future, callback))
                 return
         if self.parts:
-            self.place(future.delta)[0].add_callback(future, callback)
+            self.part_of(future.delta)[0].add_callback(future, callback)
         else:
             _call(callback, future)
 
     def wait(self, timeout: float | None) -> bool:
-        """Block until completed or split; False when `timeout` seconds pass first."""
+        """Blocks until completed or split; returns False when `timeout` seconds pass first."""
         if not self.urgent:
             self.urgent = True
             if self.payload is None and self.lingers:
@@ -180,7 +180,7 @@ class ProducerBatch:
 
 
 def _call(callback: Callback, future: "SendFuture") -> None:
-    """An exception in a user's callback must not keep others from being called."""
+    """Calls a user's callback; logs its exception, so that the next callback is still called."""
     try:
         callback(future)
     except Exception:

@@ -1,4 +1,4 @@
-"""The bytes a producer may hold: reserved per batch, given back when the batch is answered."""
+"""Accounts buffer.memory: reserved per batch, released when the batch is completed."""
 
 import threading
 from collections import deque
@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 
 class BufferMemory:
-    """Counts bytes between threads. Whoever waits longest is served first.
+    """Thread-safe byte counter; waiters are served in order.
 
-    `release` may be called from any thread; waiters are told by a callback, so that a blocked
-    thread and a suspended coroutine can both wait.
+    `release` may be called from any thread; waiters get a callback, so that both a blocked
+    thread and a suspended coroutine can wait.
     """
 
     def __init__(self, total_bytes: int) -> None:
@@ -23,7 +23,7 @@ class BufferMemory:
         return self._available
 
     def try_reserve(self, size: int) -> bool:
-        """Take `size` bytes now, unless they are not there or others wait before us."""
+        """Reserves `size` bytes if they are available and no other caller waits."""
         with self._lock:
             if self._waiting or size > self._available:
                 return False

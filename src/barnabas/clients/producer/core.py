@@ -1,4 +1,4 @@
-"""One producer behind both façades: its parts, wired, and the steps that live on the loop."""
+"""Implements the blocking and the asyncio producer: their parts and coroutines."""
 
 import asyncio
 import logging
@@ -14,9 +14,9 @@ from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.clients.producer._send_hot import TopicAppender
 from barnabas.clients.producer.accumulator import Accumulator
 from barnabas.clients.producer.batch import ProducerBatch
+from barnabas.clients.producer.batch_results import deadline_error
 from barnabas.clients.producer.custom_partitioner import close_partitioner
 from barnabas.clients.producer.identity import ProducerIdentity
-from barnabas.clients.producer.outcomes import deadline_error
 from barnabas.clients.producer.partitioners import PartitionChooser
 from barnabas.clients.producer.sender import Sender
 from barnabas.clients.producer.settings import ProducerSettings
@@ -61,7 +61,7 @@ class ProducerCore:
         self.sender.topics = self._topics
         self._topics.on_removed = self.sender.fail_removed
         self.direct = settings.plain and settings.transactional_id is None
-        """Whether a record may be appended to an open batch without a further question."""
+        """Whether `send()` may append to an open batch without further checks."""
         self.transaction: Transaction | None = None
         if settings.transactional_id is not None:
             self.transaction = Transaction(settings, self.client, self.identity)
@@ -73,10 +73,10 @@ class ProducerCore:
     def wake(self) -> None:
         """From any thread: let the sender look for batches that are ready."""
         if self._is_loop_thread():
-            self.sender.look_soon()
+            self.sender.run_soon()
             return
         if self._wake_posted:
-            return  # the callback that is on its way sees this work too
+            return  # the pending callback will see this batch too
         self._wake_posted = True
         try:
             self._loop.call_soon_threadsafe(self._woken)
@@ -84,7 +84,7 @@ class ProducerCore:
             raise ClosedError("the producer is closed") from None
 
     def _woken(self) -> None:
-        # Cleared first: work that comes from now on posts a callback of its own.
+        # Cleared first, so that a batch opened from now on posts another wake-up.
         self._wake_posted = False
         self.sender.wake()
 
@@ -112,7 +112,7 @@ class ProducerCore:
         return self.call(self.appender(topic)) if appender is None else appender
 
     async def appender(self, topic: str) -> TopicAppender:
-        """The appender of a topic, once its partitions are known; waits max.block.ms for that."""
+        """Returns the appender of a topic; waits up to max.block.ms for the topic's metadata."""
         problem = topic_name_problem(topic)
         if problem is not None:
             raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
@@ -121,27 +121,27 @@ class ProducerCore:
         return self._topics.appender(topic, self._clock.monotonic_ms())
 
     async def refreshed(self, topic: str) -> TopicAppender:
-        """The appender after a look at the cluster: it may have got the partition meanwhile."""
-        with suppress(BarnabasError, TimeoutError):  # what is known already decides then
+        """Returns the appender after a metadata refresh: the topic may have new partitions."""
+        with suppress(BarnabasError, TimeoutError):  # the cached metadata is used then
             async with asyncio.timeout(self.settings.max_block_ms / 1000):
                 await self.client.refresh({topic})
         return await self.appender(topic)
 
     def no_memory(self) -> DeadlineError:
-        """The error of a `send()` that found no room in the buffer in time, with the cause."""
+        """Returns the error of a `send()` that waited too long for buffer memory."""
         limit_s = self.settings.max_block_ms / 1000
         what = f"no room in buffer.memory within max.block.ms ({limit_s:g} s)"
         return deadline_error(what, self.sender.cause())
 
     async def flush(self, timeout_s: float | None = None) -> None:
-        """Wait until every record sent so far has its answer, good or bad."""
+        """Waits until every record sent so far is stored or has failed."""
         with self.accumulator.no_lingering() as batches:
             try:
                 async with asyncio.timeout(timeout_s):
                     await asyncio.gather(*(self._answered(batch) for batch in batches))
             except TimeoutError:
                 left = [batch for batch in batches if not batch.done]
-                what = f"{len(left)} batches without an answer after {timeout_s:g} s"
+                what = f"{len(left)} batches without a response after {timeout_s:g} s"
                 cause = self.sender.cause(left)
                 raise deadline_error(what, cause) from cause
 
@@ -165,7 +165,7 @@ class ProducerCore:
         """Close a producer that its user did not close, and report lost records on stderr."""
         in_transaction = self.transaction is not None and self.transaction.is_open
         batches = self.accumulator.incomplete()
-        with suppress(DeadlineError):  # the batches tell more
+        with suppress(DeadlineError):  # the batches have the errors
             await self.close(timeout_s)
         if in_transaction:
             report("the transaction that was open at exit is aborted")
@@ -202,7 +202,7 @@ class ProducerCore:
         await self._transactional().send_offsets(offsets, group, timeout_s)
 
     async def commit_transaction(self, timeout_s: float) -> None:
-        """Deliver everything, then commit; fails when a record of the transaction did."""
+        """Flushes, then commits. Raises if a record of the transaction failed."""
         transaction = self._transactional()
         self._end_direct()
         await self.flush(timeout_s)
@@ -214,7 +214,7 @@ class ProducerCore:
         group: GroupMetadata,
         timeout_s: float,
     ) -> None:
-        """Deliver everything and the offsets side by side, then commit."""
+        """Flushes and sends the offsets at the same time, then commits."""
         transaction = self._transactional()
         self._end_direct()
         await asyncio.gather(
@@ -223,7 +223,7 @@ class ProducerCore:
         await transaction.end(True, timeout_s)
 
     async def abort_transaction(self, timeout_s: float) -> None:
-        """Drop what is not sent, wait for what is, then abort."""
+        """Drops unsent batches, waits for those in flight, then aborts."""
         transaction = self._transactional()
         self._end_direct()
         while queued := self.accumulator.waiting():
@@ -233,7 +233,7 @@ class ProducerCore:
         await transaction.end(False, timeout_s)
 
     def _end_direct(self) -> None:
-        """From now on every send asks the transaction first."""
+        """Makes every later send check the transaction state."""
         self.direct = False
 
     def _drop(self, batch: ProducerBatch) -> None:
@@ -253,11 +253,11 @@ class ProducerCore:
             self._loop.call_soon_threadsafe(_settle, future)
 
     def _is_loop_thread(self) -> bool:
-        """Whether the loop's own thread calls: it need not be woken up."""
+        """Whether the calling thread is the loop thread, which needs no wake-up."""
         return threading.get_ident() == self._loop_ident
 
     async def _answered(self, batch: ProducerBatch) -> None:
-        """Until the batch, or all its parts if it was split, has an answer."""
+        """Waits until the batch, or all parts of a split one, have a result."""
         if not batch.done:
             future: asyncio.Future[None] = self._loop.create_future()
             batch.notify(partial(self._settle_later, future))

@@ -1,4 +1,4 @@
-"""A batch in bytes: built, sealed with its sequence and checksum, split when too large."""
+"""Encodes batches: builds, sets the sequence and checksum, splits those that are too large."""
 
 import struct
 import threading
@@ -15,7 +15,7 @@ _PRODUCER_FIELDS_OFFSET = 43
 
 
 def builder_of(settings: ProducerSettings) -> BatchBuilder:
-    """One builder for all batches of a producer."""
+    """Returns the builder for all batches of a producer."""
     return BatchBuilder(
         codec=settings.codec,
         level=settings.codec_level,
@@ -24,14 +24,14 @@ def builder_of(settings: ProducerSettings) -> BatchBuilder:
 
 
 def build(batch: ProducerBatch, builder: BatchBuilder) -> None:
-    """Close the batch's records into `payload`; its size and count are known from then on."""
+    """Encodes the records into `payload` and sets `count`."""
     builder.appender = batch.appender
     batch.count = batch.appender.count
     batch.payload = builder.build_unsealed()
 
 
 def seal(batch: ProducerBatch) -> None:
-    """Write the producer's id, epoch and sequence into the built batch, and its checksum."""
+    """Writes the producer id, epoch, sequence and checksum into the built batch."""
     assert batch.payload is not None
     _PRODUCER_FIELDS.pack_into(
         batch.payload,
@@ -44,10 +44,10 @@ def seal(batch: ProducerBatch) -> None:
 
 
 def split(batch: ProducerBatch, builder: BatchBuilder, driver: Driver) -> list[ProducerBatch]:
-    """The records of a batch that was too large, in batches of half its records.
+    """Splits a batch that is too large into two halves.
 
-    Each part keeps the sequences its records had: no hole is left behind, so what was sent after
-    the whole one fits behind the parts.
+    Each part keeps the sequences of its records, so batches that were sent later still follow
+    without a gap.
     """
     assert batch.payload is not None
     header = parse_header(batch.payload)

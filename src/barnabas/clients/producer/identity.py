@@ -1,9 +1,9 @@
-"""Idempotence: who the producer is, and which sequence each batch has. Pure.
+"""Idempotence: the producer's id and epoch, and the sequence of each batch. Pure.
 
-A broker takes the batches of one partition and producer epoch only in the order of their
-sequences, and knows the last five, so a retry is never stored twice. When a batch has failed for
-good its sequence is a hole nobody will fill: the epoch is bumped and the partition's sequences
-begin at 0 again, once nothing of the old epoch is in flight there (KIP-360).
+A broker accepts the batches of one partition and producer epoch only in the order of their
+sequences and remembers the last five, so a retry is never stored twice. A batch that failed leaves
+a gap in the sequences: the producer increments its epoch, and the partition's sequences begin at 0
+again when no batch of the old epoch is in flight there (KIP-360).
 """
 
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ MAX_IN_FLIGHT_PER_PARTITION = 5
 
 @dataclass(slots=True)
 class PartitionSequences:
-    """What has been sent of one partition, under one producer id and epoch."""
+    """The sequences of one partition under one producer id and epoch."""
 
     producer_id: int
     producer_epoch: int
@@ -29,7 +29,7 @@ class PartitionSequences:
 
 
 class ProducerIdentity:
-    """Owned by the sender's loop. Without idempotence it has no id and only counts in flight."""
+    """Assigns sequences and tracks batches in flight. Owned by the sender's loop."""
 
     def __init__(self, idempotent: bool, max_in_flight: int) -> None:
         self.idempotent = idempotent
@@ -41,29 +41,29 @@ class ProducerIdentity:
 
     @property
     def ready(self) -> bool:
-        """Whether batches may be sent: an id is there, or none is needed."""
+        """Whether batches may be sent: the producer has an id or needs none."""
         return not self.idempotent or self.producer_id >= 0
 
     def adopt(self, producer_id: int, producer_epoch: int) -> None:
-        """An id and epoch from the broker: every partition begins anew."""
+        """Sets the id and epoch that the broker assigned; all sequences restart."""
         self.producer_id = producer_id
         self.producer_epoch = producer_epoch
 
-    def may_send(self, place: TopicPartition) -> bool:
-        """Whether a batch of this partition may go out now."""
-        state = self._partitions.get(place)
+    def may_send(self, topic_partition: TopicPartition) -> bool:
+        """Whether a batch of this partition may be sent now."""
+        state = self._partitions.get(topic_partition)
         if state is None or not state.in_flight:
             return True
         if self._stale(state):
             return False
         if self.idempotent and not state.acknowledged:
-            # A broker that knows nothing of us takes any sequence: were the first batch of an
-            # epoch refused, one sent behind it would be stored in its place.
+            # A broker without state of this producer accepts any first sequence: if it rejected the
+            # first batch of an epoch, it would store the second one in its place.
             return False
         return not self._ordered or len(state.in_flight) < self._max_in_flight
 
     def sending(self, batch: ProducerBatch) -> None:
-        """Give the batch its sequence, unless it has one of this epoch, and count it."""
+        """Assigns a sequence, unless the batch has one of this epoch, and marks it as in flight."""
         state = self._partitions.get(batch.partition)
         if state is None or (self._stale(state) and not state.in_flight):
             state = PartitionSequences(self.producer_id, self.producer_epoch)
@@ -76,13 +76,13 @@ class ProducerIdentity:
         state.in_flight.append(batch)
 
     def answered(self, batch: ProducerBatch) -> None:
-        """The batch is not in flight any more, whatever the answer was."""
+        """Marks the batch as not in flight, whatever the response was."""
         state = self._partitions.get(batch.partition)
         if state is not None and batch in state.in_flight:
             state.in_flight.remove(batch)
 
     def stored(self, batch: ProducerBatch) -> None:
-        """The broker has the batch, and so a sequence to go on from."""
+        """Notes that the broker stored the batch, so more batches may be in flight."""
         state = self._partitions.get(batch.partition)
         if state is not None and state.producer_epoch == batch.producer_epoch:
             state.acknowledged = True

@@ -172,8 +172,8 @@ class Producer:
     ) -> None:
         """Commit a consumer's offsets as part of this transaction."""
         positions = {
-            place: OffsetAndMetadata(value) if isinstance(value, int) else value
-            for place, value in offsets.items()
+            topic_partition: OffsetAndMetadata(value) if isinstance(value, int) else value
+            for topic_partition, value in offsets.items()
         }
         self._thread.call(self._core.send_offsets(positions, group, timeout))
 
@@ -223,24 +223,24 @@ class Producer:
         appender = self._core.topic_appender(topic)
         if sent.partition is not None and sent.partition >= appender.count:
             appender = self._thread.call(self._core.refreshed(topic))
-        place = self._records.place(sent, appender)
+        topic_partition = self._records.topic_partition_of(sent, appender)
         future = appender.try_send(
-            sent.key, sent.value, sent.headers, place.partition, sent.timestamp
+            sent.key, sent.value, sent.headers, topic_partition.partition, sent.timestamp
         )
         if future is None:
-            future = self._append_to_new(appender, place, sent)
+            future = self._append_to_new(appender, topic_partition, sent)
         self._records.sent(sent, future)
         return future
 
     def _append_to_new(
-        self, appender: TopicAppender, place: TopicPartition, sent: SentRecord
+        self, appender: TopicAppender, topic_partition: TopicPartition, sent: SentRecord
     ) -> SendFuture:
         accumulator = self._core.accumulator
         size = accumulator.batch_bytes(sent.size)
         if not accumulator.memory.try_reserve(size):
             self._wait_for_memory(size)
         record: NewRecord = (sent.key, sent.value, sent.headers, sent.timestamp)
-        return accumulator.append_to_new(appender, place, record, size)
+        return accumulator.append_to_new(appender, topic_partition, record, size)
 
     def _wait_for_memory(self, size: int) -> None:
         granted = threading.Event()

@@ -1,4 +1,4 @@
-"""What a caller hands to `send()`, made ready: serialized, checked, placed on a partition."""
+"""Prepares the records of `send()`: interceptors, serializers, size check, partition."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,9 +27,9 @@ def report_delivery(callback: OnDelivery, future: SendFuture) -> None:
 
 
 def explain_mistake(topic: object, headers: object) -> None:
-    """After a record could not be made: TypeError in the caller's words, if it is one of these."""
+    """Raises a TypeError that names the wrong argument of `send()`, if it finds one."""
     if not isinstance(topic, str):
-        raise TypeError(f"the topic is {type(topic).__name__}, not a name")
+        raise TypeError(f"the topic must be a str, not {type(topic).__name__}")
     if isinstance(headers, Mapping | str | bytes) or not isinstance(headers, Iterable):
         wrong = [headers]
     elif isinstance(headers, Sequence):
@@ -38,7 +38,7 @@ def explain_mistake(topic: object, headers: object) -> None:
         return
     if wrong:
         wanted = "pairs of a name and bytes, such as [('source', b'web')]"
-        raise TypeError(f"headers are {wanted}, not {wrong[0]!r}")
+        raise TypeError(f"headers must be {wanted}, not {wrong[0]!r}")
 
 
 def _is_header(pair: object) -> bool:
@@ -65,14 +65,14 @@ class SentRecord:
 
 
 class RecordMaker:
-    """Thread-safe."""
+    """Prepares the records of one producer. Thread-safe."""
 
     def __init__(self, settings: ProducerSettings, chooser: PartitionChooser) -> None:
         self._settings = settings
         self._chooser = chooser
 
     def intercept(self, record: SentRecord) -> SentRecord:
-        """The record as the interceptors leave it. One that fails is logged and has no effect."""
+        """Returns the record that the interceptors return; logs and skips one that fails."""
         for interceptor in self._settings.interceptors:
             try:
                 changed = interceptor.on_send(record)
@@ -84,7 +84,7 @@ class RecordMaker:
         return record
 
     def make(self, record: SentRecord) -> SentRecord:
-        """Serialized and checked."""
+        """Returns the serialized record. Raises BrokerError if it is too large."""
         key = _serialized(self._settings.key_serializer, record.key, "key")
         value = _serialized(self._settings.value_serializer, record.value, "value")
         if key is not record.key or value is not record.value:
@@ -93,8 +93,8 @@ class RecordMaker:
         check_size(record.size, "max.request.size", self._settings.max_request_size)
         return record
 
-    def place(self, record: SentRecord, appender: TopicAppender) -> TopicPartition:
-        """The partition: the given one, else the partitioner's choice."""
+    def topic_partition_of(self, record: SentRecord, appender: TopicAppender) -> TopicPartition:
+        """Returns the given partition, or the one that the partitioner chooses."""
         number = record.partition
         if number is None and self._settings.partitioner_object is not None:
             number = self._chosen(record, Cluster(record.topic, appender))
@@ -113,12 +113,12 @@ class RecordMaker:
         )
 
     def sent(self, record: SentRecord, future: SendFuture) -> None:
-        """Tell the interceptors once the record is acknowledged or has failed."""
+        """Notifies the interceptors when the record is acknowledged or has failed."""
         if self._settings.interceptors:
             future.add_done_callback(partial(self._acknowledged, record))
 
     def rejected(self, record: SentRecord, error: Exception) -> None:
-        """Tell the interceptors that `send()` raises for this record."""
+        """Notifies the interceptors that `send()` raises for this record."""
         self._tell(record, None, error)
 
     def _acknowledged(self, record: SentRecord, future: SendFuture) -> None:

@@ -1,8 +1,7 @@
-"""Produce requests: which version, with which names or ids, and encoded once where it can be.
+"""Builds Produce requests: the version, and topic names or ids.
 
-A request with one batch differs from the one before it in that batch alone, as long as nothing
-about the partition's topic and connection changes. Its bytes around the batch are kept, which
-makes a record that somebody waits for cheaper to send.
+Two requests with one batch of the same partition differ only in the batch. The encoded bytes around
+it are cached as a template, which shortens a synchronous send.
 """
 
 import struct
@@ -26,8 +25,8 @@ LAST_PRODUCE_BY_NAME = 12
 _LENGTH = struct.Struct(">i")
 
 
-class Form(NamedTuple):
-    """The bytes around the batch of a request with one batch, and what they hold for."""
+class RequestTemplate(NamedTuple):
+    """The encoded bytes before and after the batch, and the values they are valid for."""
 
     connection: ClientConnection
     topic_id: Uuid
@@ -37,59 +36,62 @@ class Form(NamedTuple):
     tail: bytes
 
 
-class LoneProduceRequest(Message):
-    """A ProduceRequest with one batch, in the version of its form."""
+class SingleBatchRequest(Message):
+    """A ProduceRequest with one batch, encoded with a template."""
 
-    __slots__ = ("_form", "_records")
+    __slots__ = ("_records", "_template")
     API_KEY: ClassVar[int] = ProduceRequest.API_KEY
 
-    def __init__(self, form: Form, records: bytearray) -> None:
-        self._form = form
+    def __init__(self, template: RequestTemplate, records: bytearray) -> None:
+        self._template = template
         self._records = records
 
     def encode(self, version: int) -> list[Part]:
-        form, size = self._form, len(self._records)
-        return [form.head + records_length(size, version), self._records, form.tail]
+        template, size = self._template, len(self._records)
+        return [template.head + records_length(size, version), self._records, template.tail]
 
 
 class ProduceRequests:
-    """Makes the requests of one producer; owned by the sender's loop."""
+    """Builds the requests of one producer; owned by the sender's loop."""
 
     def __init__(self, settings: ProducerSettings, metadata: ClusterMetadata) -> None:
         self._settings = settings
         self._metadata = metadata
-        self._forms: dict[TopicPartition, Form] = {}
+        self._templates: dict[TopicPartition, RequestTemplate] = {}
 
     def make(
         self, batches: list[ProducerBatch], connection: ClientConnection, last_version: int | None
     ) -> tuple[Message, int]:
-        """The request that carries the batches, one per partition, and its version."""
+        """Returns a request with these batches, one per partition, and its version."""
         if len(batches) == 1:
-            return self._lone(batches[0], connection, last_version)
-        request = self._whole([(batch.partition, batch.payload) for batch in batches])
+            return self._single_batch(batches[0], connection, last_version)
+        request = self._full_request([(batch.partition, batch.payload) for batch in batches])
         return request, self._version(request, connection, last_version)
 
-    def _lone(
+    def _single_batch(
         self, batch: ProducerBatch, connection: ClientConnection, last_version: int | None
     ) -> tuple[Message, int]:
         assert batch.payload is not None
-        form = self._form(batch.partition, connection, last_version)
-        return LoneProduceRequest(form, batch.payload), form.version
+        template = self._template(batch.partition, connection, last_version)
+        return SingleBatchRequest(template, batch.payload), template.version
 
-    def _form(
-        self, place: TopicPartition, connection: ClientConnection, last_version: int | None
-    ) -> Form:
+    def _template(
+        self,
+        topic_partition: TopicPartition,
+        connection: ClientConnection,
+        last_version: int | None,
+    ) -> RequestTemplate:
         """Returns the bytes around the single batch of a request, encoding them if needed."""
-        form = self._forms.get(place)
-        topic_id = self._metadata.topics[place.topic].topic_id
-        if form is None or form[:3] != (connection, topic_id, last_version):
-            records = bytearray(HEADER_SIZE)  # as few bytes as a batch has
-            request = self._whole([(place, records)])
+        template = self._templates.get(topic_partition)
+        topic_id = self._metadata.topics[topic_partition.topic].topic_id
+        if template is None or template[:3] != (connection, topic_id, last_version):
+            records = bytearray(HEADER_SIZE)  # the size of an empty batch
+            request = self._full_request([(topic_partition, records)])
             version = self._version(request, connection, last_version)
-            head, tail = _around(request.encode(version), records, version)
-            form = Form(connection, topic_id, last_version, version, head, tail)
-            self._forms[place] = form
-        return form
+            head, tail = _split_around(request.encode(version), records, version)
+            template = RequestTemplate(connection, topic_id, last_version, version, head, tail)
+            self._templates[topic_partition] = template
+        return template
 
     def _version(
         self, request: ProduceRequest, connection: ClientConnection, last_version: int | None
@@ -99,7 +101,9 @@ class ProduceRequests:
             version = min(version, LAST_PRODUCE_BY_NAME)
         return version if last_version is None else min(version, last_version)
 
-    def _whole(self, batches: "list[tuple[TopicPartition, bytearray | None]]") -> ProduceRequest:
+    def _full_request(
+        self, batches: "list[tuple[TopicPartition, bytearray | None]]"
+    ) -> ProduceRequest:
         topics: dict[str, TopicProduceData] = {}
         for (name, partition), records in batches:
             topic = topics.get(name)
@@ -117,13 +121,13 @@ class ProduceRequests:
 
 
 def records_length(size: int, version: int) -> bytes:
-    """How the length of `size` bytes of records is written."""
+    """Returns the encoded length of `size` bytes of records."""
     return uvarint(size + 1) if version >= ProduceRequest.FLEXIBLE_FROM else _LENGTH.pack(size)
 
 
-def _around(parts: list[Part], records: bytearray, version: int) -> tuple[bytearray, bytes]:
-    """What stands before the length of the records, and what after them."""
-    place = next(index for index, part in enumerate(parts) if part is records)
-    head = bytearray().join(parts[:place])  # type: ignore[arg-type]
-    tail = b"".join(parts[place + 1 :])  # type: ignore[arg-type]
+def _split_around(parts: list[Part], records: bytearray, version: int) -> tuple[bytearray, bytes]:
+    """Returns the bytes before the length of the records, and the bytes after the records."""
+    index_of_records = next(index for index, part in enumerate(parts) if part is records)
+    head = bytearray().join(parts[:index_of_records])  # type: ignore[arg-type]
+    tail = b"".join(parts[index_of_records + 1 :])  # type: ignore[arg-type]
     return head[: -len(records_length(len(records), version))], tail

@@ -1,4 +1,4 @@
-"""The producer's settings, typed, with what contradicts itself refused at construction."""
+"""Typed settings of a producer; contradictions raise ConfigError at construction."""
 
 import enum
 from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ class PartitionerKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProducerSettings:
-    """What the parts of a producer need to know."""
+    """The configuration of a producer, parsed and checked."""
 
     client: ClientOptions
     acks: int
@@ -60,7 +60,7 @@ class ProducerSettings:
 
     @classmethod
     def parse(cls, config: Mapping[str, object]) -> "ProducerSettings":
-        """From a user's configuration; ConfigError names what is wrong."""
+        """Parses a user's configuration. Raises ConfigError."""
         values = PRODUCER_KEYS.parse(config)
         codec = Codec[values["compression.type"].upper()]
         partitioner = values["partitioner.class"]
@@ -99,7 +99,7 @@ class ProducerSettings:
 
     @property
     def plain(self) -> bool:
-        """Whether records go to their batch as they are given."""
+        """Whether records need no serializer, interceptor or other partitioner."""
         return not (
             self.key_serializer
             or self.value_serializer
@@ -142,7 +142,7 @@ def _partitioner_kind(given: object) -> PartitionerKind:
 
 
 def _idempotent(values: Mapping[str, Any]) -> bool:
-    """On by default; off by itself where another setting rules it out, as in Kafka."""
+    """Returns whether idempotence is on: the default, unless another setting excludes it."""
     asked = values["enable.idempotence"]
     obstacles = [
         (values["acks"] in ("0", "1"), f"acks={values['acks']}"),
@@ -154,12 +154,12 @@ def _idempotent(values: Mapping[str, Any]) -> bool:
     ]
     found = [text for present, text in obstacles if present]
     if found and (asked or values["transactional.id"] is not None):
-        raise ConfigError(f"enable.idempotence=true does not go with {found[0]}")
+        raise ConfigError(f"enable.idempotence=true cannot be combined with {found[0]}")
     return bool(asked) if asked is not None else not found
 
 
 def _level(values: Mapping[str, Any], codec: Codec, config: Mapping[str, object]) -> int | None:
-    """The level somebody asked for; the codec's own default otherwise."""
+    """Returns the configured level; None selects the codec's default."""
     if codec not in (Codec.GZIP, Codec.LZ4, Codec.ZSTD):
         return None
     name = f"compression.{codec.name.lower()}.level"

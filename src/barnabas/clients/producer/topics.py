@@ -1,4 +1,4 @@
-"""Keeps the topics in use up to date: new partitions, lost leaders, topics made anew.
+"""Applies metadata changes to the topics in use: new partitions, leaders, recreated topics.
 
 The appenders of the topics hold what sending threads need: the number of partitions and those
 with a leader. This part compares them with the cluster's metadata whenever that has changed, and
@@ -17,7 +17,7 @@ from barnabas.model.ids import TopicPartition, Uuid
 
 
 class TopicTracker:
-    """Owned by the sender's loop."""
+    """Updates the appenders from metadata. Owned by the sender's loop."""
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class TopicTracker:
         chooser: PartitionChooser,
     ) -> None:
         self.on_removed: Callable[[TopicPartition], None] = lambda _: None
-        """Called for each partition that a topic made anew does not have any more."""
+        """Called for each partition that a recreated topic does not have."""
         self._settings = settings
         self._client = client
         self._accumulator = accumulator
@@ -55,7 +55,7 @@ class TopicTracker:
                 self._apply(topic, info, appender)
 
     def drop_idle(self, now: int) -> None:
-        """Forget topics to which nothing was sent for metadata.max.idle.ms."""
+        """Removes topics that were not used for metadata.max.idle.ms."""
         idle = self._accumulator.drop_idle(now - self._settings.metadata_max_idle_ms)
         for topic in idle:
             self._topic_ids.pop(topic, None)

@@ -1,8 +1,7 @@
-"""The producer's half of a transaction: its state, and the requests to its coordinator.
+"""The transaction state of a producer, and its requests to the transaction coordinator.
 
-State changes by explicit steps; a step that does not fit the state is the caller's error and says
-so. An error that only spoils this transaction (`abortable`) is cured by `abort`; one that says
-another producer has taken over (`fatal`) is final.
+A call that the current state does not allow raises LocalError. After an abortable error the caller
+aborts the transaction and continues; a fatal one (another producer has taken over) is final.
 
 Two protocols: before KIP-890's second part each partition is announced to the coordinator before
 its first batch; with the feature `transaction.version` 2 the broker does that, and every end of a
@@ -48,14 +47,14 @@ _FATAL = frozenset(
 
 
 class TransactionState(enum.Enum):
-    """Where the producer stands; the steps out of each are the methods of `Transaction`."""
+    """The state of a transactional producer."""
 
     UNINITIALIZED = "init_transactions() was not called"
     READY = "no transaction is open"
     OPEN = "a transaction is open"
     ENDING = "the transaction is being committed or aborted"
     ABORTABLE = "the transaction has failed and must be aborted"
-    FATAL = "another producer has taken over, or the broker refuses this one for good"
+    FATAL = "another producer has taken over, or the broker rejects this one"
 
 
 class Transaction:
@@ -85,35 +84,35 @@ class Transaction:
         """Whether a transaction is open, failed or not, that must be ended."""
         return self.state in (TransactionState.OPEN, TransactionState.ABORTABLE)
 
-    # -- the sender's questions ----------------------------------------------------------------
+    # -- calls of the sender -------------------------------------------------------------------
 
-    def may_send(self, place: TopicPartition) -> bool:
-        """Whether the partition is part of the transaction; if not yet, it is made one."""
+    def may_send(self, topic_partition: TopicPartition) -> bool:
+        """Whether the partition is part of the transaction; starts adding it if it is not."""
         if self.state not in (TransactionState.OPEN, TransactionState.ENDING):
             return False
         if self._implicit:
             self._started = True
             return True
-        if place in self._added:
+        if topic_partition in self._added:
             return True
-        self._pending.add(place)
+        self._pending.add(topic_partition)
         if self._adding is None:
             self._adding = self._loop.create_task(self._add_pending())
         return False
 
     def last_version(self, request: type[Message]) -> int | None:
-        """The last version of a request that this cluster's transactions go with."""
+        """Returns the last version of a request that the cluster's transaction.version allows."""
         return last_version(request, implicit=self._implicit)
 
     def batch_failed(self, error: BarnabasError) -> None:
-        """A batch of the transaction is lost: the transaction cannot be committed."""
-        # A partition that does not know of the transaction spoils it; a coordinator would not.
-        self._spoil(error, _FATAL - {ErrorCode.INVALID_TXN_STATE})
+        """Marks the transaction as failed: it can only be aborted."""
+        # From a partition leader this error is abortable; from the coordinator it is fatal.
+        self._fail(error, _FATAL - {ErrorCode.INVALID_TXN_STATE})
 
     # -- the caller's steps --------------------------------------------------------------------
 
     async def init(self, timeout_s: float) -> None:
-        """Get the id and epoch; whatever an earlier producer of this name left open is ended."""
+        """Fetches id and epoch; the coordinator ends an open transaction of the same id."""
         self._require(TransactionState.UNINITIALIZED, TransactionState.READY)
         request = init_request(self._id, self._settings.transaction_timeout_ms)
 
@@ -122,7 +121,7 @@ class Transaction:
             self._raise_for(response.error_code)
             self._identity.adopt(response.producer_id, response.producer_epoch)
 
-        await self._until(ask, timeout_s, "init_transactions")
+        await self._retry_until(ask, timeout_s, "init_transactions")
         connection = await self._client.connection(
             await self._client.coordinator(TRANSACTION, self._id)
         )
@@ -164,8 +163,8 @@ class Transaction:
                 raise
 
         if not self._implicit:
-            await self._until(announce, timeout_s, "adding a group to the transaction")
-        await self._until(store, timeout_s, "committing offsets in the transaction")
+            await self._retry_until(announce, timeout_s, "adding a group to the transaction")
+        await self._retry_until(store, timeout_s, "committing offsets in the transaction")
 
     async def end(self, commit: bool, timeout_s: float) -> None:
         """Commit or abort; every batch has its answer by now."""
@@ -182,7 +181,9 @@ class Transaction:
         self.state = TransactionState.ENDING
         if self._started or self._added:
             try:
-                await self._until(lambda: self._end(commit), timeout_s, "ending the transaction")
+                await self._retry_until(
+                    lambda: self._end(commit), timeout_s, "ending the transaction"
+                )
             except BarnabasError as error:
                 if self.state is TransactionState.ENDING:
                     # Unknown outcome: only the same end may be tried again.
@@ -215,24 +216,28 @@ class Transaction:
             self._raise_for(response.error_code)
             self._identity.adopt(response.producer_id, response.producer_epoch)
 
-        await self._until(ask, timeout_s, "beginning a new epoch")
+        await self._retry_until(ask, timeout_s, "beginning a new epoch")
 
     async def _add_pending(self) -> None:
         try:
             while self._pending:
-                places = set(self._pending)
-                await self._until(partial(self._add, places), 60.0, "adding partitions")
-                self._added |= places
-                self._pending -= places
+                topic_partitions = set(self._pending)
+                await self._retry_until(
+                    partial(self._add, topic_partitions), 60.0, "adding partitions"
+                )
+                self._added |= topic_partitions
+                self._pending -= topic_partitions
         except BarnabasError as error:
-            self._spoil(error)
+            self._fail(error)
         finally:
             self._adding = None
             self.on_progress()
 
-    async def _add(self, places: set[TopicPartition]) -> None:
+    async def _add(self, topic_partitions: set[TopicPartition]) -> None:
         identity = (self._identity.producer_id, self._identity.producer_epoch)
-        response = await self._coordinate(add_partitions_request(self._id, identity, places))
+        response = await self._coordinate(
+            add_partitions_request(self._id, identity, topic_partitions)
+        )
         for code in partition_errors(response):
             self._raise_for(code)
 
@@ -245,7 +250,7 @@ class Transaction:
             self._client.forget_coordinator(TRANSACTION, self._id)
             raise
 
-    async def _until(
+    async def _retry_until(
         self, step: Callable[[], Awaitable[None]], timeout_s: float, what: str
     ) -> None:
         deadline_s = asyncio.get_running_loop().time() + timeout_s
@@ -266,7 +271,7 @@ class Transaction:
             self._client.forget_coordinator(TRANSACTION, self._id)
         raise BrokerError(code)
 
-    def _spoil(self, error: BarnabasError, final: Set[ErrorCode] = _FATAL) -> None:
+    def _fail(self, error: BarnabasError, final: Set[ErrorCode] = _FATAL) -> None:
         fatal = isinstance(error, BrokerError) and error.code in final
         if self.state is not TransactionState.FATAL:
             self.state = TransactionState.FATAL if fatal else TransactionState.ABORTABLE
@@ -277,8 +282,8 @@ class Transaction:
         if self.state in allowed:
             return
         cause = f" ({self._error})" if self._error is not None else ""
-        raise LocalError(f"not now: {self.state.value}{cause}")
+        raise LocalError(f"the call is not allowed now: {self.state.value}{cause}")
 
     def check_open(self) -> None:
-        """Before a send: a transaction must be open."""
+        """Raises LocalError unless a transaction is open."""
         self._require(TransactionState.OPEN)

@@ -55,11 +55,11 @@ def init_request(
 
 
 def add_partitions_request(
-    transactional_id: str, identity: Identity, places: Iterable[TopicPartition]
+    transactional_id: str, identity: Identity, topic_partitions: Iterable[TopicPartition]
 ) -> AddPartitionsToTxnRequest:
     topics: dict[str, list[int]] = {}
-    for place in sorted(places):
-        topics.setdefault(place.topic, []).append(place.partition)
+    for topic_partition in sorted(topic_partitions):
+        topics.setdefault(topic_partition.topic, []).append(topic_partition.partition)
     return AddPartitionsToTxnRequest(
         v3_and_below_transactional_id=transactional_id,
         v3_and_below_producer_id=identity[0],
@@ -89,10 +89,10 @@ def txn_offset_commit_request(
     offsets: Mapping[TopicPartition, OffsetAndMetadata],
 ) -> TxnOffsetCommitRequest:
     topics: dict[str, list[TxnOffsetCommitRequestPartition]] = {}
-    for place, position in offsets.items():
-        topics.setdefault(place.topic, []).append(
+    for topic_partition, position in offsets.items():
+        topics.setdefault(topic_partition.topic, []).append(
             TxnOffsetCommitRequestPartition(
-                partition_index=place.partition,
+                partition_index=topic_partition.partition,
                 committed_offset=position.offset,
                 committed_leader_epoch=position.leader_epoch,
                 committed_metadata=position.metadata,

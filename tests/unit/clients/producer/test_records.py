@@ -4,7 +4,7 @@ import pytest
 
 from barnabas.clients.producer.records import explain_mistake
 
-WANTED = r"headers are pairs of a name and bytes, such as \[\('source', b'web'\)\], not "
+WANTED = r"headers must be pairs of a name and bytes, such as \[\('source', b'web'\)\], not "
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_headers_of_another_shape(headers, wrong):
 
 @pytest.mark.parametrize("topic", [3, None, b"orders"])
 def test_a_topic_that_is_no_name(topic):
-    with pytest.raises(TypeError, match=f"the topic is {type(topic).__name__}, not a name"):
+    with pytest.raises(TypeError, match=f"the topic must be a str, not {type(topic).__name__}"):
         explain_mistake(topic, ())
 
 

@@ -26,8 +26,11 @@ def test_idempotence_goes_off_by_itself_where_it_cannot_be(settings_of, config):
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ({"acks": "0", "enable.idempotence": True}, "enable.idempotence=true does not go with"),
-        ({"acks": "1", "transactional.id": "t"}, "enable.idempotence=true does not go with"),
+        (
+            {"acks": "0", "enable.idempotence": True},
+            "enable.idempotence=true cannot be combined with",
+        ),
+        ({"acks": "1", "transactional.id": "t"}, "enable.idempotence=true cannot be combined with"),
         ({"transactional.id": "t", "enable.idempotence": False}, "transactional.id needs"),
         ({"delivery.timeout.ms": 100}, "delivery.timeout.ms=100 must be at least"),
         ({"partitioner.class": "murmur3"}, "partitioner.class='murmur3'"),

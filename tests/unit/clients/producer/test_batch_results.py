@@ -5,9 +5,9 @@ import threading
 import pytest
 
 from barnabas.clients.producer.batch import ProducerBatch
+from barnabas.clients.producer.batch_results import BatchAction, ResponseContext, action_for
 from barnabas.clients.producer.encoding import build, builder_of, seal, split
 from barnabas.clients.producer.identity import SEQUENCES
-from barnabas.clients.producer.verdicts import Circumstances, Verdict, verdict
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
 from barnabas.records.batch import crc_ok, parse_header
@@ -28,34 +28,34 @@ def about(**changes):
         "next_in_sequence": True,
         "tries_left": True,
     }
-    return Circumstances(**{**facts, **changes})
+    return ResponseContext(**{**facts, **changes})
 
 
 @pytest.mark.parametrize(
     ("code", "changes", "expected"),
     [
-        (ErrorCode.NONE, {}, Verdict.STORED),
-        (ErrorCode.DUPLICATE_SEQUENCE_NUMBER, {}, Verdict.STORED),
-        (ErrorCode.NOT_LEADER_OR_FOLLOWER, {}, Verdict.RETRY),
-        (ErrorCode.NOT_LEADER_OR_FOLLOWER, {"tries_left": False}, Verdict.FAILED),
-        (ErrorCode.MESSAGE_TOO_LARGE, {}, Verdict.SPLIT),
-        (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, {}, Verdict.FAILED),
-        (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, {"next_in_sequence": False}, Verdict.RETRY),
-        (ErrorCode.UNKNOWN_SERVER_ERROR, {}, Verdict.FAILED),
-        (ErrorCode.INVALID_RECORD, {}, Verdict.FAILED),
-        (ErrorCode.PRODUCER_FENCED, {}, Verdict.FAILED),
+        (ErrorCode.NONE, {}, BatchAction.STORED),
+        (ErrorCode.DUPLICATE_SEQUENCE_NUMBER, {}, BatchAction.STORED),
+        (ErrorCode.NOT_LEADER_OR_FOLLOWER, {}, BatchAction.RETRY),
+        (ErrorCode.NOT_LEADER_OR_FOLLOWER, {"tries_left": False}, BatchAction.FAILED),
+        (ErrorCode.MESSAGE_TOO_LARGE, {}, BatchAction.SPLIT),
+        (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, {}, BatchAction.FAILED),
+        (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, {"next_in_sequence": False}, BatchAction.RETRY),
+        (ErrorCode.UNKNOWN_SERVER_ERROR, {}, BatchAction.FAILED),
+        (ErrorCode.INVALID_RECORD, {}, BatchAction.FAILED),
+        (ErrorCode.PRODUCER_FENCED, {}, BatchAction.FAILED),
     ],
 )
 def test_rules(settings_of, code, changes, expected):
     answered = batch()
     build(answered, builder_of(settings_of()))
-    assert verdict(answered, code, about(**changes)) is expected
+    assert action_for(answered, code, about(**changes)) is expected
 
 
 def test_a_single_record_too_large_cannot_be_split(settings_of):
     answered = batch(1)
     build(answered, builder_of(settings_of()))
-    assert verdict(answered, ErrorCode.MESSAGE_TOO_LARGE, about()) is Verdict.FAILED
+    assert action_for(answered, ErrorCode.MESSAGE_TOO_LARGE, about()) is BatchAction.FAILED
 
 
 @pytest.mark.parametrize("codec", ["none", "zstd"])

@@ -1,10 +1,12 @@
-"""What becomes of a batch: stored, sent again, split, or failed.
+"""Decides what happens to a batch after a Produce response, and applies the decision.
 
-The rules are in `verdicts`, sequences in `identity`; here a batch, its futures and the
-accumulator are told. It sends nothing and asks nobody.
+`action_for` is the rule: the batch is stored, sent again, split or failed. `BatchResults` completes
+the batch, queues it again or splits it. This module does no IO.
 """
 
+import enum
 import logging
+from dataclasses import dataclass
 from typing import Protocol
 
 from barnabas.clients.core.backoff import Backoff
@@ -13,7 +15,6 @@ from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.encoding import build, builder_of, split
 from barnabas.clients.producer.identity import ProducerIdentity
 from barnabas.clients.producer.settings import ProducerSettings
-from barnabas.clients.producer.verdicts import Circumstances, Verdict, verdict
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ClosedError, DeadlineError
@@ -24,18 +25,72 @@ from barnabas.wire.messages.produce import PartitionProduceResponse
 logger = logging.getLogger(__name__)
 
 
-class SendGate(Protocol):
-    """Who may hold batches back and must hear of failures: the transaction, if there is one."""
+LEADER_MOVED = frozenset(
+    {
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.INCONSISTENT_TOPIC_ID,
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.KAFKA_STORAGE_ERROR,
+        ErrorCode.REPLICA_NOT_AVAILABLE,
+    }
+)
+"""Errors after which the sender refreshes the metadata."""
 
-    def may_send(self, place: TopicPartition) -> bool: ...
+
+class BatchAction(enum.Enum):
+    """What the sender does with a batch after its response."""
+
+    STORED = "the records are in the log"
+    RETRY = "send it again, unchanged"
+    SPLIT = "send its records again in smaller batches"
+    FAILED = "fail its futures"
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseContext:
+    """The facts that decide beside the error code."""
+
+    idempotent: bool
+    transactional: bool
+    next_in_sequence: bool
+    tries_left: bool
+
+
+def action_for(batch: ProducerBatch, code: ErrorCode, about: ResponseContext) -> BatchAction:
+    """Returns the action for one error code of a response.
+
+    UNKNOWN_SERVER_ERROR is not retried: the outcome is unknown, and a retry under a new sequence
+    would store the records twice (KAFKA-14034).
+    """
+    if code in (ErrorCode.NONE, ErrorCode.DUPLICATE_SEQUENCE_NUMBER):
+        return BatchAction.STORED
+    if code is ErrorCode.MESSAGE_TOO_LARGE and batch.count > 1:
+        return BatchAction.SPLIT
+    if not about.tries_left:
+        return BatchAction.FAILED
+    if code.retriable:
+        return BatchAction.RETRY
+    if code is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER and about.idempotent:
+        # The broker misses an earlier batch and accepts this one after the retry of that batch.
+        return BatchAction.FAILED if about.next_in_sequence else BatchAction.RETRY
+    return BatchAction.FAILED
+
+
+class SendGate(Protocol):
+    """Controls when batches may be sent, and is notified of failed ones: the transaction."""
+
+    def may_send(self, topic_partition: TopicPartition) -> bool: ...
 
     def batch_failed(self, error: BarnabasError) -> None: ...
 
     def last_version(self, request: type[Message]) -> int | None: ...
 
 
-class Outcomes:
-    """Owned by the sender, on its loop."""
+class BatchResults:
+    """Applies results to batches. Owned by the sender, on its loop."""
 
     def __init__(
         self,
@@ -45,29 +100,29 @@ class Outcomes:
         clock: Clock,
     ) -> None:
         self.gate: SendGate | None = None
-        self.obstacle: BarnabasError | None = None
-        """Why batches cannot be sent now: the last failure to connect or to fetch metadata."""
+        self.last_failure: BarnabasError | None = None
+        """The last failure to connect or to fetch metadata; None after a stored batch."""
         self.builder = builder_of(settings)
         self._settings = settings
         self._accumulator = accumulator
         self._identity = identity
         self._clock = clock
 
-    def judge(self, batch: ProducerBatch, answer: PartitionProduceResponse) -> None:
-        """By what the broker has answered."""
+    def apply_response(self, batch: ProducerBatch, answer: PartitionProduceResponse) -> None:
+        """Applies the response of one partition to its batch."""
         code = ErrorCode.of(answer.error_code)
-        match verdict(batch, code, self._circumstances(batch)):
-            case Verdict.STORED:
+        match action_for(batch, code, self._context(batch)):
+            case BatchAction.STORED:
                 self.stored(batch, answer.base_offset, answer.log_append_time_ms)
-            case Verdict.RETRY:
-                self._again(batch, _broker_error(batch, code, answer))
-            case Verdict.SPLIT:
+            case BatchAction.RETRY:
+                self._retry_later(batch, _broker_error(batch, code, answer))
+            case BatchAction.SPLIT:
                 self._split(batch)
-            case Verdict.FAILED:
+            case BatchAction.FAILED:
                 self.fail(batch, _broker_error(batch, code, answer))
 
-    def _circumstances(self, batch: ProducerBatch) -> Circumstances:
-        return Circumstances(
+    def _context(self, batch: ProducerBatch) -> ResponseContext:
+        return ResponseContext(
             idempotent=self._identity.idempotent,
             transactional=self._settings.transactional_id is not None,
             next_in_sequence=self._identity.is_next(batch, self._accumulator.incomplete()),
@@ -80,27 +135,27 @@ class Outcomes:
         return batch.attempts <= self._settings.retries and in_time
 
     def stored(self, batch: ProducerBatch, base_offset: int, log_append_time: int) -> None:
-        self.obstacle = None
+        self.last_failure = None
         self._identity.stored(batch)
         self._accumulator.finished(batch)
         # Last: it wakes the thread that waits, which then competes for the interpreter's lock.
         batch.complete(base_offset, log_append_time, None)
 
-    def stored_unheard(self, batch: ProducerBatch) -> None:
-        """Sent, and nobody will say what became of it (acks=0)."""
+    def assume_stored(self, batch: ProducerBatch) -> None:
+        """Completes a batch that was sent with acks=0: the broker sends no response."""
         self._identity.answered(batch)
         batch.complete(-1, -1, None)
         self._accumulator.finished(batch)
 
     def retry_or_fail(self, batch: ProducerBatch, error: BarnabasError) -> None:
-        """There was no answer: whether it was stored is unknown."""
+        """Handles a request without a response: the broker may or may not have stored the batch."""
         self._identity.answered(batch)
         if self._tries_left(batch):
-            self._again(batch, error)
+            self._retry_later(batch, error)
         else:
             self.fail(batch, error)
 
-    def _again(self, batch: ProducerBatch, cause: BarnabasError) -> None:
+    def _retry_later(self, batch: ProducerBatch, cause: BarnabasError) -> None:
         batch.cause = cause
         options = self._settings.client
         backoff = Backoff(options.retry_backoff_ms, options.retry_backoff_max_ms)
@@ -111,7 +166,11 @@ class Outcomes:
         self._accumulator.requeue(batch)
 
     def _split(self, batch: ProducerBatch) -> None:
-        logger.info("a batch of %d records for %s is split", batch.count, batch.partition)
+        logger.info(
+            "the batch of %d records for %s is too large: splitting it",
+            batch.count,
+            batch.partition,
+        )
         self._accumulator.replace(batch, split(batch, self.builder, self._accumulator.driver))
 
     def fail(self, batch: ProducerBatch, error: BarnabasError) -> None:
@@ -129,25 +188,25 @@ class Outcomes:
         self.fail(batch, error)
 
     def expired(self, batch: ProducerBatch, now: int) -> bool:
-        """Whether its time is up; it has failed then."""
+        """Fails the batch if delivery.timeout.ms has passed; returns whether it has."""
         limit = self._settings.delivery_timeout_ms
         if now < batch.created_ms + limit:
             return False
         what = f"{batch.partition}: not delivered within {limit} ms"
-        error = deadline_error(what, batch.cause or self.obstacle)
+        error = deadline_error(what, batch.cause or self.last_failure)
         self.fail_unsent(batch, error)
         return True
 
     def fail_closed(self, batch: ProducerBatch) -> None:
-        """The producer is closed before the batch has an answer."""
-        cause = batch.cause or self.obstacle
+        """Fails a batch without a response because the producer is closed."""
+        cause = batch.cause or self.last_failure
         error = ClosedError(f"the producer was closed before delivery{_because(cause)}")
         error.__cause__ = cause
         batch.complete(-1, -1, error)
 
 
 def deadline_error(what: str, cause: BarnabasError | None) -> DeadlineError:
-    """An error that names its cause in the message and as `__cause__`."""
+    """Returns a DeadlineError with its cause in the message and as `__cause__`."""
     error = DeadlineError(f"{what}{_because(cause)}")
     error.__cause__ = cause
     return error
