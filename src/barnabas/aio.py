@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from barnabas.admin.aio_admin import Admin
     from barnabas.clients.group.aio_consumer import Consumer
-    from barnabas.clients.group.patterns.aio_database import DatabaseSink
+    from barnabas.clients.group.aio_database import DatabaseSink
     from barnabas.clients.producer.aio_producer import Producer
     from barnabas.clients.simple.aio_consumer import SimpleConsumer
 
 _HOMES = {
     "Admin": "barnabas.admin.aio_admin",
     "Consumer": "barnabas.clients.group.aio_consumer",
-    "DatabaseSink": "barnabas.clients.group.patterns.aio_database",
+    "DatabaseSink": "barnabas.clients.group.aio_database",
     "Producer": "barnabas.clients.producer.aio_producer",
     "SimpleConsumer": "barnabas.clients.simple.aio_consumer",
 }

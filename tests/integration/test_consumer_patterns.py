@@ -10,8 +10,8 @@ from support.brokers import broker_with
 
 from barnabas import Producer, TopicPartition
 from barnabas.clients.group import Consumer
-from barnabas.clients.group.patterns.database import DatabaseSink, FencedError
-from barnabas.clients.group.patterns.failures import ProcessingError
+from barnabas.clients.group.database import DatabaseSink, FencedError
+from barnabas.clients.group.failures import ProcessingError
 from barnabas.model.errors import LocalError
 
 pytestmark = pytest.mark.integration

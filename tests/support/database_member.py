@@ -7,7 +7,7 @@ import sqlite3
 import sys
 
 from barnabas import Consumer
-from barnabas.clients.group.patterns.database import DatabaseSink
+from barnabas.clients.group.database import DatabaseSink
 
 
 def store(cursor, records):

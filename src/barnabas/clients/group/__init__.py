@@ -2,6 +2,7 @@
 
 from barnabas.clients.core.apis.list_offsets import OffsetAndTimestamp
 from barnabas.clients.group.consumer import Consumer
+from barnabas.clients.group.database import DatabaseSink, FencedError
 from barnabas.clients.group.decoding import DeserializationError
 from barnabas.clients.group.errors import (
     CommitFailedError,
@@ -11,8 +12,7 @@ from barnabas.clients.group.errors import (
     OffsetOutOfRangeError,
     WakeupError,
 )
-from barnabas.clients.group.patterns.database import DatabaseSink, FencedError
-from barnabas.clients.group.patterns.failures import ProcessingError
+from barnabas.clients.group.failures import ProcessingError
 
 __all__ = [
     "CommitFailedError",

@@ -1,4 +1,4 @@
-"""The consumer for asyncio: the same core on the caller's own loop, no thread behind it."""
+"""The consumer for asyncio: runs on the caller's event loop, without a thread."""
 
 import asyncio
 import inspect
@@ -15,10 +15,13 @@ from barnabas.clients.core.apis.list_offsets import (
     OffsetAndTimestamp,
 )
 from barnabas.clients.core.graceful import interruptible, not_interruptible
+from barnabas.clients.group.aio_process import AioProcessRun
 from barnabas.clients.group.base import ConsumerBase, Offsets, OnCommit
 from barnabas.clients.group.core import ConsumerCore
 from barnabas.clients.group.errors import ConcurrentUseError, WakeupError
-from barnabas.clients.group.membership.actions import Step, StepKind
+from barnabas.clients.group.fetch_buffer import empty_batch
+from barnabas.clients.group.membership_actions import Step, StepKind
+from barnabas.clients.group.process import ProcessOptions
 from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.model.errors import DeadlineError
 from barnabas.model.group_metadata import OffsetAndMetadata
@@ -28,19 +31,19 @@ from barnabas.records.record import Record
 if TYPE_CHECKING:
     import pyarrow
 
-    from barnabas.clients.group.patterns.aio_process import AioHandler
+    from barnabas.clients.group.aio_process import AioHandler
 
 CLOSE_SECONDS = 30.0
 ITERATION_SECONDS = 1.0
 PING_SECONDS = 10.0
 LOOK_SECONDS = 0.05
 RECORDS_PER_TURN = 64
-"""Records an iteration hands out before the loop's other work has its turn."""
+"""Records that an iteration returns before it yields to the event loop."""
 T = TypeVar("T")
 
 
 class Consumer(ConsumerBase):
-    """Reads records of topics, alone or as one of a group; inside a running event loop.
+    """Reads records of topics, alone or as a member of a group; inside a running event loop.
 
     >>> async def main():
     ...     async with Consumer(bootstrap_servers="localhost:9092", group_id="g") as consumer:
@@ -66,7 +69,16 @@ class Consumer(ConsumerBase):
     async def subscribe(
         self, topics: "Iterable[str] | re.Pattern[str]", listener: Any = None
     ) -> None:
-        """Read these topics as a member of the group; an empty list is `unsubscribe()`."""
+        """Reads these topics as a member of the group.
+
+        Args:
+            topics: names, or a compiled pattern that must match whole names; an empty list is
+                the same as `unsubscribe()`.
+            listener: rebalance listener, see the class.
+
+        Raises:
+            LocalError: `group.id` is not set, a name is invalid, or partitions are assigned.
+        """
         names = topics if isinstance(topics, str | re.Pattern) else list(topics)
         if not names:
             await self.unsubscribe()
@@ -74,7 +86,7 @@ class Consumer(ConsumerBase):
             self._subscribe(names, listener)
 
     async def unsubscribe(self) -> None:
-        """Leave the group, or drop what was assigned; a listener hears of the revocation."""
+        """Leaves the group or drops the assignment; calls the listener for the revocation."""
         self._check_open()
         await self._give_up_partitions()
         await self._core.unsubscribe()
@@ -83,18 +95,27 @@ class Consumer(ConsumerBase):
     # -- records -------------------------------------------------------------------------------
 
     async def poll(self, timeout: float = 0.0) -> dict[TopicPartition, list[Record]]:  # noqa: ASYNC109
-        """Up to max.poll.records records; waits up to `timeout` seconds for the first."""
+        """Returns up to `max.poll.records` records by partition.
+
+        Automatic commits treat all records that earlier calls returned as processed.
+
+        Args:
+            timeout: seconds to wait for the first record; the result is empty afterwards.
+
+        Raises:
+            WakeupError: `wakeup()` was called.
+            OffsetError: a partition has no valid position and `auto.offset.reset` is `none`.
+            DeserializationError: a deserializer raised; `seek()` past its offset to continue.
+        """
         await asyncio.sleep(0)  # fetches and heartbeats have their turn, whatever is buffered
         limit = self._settings.max_poll_records
         return await self._poll(timeout, lambda: self._core.take_records(limit)) or {}
 
     async def poll_arrow(self, timeout: float = 0.0) -> "pyarrow.RecordBatch":  # noqa: ASYNC109
-        """Whole fetched buffers as one Arrow batch, without an object per record."""
+        """Returns prefetched records as one Arrow batch, without creating an object per record."""
         await asyncio.sleep(0)
         batch = await self._poll(timeout, self._core.take_arrow)
         if batch is None:
-            from barnabas.clients.group.fetching.arrow_pieces import empty_batch
-
             return empty_batch()
         return batch
 
@@ -123,9 +144,6 @@ class Consumer(ConsumerBase):
         ...     await store(record.value)
         >>> await consumer.process(handle, concurrency=8, ordering="key")  # doctest: +SKIP
         """
-        from barnabas.clients.group.patterns.aio_process import AioProcessRun
-        from barnabas.clients.group.patterns.process import ProcessOptions
-
         self._check_reads()
         self._check_processes()
         run = AioProcessRun(self, handler, ProcessOptions(**options))
@@ -138,12 +156,12 @@ class Consumer(ConsumerBase):
             subscription.listener = inner
 
     def wakeup(self) -> None:
-        """The poll under way, or the next, raises WakeupError."""
+        """Makes the current or next poll() raise WakeupError."""
         self._woken = True
         self._bell.set()
 
     def interrupt(self) -> None:
-        """From any thread: the program was asked to end, as `wakeup()`."""
+        """Ends the current poll() when the program receives SIGTERM. Any thread may call it."""
         self._woken = True  # At once: a task that leaves the loop no turn looks at it, too.
         with suppress(RuntimeError):  # The loop is closed, and this consumer with it.
             self._loop.call_soon_threadsafe(self._bell.set)
@@ -151,14 +169,18 @@ class Consumer(ConsumerBase):
     # -- offsets -------------------------------------------------------------------------------
 
     async def commit(self, offsets: Offsets | None = None, timeout: float | None = None) -> None:  # noqa: ASYNC109
-        """Commit positions, of everything poll() returned unless `offsets` are given."""
+        """Commits offsets, by default the position of every partition.
+
+        Raises:
+            CommitFailedError: the group has rebalanced without this member.
+        """
         self._check_open()
         await self._core.commit(self._offsets(offsets), self._limit(timeout))
 
     def commit_async(
         self, offsets: Offsets | None = None, callback: OnCommit | None = None
     ) -> None:
-        """Commit without waiting; `callback(offsets, error)` is called on the loop when done."""
+        """Commits without waiting; the loop calls `callback(offsets, error)` at the end."""
         self._check_open()
         self._core.begin_commit(self._offsets(offsets), callback)
 
@@ -167,12 +189,12 @@ class Consumer(ConsumerBase):
         *partitions: TopicPartition,
         timeout: float | None = None,  # noqa: ASYNC109
     ) -> dict[TopicPartition, OffsetAndMetadata | None]:
-        """The group's committed offsets; of all assigned partitions when none is named."""
+        """Returns committed offsets of the group, by default of all assigned partitions."""
         chosen = partitions or self._core.subscription.assigned()
         return await self._core.committed(chosen, self._limit(timeout))
 
     async def position(self, partition: TopicPartition, timeout: float | None = None) -> int:  # noqa: ASYNC109
-        """The offset of the next record poll() returns."""
+        """Returns the offset of the next record that poll() returns."""
         return await self._core.position(partition, self._limit(timeout))
 
     async def beginning_offsets(
@@ -180,7 +202,7 @@ class Consumer(ConsumerBase):
         partitions: Iterable[TopicPartition],
         timeout: float | None = None,  # noqa: ASYNC109
     ) -> dict[TopicPartition, int]:
-        """The first offset of each partition."""
+        """Returns the log start offset of each partition."""
         return await self._ends(partitions, EARLIEST_TIMESTAMP, timeout)
 
     async def end_offsets(
@@ -188,7 +210,7 @@ class Consumer(ConsumerBase):
         partitions: Iterable[TopicPartition],
         timeout: float | None = None,  # noqa: ASYNC109
     ) -> dict[TopicPartition, int]:
-        """The offset after the last record that this isolation level shows."""
+        """Returns the high watermark, or the last stable offset with `read_committed`."""
         return await self._ends(partitions, LATEST_TIMESTAMP, timeout)
 
     async def offsets_for_times(
@@ -196,20 +218,21 @@ class Consumer(ConsumerBase):
         timestamps: Mapping[TopicPartition, int],
         timeout: float | None = None,  # noqa: ASYNC109
     ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
-        """The first record at or after each time in milliseconds; None where there is none."""
+        """Returns the first record at or after each time in milliseconds, None if there is none."""
         found = await self._core.find_offsets(timestamps, self._limit(timeout))
         return {place: at if at.offset >= 0 else None for place, at in found.items()}
 
     async def partitions_for(self, topic: str, timeout: float | None = None) -> list[int]:  # noqa: ASYNC109
-        """The partition numbers of a topic."""
+        """Returns the partition numbers of a topic, in ascending order."""
         return await self._core.partitions_for(topic, self._limit(timeout))
 
     async def ping(self, timeout: float = PING_SECONDS) -> None:  # noqa: ASYNC109
-        """Ask a broker one question now; returns when it has answered.
+        """Sends one request to a broker and returns when the response has arrived.
 
-        Raises at the first failure, with its reason: AuthenticationError for a refused login and
-        for TLS on one side only, DeadlineError after `timeout` seconds, UnavailableError for an
-        unknown host, a refused connection, or a server that is not a broker.
+        Raises:
+            AuthenticationError: the login failed, or only one side uses TLS.
+            DeadlineError: no response within `timeout` seconds.
+            UnavailableError: unknown host, refused connection, or the server is not a broker.
 
         >>> await consumer.ping()  # doctest: +SKIP
         """
@@ -230,7 +253,7 @@ class Consumer(ConsumerBase):
     # -- the end -------------------------------------------------------------------------------
 
     async def close(self, timeout: float = CLOSE_SECONDS) -> None:  # noqa: ASYNC109
-        """Commit if commits are automatic, leave the group and end. Idempotent."""
+        """Commits if commits are automatic, leaves the group and closes connections. Idempotent."""
         if self._closed:
             return
         try:
@@ -286,7 +309,7 @@ class Consumer(ConsumerBase):
             await self._ring_or(min(deadline_s, loop.time() + LOOK_SECONDS))
 
     async def _ring_or(self, deadline_s: float) -> None:
-        """Wait until something has changed, but not past the deadline."""
+        """Waits for data, a rebalance step or a failure, at most until the deadline."""
         try:
             async with asyncio.timeout_at(deadline_s):
                 await self._bell.wait()
@@ -336,10 +359,10 @@ class Consumer(ConsumerBase):
             self._core.apply_step(step)
 
     async def _give_up_partitions(self) -> None:
-        step = self._core.parting_step()
+        step = self._core.leaving_step()
         offsets = self._core.commit_before(step)
         if offsets:
-            await self._core.commit_on_parting(offsets)
+            await self._core.commit_before_leaving(offsets)
         if self._core.subscription.uses_group:
             await self._run_step(step)
 
@@ -355,7 +378,7 @@ class Consumer(ConsumerBase):
 
 
 async def _called(call: Callable[[], object] | None) -> None:
-    """Call a listener, and wait for it if it is a coroutine."""
+    """Calls a listener and awaits the result if it is awaitable."""
     result = call() if call is not None else None
     if inspect.isawaitable(result):
         await result

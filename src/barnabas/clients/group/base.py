@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from barnabas.clients.group.core import ConsumerCore
-from barnabas.clients.group.positions.offset_reset import EARLIEST, LATEST, OffsetReset
+from barnabas.clients.group.offset_reset import EARLIEST, LATEST, OffsetReset
 from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.model.errors import BarnabasError, ClosedError, LocalError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata

@@ -1,7 +1,8 @@
-"""The blocking consumer: records by `poll()`, fetched and kept alive by a loop thread behind it.
+"""The blocking consumer; a loop thread fetches records and sends heartbeats.
 
-Records are decoded in the caller's thread from what was fetched ahead; nothing per record crosses
-threads. For one thread at a time; only `wakeup()` is for any. Not to be used after a fork.
+The caller's thread decodes the prefetched batches, so no record crosses a thread by itself. One
+thread at a time may use a consumer; only `wakeup()` may be called from any thread. A consumer does
+not work after a fork.
 """
 
 import re
@@ -23,8 +24,9 @@ from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.clients.group.base import ConsumerBase, Offsets, OnCommit
 from barnabas.clients.group.core import ConsumerCore
 from barnabas.clients.group.errors import ConcurrentUseError, WakeupError
-from barnabas.clients.group.membership.actions import Step, StepKind
-from barnabas.clients.group.one_thread import OneThread
+from barnabas.clients.group.fetch_buffer import empty_batch
+from barnabas.clients.group.membership_actions import Step, StepKind
+from barnabas.clients.group.process import ProcessOptions, ProcessRun
 from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.model.errors import BarnabasError, DeadlineError
 from barnabas.model.group_metadata import OffsetAndMetadata
@@ -34,6 +36,40 @@ from barnabas.records.record import Record
 if TYPE_CHECKING:
     import pyarrow
 
+
+class OneThread:
+    """Re-entrant guard: raises ConcurrentUseError when a second thread uses the consumer."""
+
+    __slots__ = ("_depth", "_lock", "_owner")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._owner = 0
+        self._depth = 0
+
+    def __enter__(self) -> None:
+        me = threading.get_ident()
+        if self._owner != me:
+            if not self._lock.acquire(blocking=False):
+                raise ConcurrentUseError(
+                    "the consumer is in use by another thread: use it from one thread at a time "
+                    "(only wakeup() may be called from others)"
+                )
+            self._owner = me
+        self._depth += 1
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self._owner = 0
+            self._lock.release()
+
+
 CLOSE_SECONDS = 30.0
 ITERATION_SECONDS = 1.0
 PING_SECONDS = 10.0
@@ -42,7 +78,14 @@ T = TypeVar("T")
 
 
 class Consumer(ConsumerBase):
-    """Reads records of topics, alone or as one of a group.
+    """Reads records of topics, alone or as a member of a group.
+
+    Args:
+        config: configuration keys in Kafka's spelling.
+        **options: the same keys with underscores (`group_id="g"`).
+
+    Raises:
+        ConfigError: a key is unknown or a value is invalid.
 
     >>> config = {"bootstrap.servers": "localhost:9092", "group.id": "g"}
     >>> with Consumer(config) as consumer:  # doctest: +SKIP
@@ -50,9 +93,9 @@ class Consumer(ConsumerBase):
     ...     for record in consumer:
     ...         print(record.offset, record.value)
 
-    Configuration goes by Kafka's names, or as snake_case keywords. A listener is any object with
-    `on_partitions_assigned`, `on_partitions_revoked` and, if wanted, `on_partitions_lost`, each
-    taking a list of partitions; it is called from within poll().
+    A rebalance listener is any object with the methods `on_partitions_assigned`,
+    `on_partitions_revoked` and, optionally, `on_partitions_lost`; each takes a list of partitions.
+    `poll()` calls it.
     """
 
     def __init__(self, config: Mapping[str, object] | None = None, **options: object) -> None:
@@ -70,7 +113,16 @@ class Consumer(ConsumerBase):
     # -- what is read --------------------------------------------------------------------------
 
     def subscribe(self, topics: "Iterable[str] | re.Pattern[str]", listener: Any = None) -> None:
-        """Read these topics as a member of the group; an empty list is `unsubscribe()`."""
+        """Reads these topics as a member of the group.
+
+        Args:
+            topics: names, or a compiled pattern that must match whole names; an empty list is
+                the same as `unsubscribe()`.
+            listener: rebalance listener, see the class.
+
+        Raises:
+            LocalError: `group.id` is not set, a name is invalid, or partitions are assigned.
+        """
         with self._one_thread:
             names = topics if isinstance(topics, str | re.Pattern) else list(topics)
             if not names:
@@ -79,7 +131,7 @@ class Consumer(ConsumerBase):
                 self._subscribe(names, listener)
 
     def unsubscribe(self) -> None:
-        """Leave the group, or drop what was assigned; a listener hears of the revocation."""
+        """Leaves the group or drops the assignment; calls the listener for the revocation."""
         with self._one_thread:
             self._check_open()
             self._give_up_partitions()
@@ -87,9 +139,13 @@ class Consumer(ConsumerBase):
             self._core.subscription.unsubscribe()
 
     def assign(self, partitions: "Iterable[TopicPartition | tuple[str, int]]") -> None:
-        """Read exactly these partitions, without a group's say; an empty list is `unsubscribe()`.
+        """Reads exactly these partitions, without group management.
 
-        Raises LocalError for a name that no topic can have, and while topics are subscribed.
+        Args:
+            partitions: an empty list is the same as `unsubscribe()`.
+
+        Raises:
+            LocalError: a topic name is invalid, or topics are subscribed.
         """
         with self._one_thread:
             chosen = list(partitions)
@@ -101,25 +157,35 @@ class Consumer(ConsumerBase):
     # -- records -------------------------------------------------------------------------------
 
     def poll(self, timeout: float = 0.0) -> dict[TopicPartition, list[Record]]:
-        """Up to max.poll.records records; waits up to `timeout` seconds for the first.
+        """Returns up to `max.poll.records` records by partition.
 
-        Calling it says that everything returned before is processed: automatic commits go by it.
+        Automatic commits treat all records that earlier calls returned as processed.
+
+        Args:
+            timeout: seconds to wait for the first record; the result is empty afterwards.
+
+        Raises:
+            WakeupError: `wakeup()` was called.
+            OffsetError: a partition has no valid position and `auto.offset.reset` is `none`.
+            DeserializationError: a deserializer raised; `seek()` past its offset to continue.
+            BrokerError: access is denied, or another error that a retry cannot cure.
         """
         with self._one_thread:
             limit = self._settings.max_poll_records
             return self._poll(timeout, lambda: self._core.take_records(limit)) or {}
 
     def poll_arrow(self, timeout: float = 0.0) -> "pyarrow.RecordBatch":
-        """Whole fetched buffers as one Arrow batch, without an object per record.
+        """Returns prefetched records as one Arrow batch, without creating an object per record.
 
-        Columns: topic, partition, offset, timestamp, key, value, headers; keys and values as raw
-        bytes, deserializers do not apply. max.poll.records does not either.
+        Columns: topic, partition, offset, timestamp, key, value, headers. Keys and values are
+        raw bytes: deserializers and `max.poll.records` do not apply. Needs the extra `arrow`.
+
+        Args:
+            timeout: seconds to wait for the first record; the batch is empty afterwards.
         """
         with self._one_thread:
             batch = self._poll(timeout, self._core.take_arrow)
         if batch is None:
-            from barnabas.clients.group.fetching.arrow_pieces import empty_batch
-
             return empty_batch()
         return batch
 
@@ -132,16 +198,21 @@ class Consumer(ConsumerBase):
                 yield from records
 
     def process(self, handler: Callable[[Record], Any], **options: Any) -> None:
-        """Call `handler(record)` for every record, until `wakeup()`, or `stop()` says so.
+        """Calls `handler(record)` for every record until `wakeup()` is called.
 
-        `concurrency` workers; `ordering` "partition" or "key" is the order that is kept.
-        `on_error`: "stop" raises, "retry" tries `retries` times first, "skip" logs, "dlq" sends
-        the record by `producer` to `dead_letter_topic` (default: topic + ".dlq") with the reason
-        in its headers. Commits never pass a record that is not done; needs
-        enable.auto.commit=false. Further options: see `ProcessOptions`.
+        A commit never passes an unfinished record. Needs `enable.auto.commit=false`.
+
+        Args:
+            handler: its return value is ignored; an exception is a failure of the record.
+            **options: the fields of `ProcessOptions`: `concurrency` worker threads; `ordering`
+                "partition" or "key"; `on_error` "stop" (raise), "retry" (`retries` attempts, then
+                raise), "skip" (log) or "dlq" (send the record with `producer` to
+                `dead_letter_topic`, by default the topic + ".dlq", with the reason in headers);
+                `stop`, a function that ends the call by returning True.
+
+        Raises:
+            LocalError: an option is invalid, or commits are automatic.
         """
-        from barnabas.clients.group.patterns.process import ProcessOptions, ProcessRun
-
         with self._one_thread:
             self._check_reads()
             self._check_processes()
@@ -155,18 +226,27 @@ class Consumer(ConsumerBase):
                 subscription.listener = inner
 
     def wakeup(self) -> None:
-        """From any thread: the blocking call under way, or the next, raises WakeupError."""
+        """Makes the current or next blocking call raise WakeupError. Any thread may call it."""
         self._woken = True
         self._bell.set()
 
     def interrupt(self) -> None:
-        """The program was asked to end: as `wakeup()`."""
+        """Ends the current call when the program receives SIGTERM, as `wakeup()` does."""
         self.wakeup()
 
     # -- offsets -------------------------------------------------------------------------------
 
     def commit(self, offsets: Offsets | None = None, timeout: float | None = None) -> None:
-        """Commit positions, of everything poll() returned unless `offsets` are given; waits."""
+        """Commits offsets and waits for the response.
+
+        Args:
+            offsets: the default is the position of every partition.
+            timeout: seconds, by default `default.api.timeout.ms`.
+
+        Raises:
+            CommitFailedError: the group has rebalanced without this member.
+            DeadlineError: no response within `timeout`.
+        """
         with self._one_thread:
             chosen = self._offsets(offsets)
             self._call(self._core.commit(chosen, self._limit(timeout)))
@@ -174,7 +254,7 @@ class Consumer(ConsumerBase):
     def commit_async(
         self, offsets: Offsets | None = None, callback: OnCommit | None = None
     ) -> None:
-        """Commit without waiting; `callback(offsets, error)` is called from a later poll()."""
+        """Commits without waiting; a later poll() calls `callback(offsets, error)`."""
         with self._one_thread:
             self._check_open()
             chosen = self._offsets(offsets)
@@ -185,47 +265,48 @@ class Consumer(ConsumerBase):
     def committed(
         self, *partitions: TopicPartition, timeout: float | None = None
     ) -> dict[TopicPartition, OffsetAndMetadata | None]:
-        """The group's committed offsets; of all assigned partitions when none is named."""
+        """Returns committed offsets of the group, by default of all assigned partitions."""
         with self._one_thread:
             chosen = partitions or self._core.subscription.assigned()
             return self._call(self._core.committed(chosen, self._limit(timeout)))
 
     def position(self, partition: TopicPartition, timeout: float | None = None) -> int:
-        """The offset of the next record poll() returns."""
+        """Returns the offset of the next record that poll() returns."""
         with self._one_thread:
             return self._call(self._core.position(partition, self._limit(timeout)))
 
     def beginning_offsets(
         self, partitions: Iterable[TopicPartition], timeout: float | None = None
     ) -> dict[TopicPartition, int]:
-        """The first offset of each partition."""
+        """Returns the log start offset of each partition."""
         return self._ends(partitions, EARLIEST_TIMESTAMP, timeout)
 
     def end_offsets(
         self, partitions: Iterable[TopicPartition], timeout: float | None = None
     ) -> dict[TopicPartition, int]:
-        """The offset after the last record that this isolation level shows."""
+        """Returns the high watermark, or the last stable offset with `read_committed`."""
         return self._ends(partitions, LATEST_TIMESTAMP, timeout)
 
     def offsets_for_times(
         self, timestamps: Mapping[TopicPartition, int], timeout: float | None = None
     ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
-        """The first record at or after each time in milliseconds; None where there is none."""
+        """Returns the first record at or after each time in milliseconds, None if there is none."""
         with self._one_thread:
             found = self._call(self._core.find_offsets(timestamps, self._limit(timeout)))
             return {place: at if at.offset >= 0 else None for place, at in found.items()}
 
     def partitions_for(self, topic: str, timeout: float | None = None) -> list[int]:
-        """The partition numbers of a topic."""
+        """Returns the partition numbers of a topic, in ascending order."""
         with self._one_thread:
             return self._call(self._core.partitions_for(topic, self._limit(timeout)))
 
     def ping(self, timeout: float = PING_SECONDS) -> None:
-        """Ask a broker one question now; returns when it has answered.
+        """Sends one request to a broker and returns when the response has arrived.
 
-        Raises at the first failure, with its reason: AuthenticationError for a refused login and
-        for TLS on one side only, DeadlineError after `timeout` seconds, UnavailableError for an
-        unknown host, a refused connection, or a server that is not a broker.
+        Raises:
+            AuthenticationError: the login failed, or only one side uses TLS.
+            DeadlineError: no response within `timeout` seconds.
+            UnavailableError: unknown host, refused connection, or the server is not a broker.
 
         >>> consumer.ping()  # doctest: +SKIP
         """
@@ -233,14 +314,18 @@ class Consumer(ConsumerBase):
             self._call(self._core.ping(timeout))
 
     def wait_for_assignment(self, timeout: float | None = None) -> set[TopicPartition]:
-        """Wait until the group has given this consumer its partitions, with their positions.
+        """Waits until this consumer has its partitions and their positions; returns the partitions.
 
-        Records that are sent afterwards are read, also with auto.offset.reset=latest. Returns the
-        partitions, none if the group has more members than partitions. Listeners are called;
-        records that arrive meanwhile are kept for poll(), and nothing is committed.
+        The consumer reads every record that is sent afterwards, also with
+        `auto.offset.reset=latest`. The result is empty if the group has more members than
+        partitions. Calls the listener; keeps records that arrive for poll(); commits nothing.
 
-        Raises DeadlineError after `timeout` seconds (default: default.api.timeout.ms), naming what
-        is missing, and whatever poll() would raise.
+        Args:
+            timeout: seconds, by default `default.api.timeout.ms`.
+
+        Raises:
+            DeadlineError: the message names the missing condition.
+            BarnabasError: the same errors as poll().
 
         >>> consumer.subscribe(["orders"])  # doctest: +SKIP
         >>> consumer.wait_for_assignment(10)  # doctest: +SKIP
@@ -257,7 +342,7 @@ class Consumer(ConsumerBase):
     # -- the end -------------------------------------------------------------------------------
 
     def close(self, timeout: float = CLOSE_SECONDS) -> None:
-        """Commit if commits are automatic, leave the group and end. Idempotent."""
+        """Commits if commits are automatic, leaves the group and closes connections. Idempotent."""
         with self._one_thread:
             if self._closed:
                 return
@@ -354,7 +439,7 @@ class Consumer(ConsumerBase):
             park_daemon_thread()
 
     def _run_steps(self) -> None:
-        """What the group asks of this thread; a listener's error is raised when all is done."""
+        """Runs one rebalance step; raises an error of the listener after the step is complete."""
         step = self._core.take_step()
         if step is None:
             return
@@ -380,11 +465,11 @@ class Consumer(ConsumerBase):
             self._core.apply_step(step)
 
     def _give_up_partitions(self) -> None:
-        """Before leaving on one's own will: commit, tell the listener, drop."""
-        step = self._core.parting_step()
+        """Commits, calls the listener and drops the partitions before the consumer leaves."""
+        step = self._core.leaving_step()
         offsets = self._core.commit_before(step)
         if offsets:
-            self._thread.call(self._core.commit_on_parting(offsets))
+            self._thread.call(self._core.commit_before_leaving(offsets))
         if self._core.subscription.uses_group:
             self._run_step(step)
 
@@ -397,7 +482,7 @@ class Consumer(ConsumerBase):
             return {place: at.offset for place, at in found.items()}
 
     def _call(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run on the loop and wait here, where wakeup() can end it."""
+        """Runs work on the loop thread and waits; wakeup() ends the wait."""
         if self._closed:
             work.close()
             self._check_open()

@@ -13,18 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from barnabas.clients.core.apis.list_offsets import OffsetAndTimestamp
 from barnabas.clients.core.client import KafkaClient
+from barnabas.clients.group.classic_member import ClassicMember
 from barnabas.clients.group.decoding import Deserialization
 from barnabas.clients.group.errors import CommitFailedError
-from barnabas.clients.group.fetching.buffer import FetchBuffer
-from barnabas.clients.group.fetching.fetcher import Fetcher
-from barnabas.clients.group.membership.actions import Membership, Step, StepKind
-from barnabas.clients.group.membership.classic import ClassicMember
-from barnabas.clients.group.membership.driver import MembershipDriver
-from barnabas.clients.group.membership.kip848 import Kip848Member
-from barnabas.clients.group.parting import commit_when_joined
-from barnabas.clients.group.positions.keeper import PositionKeeper
-from barnabas.clients.group.positions.subscription import SubscriptionState
+from barnabas.clients.group.fetch_buffer import FetchBuffer
+from barnabas.clients.group.fetcher import Fetcher
+from barnabas.clients.group.kip848_member import Kip848Member
+from barnabas.clients.group.membership_actions import Membership, Step, StepKind
+from barnabas.clients.group.membership_driver import MembershipDriver
+from barnabas.clients.group.position_keeper import PositionKeeper
 from barnabas.clients.group.settings import ConsumerSettings
+from barnabas.clients.group.subscription import SubscriptionState
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ClosedError, DeadlineError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
@@ -34,6 +33,35 @@ from barnabas.runtime.clock import SystemClock
 
 if TYPE_CHECKING:
     import pyarrow
+
+REJOIN_SECONDS = 3.0
+"""For so long the end of a rebalance is waited for: other members may take their time."""
+LOOK_SECONDS = 0.01
+
+
+async def commit_when_joined(
+    commit: Callable[[], Awaitable[None]], joining: Callable[[], bool]
+) -> None:
+    """Commit; a refusal is final when no join was or is under way."""
+    deadline_s = asyncio.get_running_loop().time() + REJOIN_SECONDS
+    while True:
+        under_way = joining()
+        try:
+            await commit()
+            return
+        except (CommitFailedError, BrokerError):
+            if not (under_way or joining()) or not await _joined(joining, deadline_s):
+                raise
+
+
+async def _joined(joining: Callable[[], bool], deadline_s: float) -> bool:
+    loop = asyncio.get_running_loop()
+    while joining():
+        if loop.time() >= deadline_s:
+            return False
+        await asyncio.sleep(LOOK_SECONDS)
+    return loop.time() < deadline_s
+
 
 logger = logging.getLogger(__name__)
 
@@ -184,7 +212,7 @@ class ConsumerCore:
         consumed = self.subscription.consumed()
         return {place: at for place, at in consumed.items() if place.topic not in deleted}
 
-    def parting_step(self) -> Step:
+    def leaving_step(self) -> Step:
         """What happens to the partitions when this consumer leaves on its own.
 
         A removed member has lost them already: it commits nothing, and its listener hears that.
@@ -284,7 +312,9 @@ class ConsumerCore:
             if isinstance(error, BrokerError) and error.code in UNKNOWN_TOPIC:
                 self.keeper.look_up_topics()  # A deleted topic is left out of the next one.
 
-    async def commit_on_parting(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
+    async def commit_before_leaving(
+        self, offsets: Mapping[TopicPartition, OffsetAndMetadata]
+    ) -> None:
         """The last automatic commit: no other one covers it."""
         await self._earlier_commits()
         try:

@@ -1,8 +1,8 @@
 """Keys and values through the application's deserializers, and records through its interceptors."""
 
 from barnabas.clients.core.serialization import Deserializer
-from barnabas.clients.group.positions.subscription import SubscriptionState
 from barnabas.clients.group.settings import ConsumerSettings
+from barnabas.clients.group.subscription import SubscriptionState
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
 from barnabas.records.record import Record

@@ -8,8 +8,8 @@ from barnabas.clients.assignors.port import Assignor
 from barnabas.clients.assignors.registry import resolve_assignors
 from barnabas.clients.core.options import ClientOptions
 from barnabas.clients.core.serialization import Deserializer, deserializer
-from barnabas.clients.group.fetching.plan import FetchLimits
-from barnabas.clients.group.positions.offset_reset import OffsetReset, parse_reset
+from barnabas.clients.group.fetch_plan import FetchLimits
+from barnabas.clients.group.offset_reset import OffsetReset, parse_reset
 from barnabas.model.config_keys.consumer import CONSUMER_KEYS
 from barnabas.model.errors import ConfigError
 from barnabas.model.records import IsolationLevel

@@ -2,7 +2,7 @@
 
 import pytest
 
-from barnabas.clients.group.membership.classic_identity import Identity
+from barnabas.clients.group.classic_identity import ClassicIdentity
 from barnabas.clients.group.settings import ConsumerSettings
 
 
@@ -10,7 +10,7 @@ from barnabas.clients.group.settings import ConsumerSettings
 def make():
     def identity(**more):
         settings = ConsumerSettings.parse({"bootstrap.servers": "a:1", "group.id": "g", **more})
-        return Identity(settings.group)
+        return ClassicIdentity(settings.group)
 
     return identity
 
@@ -29,7 +29,7 @@ def test_without_a_generation_it_is_nobody(make):
 def test_only_after_an_illegal_generation_the_id_is_kept(make, reason, kept):
     identity = make()
     identity.joined("m-1", 3)
-    identity.thrown_out(reason)
+    identity.fenced(reason)
     assert (identity.member_id, identity.generation) == (kept, -1)
 
 

@@ -3,15 +3,14 @@
 import pytest
 
 from barnabas.clients.assignors.registry import resolve_assignors
-from barnabas.clients.group.membership.actions import Divide, Send, Step, StepKind
-from barnabas.clients.group.membership.classic import ClassicMember
-from barnabas.clients.group.membership.classic_messages import (
+from barnabas.clients.group.classic_member import ClassicMember, State
+from barnabas.clients.group.classic_protocol import (
     decode_assignment,
     decode_subscription,
     encode_assignment,
     encode_subscription,
 )
-from barnabas.clients.group.membership.classic_states import State
+from barnabas.clients.group.membership_actions import Divide, Send, Step, StepKind
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, LocalError, UnavailableError

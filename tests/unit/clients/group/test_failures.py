@@ -2,8 +2,8 @@
 
 import pytest
 
-from barnabas.clients.group.patterns.failures import FailurePolicy, ProcessingError
-from barnabas.clients.group.patterns.workers import route_by
+from barnabas.clients.group.failures import FailurePolicy, ProcessingError
+from barnabas.clients.group.workers import route_by
 from barnabas.model.errors import BarnabasError, LocalError
 from barnabas.records.record import Record
 

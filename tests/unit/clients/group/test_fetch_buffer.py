@@ -3,8 +3,8 @@
 import pytest
 
 from barnabas.clients.core.apis.fetch import next_fetch_offset
-from barnabas.clients.group.fetching.buffer import FetchBuffer, Piece
-from barnabas.clients.group.positions.subscription import SubscriptionState
+from barnabas.clients.group.fetch_buffer import FetchBuffer, Piece
+from barnabas.clients.group.subscription import SubscriptionState
 from barnabas.model.errors import BarnabasError, CorruptRecordError
 from barnabas.model.ids import TopicPartition
 from barnabas.records.builder import BatchBuilder

@@ -1,15 +1,15 @@
 """Which partitions are fetched, from whom, and what the request says."""
 
 from barnabas.clients.core.apis.fetch import FetchSelection, fetch_request
-from barnabas.clients.group.fetching.plan import (
+from barnabas.clients.group.fetch_plan import (
     HURRIED_WAIT_MS,
     FetchLimits,
-    Place,
+    PartitionLeader,
     plan_fetches,
 )
-from barnabas.clients.group.fetching.response import Verdict, read_answers
-from barnabas.clients.group.fetching.session import FetchSession
-from barnabas.clients.group.positions.partition_state import PartitionState, Phase
+from barnabas.clients.group.fetch_session import FetchSession
+from barnabas.clients.group.fetcher import FetchResult, read_fetch_results
+from barnabas.clients.group.partition_state import PartitionState, Phase
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.model.records import IsolationLevel
@@ -28,7 +28,7 @@ def state(number, **more):
 
 
 def leaders(partition):
-    return None if partition.partition == 9 else Place(partition.partition % 2, 4, ID)
+    return None if partition.partition == 9 else PartitionLeader(partition.partition % 2, 4, ID)
 
 
 def plan(*states, now_ms=100):
@@ -91,24 +91,24 @@ def test_the_request():
 def judge(code, **more):
     data = PartitionData(partition_index=0, error_code=code, **more)
     response = FetchResponse(responses=[FetchableTopicResponse(topic_id=ID, partitions=[data])])
-    (answer,) = read_answers(response, {ID: "t"})
-    return answer.verdict
+    (answer,) = read_fetch_results(response, {ID: "t"})
+    return answer.result
 
 
 def test_answers_are_judged():
-    assert judge(0) is Verdict.DATA
-    assert judge(0, preferred_read_replica=3) is Verdict.REDIRECTED
-    assert judge(ErrorCode.OFFSET_OUT_OF_RANGE) is Verdict.OUT_OF_RANGE
-    assert judge(ErrorCode.NOT_LEADER_OR_FOLLOWER) is Verdict.LOOK_AGAIN
-    assert judge(ErrorCode.UNKNOWN_TOPIC_ID) is Verdict.LOOK_AGAIN
-    assert judge(ErrorCode.UNKNOWN_LEADER_EPOCH) is Verdict.RETRY
-    assert judge(ErrorCode.TOPIC_AUTHORIZATION_FAILED) is Verdict.FAILED
-    assert judge(ErrorCode.CORRUPT_MESSAGE) is Verdict.FAILED
-    assert judge(ErrorCode.UNKNOWN_SERVER_ERROR) is Verdict.FAILED
+    assert judge(0) is FetchResult.DATA
+    assert judge(0, preferred_read_replica=3) is FetchResult.PREFERRED_REPLICA
+    assert judge(ErrorCode.OFFSET_OUT_OF_RANGE) is FetchResult.OUT_OF_RANGE
+    assert judge(ErrorCode.NOT_LEADER_OR_FOLLOWER) is FetchResult.LEADER_CHANGED
+    assert judge(ErrorCode.UNKNOWN_TOPIC_ID) is FetchResult.LEADER_CHANGED
+    assert judge(ErrorCode.UNKNOWN_LEADER_EPOCH) is FetchResult.RETRY
+    assert judge(ErrorCode.TOPIC_AUTHORIZATION_FAILED) is FetchResult.FAILED
+    assert judge(ErrorCode.CORRUPT_MESSAGE) is FetchResult.FAILED
+    assert judge(ErrorCode.UNKNOWN_SERVER_ERROR) is FetchResult.FAILED
 
 
 def test_a_topic_nobody_knows_is_passed_over():
     response = FetchResponse(
         responses=[FetchableTopicResponse(topic_id=ID, partitions=[PartitionData()])]
     )
-    assert list(read_answers(response, {})) == []
+    assert list(read_fetch_results(response, {})) == []

@@ -1,7 +1,7 @@
 """Fetch sessions, the client's side (KIP-227)."""
 
 from barnabas.clients.core.apis.fetch import FetchTarget
-from barnabas.clients.group.fetching.session import MAX_EPOCH, FetchSession
+from barnabas.clients.group.fetch_session import MAX_EPOCH, FetchSession
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from barnabas.clients.group.membership.actions import Divide, Send, Step, StepKind
-from barnabas.clients.group.membership.kip848 import Kip848Member
+from barnabas.clients.group.kip848_member import Kip848Member
+from barnabas.clients.group.membership_actions import Divide, Send, Step, StepKind
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import UnavailableError

@@ -4,14 +4,14 @@ import re
 
 import pytest
 
-from barnabas.clients.group.positions.offset_reset import (
+from barnabas.clients.group.offset_reset import (
     EARLIEST,
     LATEST,
     NONE,
     parse_reset,
 )
-from barnabas.clients.group.positions.partition_state import PartitionState, Phase
-from barnabas.clients.group.positions.subscription import SubscriptionKind, SubscriptionState
+from barnabas.clients.group.partition_state import PartitionState, Phase
+from barnabas.clients.group.subscription import SubscriptionKind, SubscriptionState
 from barnabas.model.errors import ConfigError, LocalError
 from barnabas.model.ids import TopicPartition
 

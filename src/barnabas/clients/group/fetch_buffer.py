@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from barnabas.clients.group.positions.partition_state import PartitionState
-from barnabas.clients.group.positions.subscription import SubscriptionState
+from barnabas.clients.group.partition_state import PartitionState
+from barnabas.clients.group.subscription import SubscriptionState
 from barnabas.model.errors import BarnabasError, CorruptRecordError
 from barnabas.model.ids import TopicPartition
 from barnabas.records.reader import FetchDecoder
@@ -162,8 +162,6 @@ class FetchBuffer:
 
     def take_arrow(self) -> "pyarrow.RecordBatch | None":
         """The oldest pieces whole, as one Arrow batch; None when there is nothing."""
-        from barnabas.clients.group.fetching.arrow_pieces import join_batches, piece_to_batches
-
         batches: list[pyarrow.RecordBatch] = []
         size = 0
         while size < ARROW_BATCH_BYTES:
@@ -226,3 +224,52 @@ class FetchBuffer:
         self.total_bytes -= piece.size
         if piece.valid:
             piece.state.buffered_bytes -= piece.size
+
+
+def piece_to_batches(piece: Piece) -> "list[pyarrow.RecordBatch]":
+    """Returns the remaining records of a piece, usually one batch made from the fetched bytes."""
+    from barnabas.records.arrow import take_arrow  # optional extra: pyarrow
+
+    rest = piece.take_rest()
+    batches = [_from_records(rest)] if rest else []
+    batches.append(take_arrow(piece.decoder))
+    return batches
+
+
+def join_batches(batches: "list[pyarrow.RecordBatch]") -> "pyarrow.RecordBatch | None":
+    """Joins batches; copies only if there is more than one."""
+    import pyarrow as pa  # optional extra
+
+    if len(batches) <= 1:
+        return batches[0] if batches else None
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
+
+
+def empty_batch() -> "pyarrow.RecordBatch":
+    """Returns an Arrow batch without rows."""
+    import pyarrow as pa  # optional extra
+
+    from barnabas.records.arrow import schema
+
+    return pa.RecordBatch.from_pylist([], schema=schema())
+
+
+def _from_records(records: list[Record]) -> "pyarrow.RecordBatch":
+    """Converts the records that an earlier poll() left of a batch."""
+    import pyarrow as pa  # optional extra
+
+    from barnabas.records.arrow import schema
+
+    rows = [
+        {
+            "topic": record.topic,
+            "partition": record.partition,
+            "offset": record.offset,
+            "timestamp": record.timestamp if record.timestamp >= 0 else None,
+            "key": record.key,
+            "value": record.value,
+            "headers": [{"key": name, "value": value} for name, value in record.headers],
+        }
+        for record in records
+    ]
+    return pa.RecordBatch.from_pylist(rows, schema=schema())

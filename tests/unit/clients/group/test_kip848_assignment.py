@@ -2,8 +2,8 @@
 
 import pytest
 
-from barnabas.clients.group.membership.actions import StepKind
-from barnabas.clients.group.membership.kip848_holdings import Holdings
+from barnabas.clients.group.kip848_member import Kip848Assignment
+from barnabas.clients.group.membership_actions import StepKind
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.wire.messages.consumer_group_heartbeat import Assignment, TopicPartitions
 
@@ -18,7 +18,7 @@ def names():
 
 @pytest.fixture
 def held(names):
-    return Holdings(names)
+    return Kip848Assignment(names)
 
 
 def aim(held, **numbers):

@@ -8,7 +8,7 @@ a reset or a new assignment, `stamp` changes, and everything fetched under the o
 import enum
 from dataclasses import dataclass
 
-from barnabas.clients.group.positions.offset_reset import OffsetReset
+from barnabas.clients.group.offset_reset import OffsetReset
 from barnabas.model.ids import TopicPartition
 
 

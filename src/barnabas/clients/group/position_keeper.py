@@ -21,12 +21,12 @@ from barnabas.clients.core.apis.offset_for_leader_epoch import (
 from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.group.background import BackgroundWork
 from barnabas.clients.group.errors import LogTruncationError, NoOffsetError, OffsetOutOfRangeError
-from barnabas.clients.group.fetching.buffer import FetchBuffer
-from barnabas.clients.group.positions.offset_reset import LATEST, OffsetReset
-from barnabas.clients.group.positions.offsets import Offsets
-from barnabas.clients.group.positions.partition_state import PartitionState, Phase
-from barnabas.clients.group.positions.subscription import SubscriptionState
+from barnabas.clients.group.fetch_buffer import FetchBuffer
+from barnabas.clients.group.offset_reset import LATEST, OffsetReset
+from barnabas.clients.group.offsets import Offsets
+from barnabas.clients.group.partition_state import PartitionState, Phase
 from barnabas.clients.group.settings import ConsumerSettings
+from barnabas.clients.group.subscription import SubscriptionState
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError

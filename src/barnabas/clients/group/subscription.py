@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
-from barnabas.clients.group.positions.partition_state import PartitionState, Phase
+from barnabas.clients.group.partition_state import PartitionState, Phase
 from barnabas.model.errors import LocalError
 from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition

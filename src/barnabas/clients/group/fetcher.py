@@ -1,39 +1,101 @@
-"""The loop that fetches: plans, sends one request per broker, puts what comes into the buffer.
+"""Fetches records: plans requests, sends one per broker and puts the records into the buffer.
 
-Decisions are elsewhere (`plan`, `session`, `response`); here is the IO around them. Runs as one
-task on the client's loop until the consumer is closed.
+`fetch_plan` and `fetch_session` decide what to fetch; this module does the IO and classifies the
+responses. It runs as one task on the client's loop until the consumer is closed.
 """
 
 import asyncio
+import enum
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 from barnabas.clients.core.apis.fetch import (
     aborted_transactions,
     close_session_request,
     fetch_request,
+    fetched_partitions,
     next_fetch_offset,
 )
 from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.group.background import BackgroundWork
-from barnabas.clients.group.fetching.buffer import FetchBuffer, Piece
-from barnabas.clients.group.fetching.plan import (
+from barnabas.clients.group.fetch_buffer import FetchBuffer, Piece
+from barnabas.clients.group.fetch_plan import (
     FetchLimits,
     NodePlan,
-    Place,
+    PartitionLeader,
     plan_fetches,
 )
-from barnabas.clients.group.fetching.response import PartitionAnswer, Verdict, read_answers
-from barnabas.clients.group.fetching.session import FetchSession
-from barnabas.clients.group.positions.partition_state import PartitionState, Phase
-from barnabas.clients.group.positions.subscription import SubscriptionState
+from barnabas.clients.group.fetch_session import FetchSession
+from barnabas.clients.group.partition_state import PartitionState, Phase
 from barnabas.clients.group.settings import ConsumerSettings
+from barnabas.clients.group.subscription import SubscriptionState
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ProtocolError
-from barnabas.model.ids import TopicPartition
+from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.records.reader import FetchDecoder
 from barnabas.wire.messages.fetch import FetchRequest, FetchResponse, PartitionData
+
+LEADER_CHANGED = frozenset(
+    {
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.REPLICA_NOT_AVAILABLE,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.INCONSISTENT_TOPIC_ID,
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.KAFKA_STORAGE_ERROR,
+        ErrorCode.OFFSET_NOT_AVAILABLE,
+    }
+)
+"""Errors after which the fetcher refreshes the metadata."""
+
+
+class FetchResult(enum.Enum):
+    """The reaction to one partition of a response."""
+
+    DATA = "buffer the records"
+    PREFERRED_REPLICA = "fetch from another replica (KIP-392)"
+    LEADER_CHANGED = "refresh the metadata, then retry"
+    RETRY = "retry after a backoff"
+    OUT_OF_RANGE = "the offset is not in the log"
+    FAILED = "raise the error in poll()"
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionFetchResult:
+    """One partition of a response with the reaction to it."""
+
+    partition: TopicPartition
+    result: FetchResult
+    code: ErrorCode
+    data: PartitionData
+
+
+def read_fetch_results(
+    response: FetchResponse, names: Mapping[Uuid, str]
+) -> Iterator[PartitionFetchResult]:
+    """Yields every partition of the response whose topic id is in `names`."""
+    for topic_partition, data in fetched_partitions(response, names):
+        code = ErrorCode.of(data.error_code)
+        yield PartitionFetchResult(topic_partition, _classify(code, data), code, data)
+
+
+def _classify(code: ErrorCode, data: PartitionData) -> FetchResult:
+    if code is ErrorCode.NONE:
+        return (
+            FetchResult.PREFERRED_REPLICA if data.preferred_read_replica >= 0 else FetchResult.DATA
+        )
+    if code is ErrorCode.OFFSET_OUT_OF_RANGE:
+        return FetchResult.OUT_OF_RANGE
+    if code in LEADER_CHANGED:
+        return FetchResult.LEADER_CHANGED
+    if code.retriable and code is not ErrorCode.CORRUPT_MESSAGE:
+        return FetchResult.RETRY
+    return FetchResult.FAILED
+
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +104,7 @@ IDLE_CHECK_MS = 1000
 
 
 class Fetcher:
-    """Owned by the client's event loop; `wake` may be called on the loop only."""
+    """Sends fetch requests. Owned by the client's event loop; call `wake` on the loop only."""
 
     def __init__(
         self,
@@ -81,7 +143,7 @@ class Fetcher:
         self._woken.set()
 
     async def close(self) -> None:
-        """End what is under way, and the sessions on the brokers."""
+        """Cancels requests in flight and ends the fetch sessions on the brokers."""
         await self._work.close()
         for node_id, session in self._sessions.items():
             connection = self._client.connected(node_id, PURPOSE)
@@ -91,7 +153,7 @@ class Fetcher:
     # -- one round -----------------------------------------------------------------------------
 
     def _step(self, now_ms: int) -> int:
-        """Send what can be sent; milliseconds until there may be more to do."""
+        """Starts all possible requests; returns the milliseconds until the next check."""
         with self._subscription.lock:
             plan = plan_fetches(self._subscription.states(), self._locate, self._limits, now_ms)
         if plan.leaderless:
@@ -108,12 +170,12 @@ class Fetcher:
                 self._work.start(node_id, lambda i=node_id, n=node: self._fetch(i, n))  # type: ignore[misc]
         return max(min(plan.next_look_ms - now_ms, IDLE_CHECK_MS), 1)
 
-    def _locate(self, partition: TopicPartition) -> Place | None:
+    def _locate(self, partition: TopicPartition) -> PartitionLeader | None:
         metadata = self._client.metadata
         found = metadata.leader_of(partition)
         if found is None:
             return None
-        return Place(found[0].id, found[1], metadata.topics[partition.topic].topic_id)
+        return PartitionLeader(found[0].id, found[1], metadata.topics[partition.topic].topic_id)
 
     async def _fetch(self, node_id: int, node: NodePlan) -> None:
         session = self._sessions.setdefault(node_id, FetchSession())
@@ -136,11 +198,11 @@ class Fetcher:
             raise
         self._take_in(node_id, node, session, response)
         if response.throttle_time_ms > 0:
-            # A quota is spent: the broker would not read what is sent meanwhile (KIP-219).
+            # The quota is exceeded: the broker mutes this connection meanwhile (KIP-219).
             await asyncio.sleep(response.throttle_time_ms / 1000)
 
     def _leave_replica(self, node: NodePlan) -> None:
-        """The broker cannot be talked to: back to the leaders, whoever they are now."""
+        """Returns to the leaders, because this broker cannot be reached."""
         for state, _ in node.states.values():
             state.preferred_replica = -1
         self._work.start("metadata", self._client.refresh)
@@ -158,7 +220,7 @@ class Fetcher:
             logger.debug("broker %d: %s, a full fetch follows", node_id, code.name)
             return
         got_data = False
-        for answer in read_answers(response, self._client.metadata.topic_names):
+        for answer in read_fetch_results(response, self._client.metadata.topic_names):
             known = node.states.get(answer.partition)
             if known is None or known[0].stamp != known[1]:
                 continue
@@ -167,20 +229,20 @@ class Fetcher:
             self._buffer.on_data()
 
     def _apply(
-        self, state: PartitionState, stamp: int, node: NodePlan, answer: PartitionAnswer
+        self, state: PartitionState, stamp: int, node: NodePlan, answer: PartitionFetchResult
     ) -> bool:
-        match answer.verdict:
-            case Verdict.DATA:
+        match answer.result:
+            case FetchResult.DATA:
                 return self._store(state, stamp, answer.data)
-            case Verdict.REDIRECTED:
+            case FetchResult.PREFERRED_REPLICA:
                 self._redirect(state, answer.data.preferred_read_replica)
-            case Verdict.LOOK_AGAIN:
+            case FetchResult.LEADER_CHANGED:
                 self._look_again(state, answer)
-            case Verdict.RETRY:
+            case FetchResult.RETRY:
                 self._rest(state)
-            case Verdict.OUT_OF_RANGE:
+            case FetchResult.OUT_OF_RANGE:
                 self._out_of_range(state, node.targets[state.partition].offset)
-            case Verdict.FAILED:
+            case FetchResult.FAILED:
                 self._rest(state)
                 error = BrokerError(answer.code, f"{state.partition}: {answer.code.explanation}")
                 self._buffer.fail(state, stamp, error)
@@ -219,7 +281,7 @@ class Fetcher:
         lifetime_ms = self._settings.client.metadata_max_age_ms
         state.preferred_until_ms = self._clock.monotonic_ms() + lifetime_ms
 
-    def _look_again(self, state: PartitionState, answer: PartitionAnswer) -> None:
+    def _look_again(self, state: PartitionState, answer: PartitionFetchResult) -> None:
         state.preferred_replica = -1
         leader = answer.data.current_leader
         if leader is not None:
@@ -235,7 +297,7 @@ class Fetcher:
             # A follower may lag or have been cleaned differently: the leader decides (KIP-392).
             state.preferred_replica = -1
         elif state.buffered_bytes or state.phase is not Phase.FETCHING:
-            # What was fetched before is still good; the question comes up again after it.
+            # Buffered records are still valid; the next fetch after them fails again.
             self._rest(state)
         elif state.fetch_offset == offset:
             self.on_out_of_range(state)

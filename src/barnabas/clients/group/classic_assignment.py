@@ -6,17 +6,23 @@ the leader with every join, for assignors that leave partitions where they were.
 requests are `classic`'s business.
 """
 
-from barnabas.clients.group.membership.actions import Step, StepKind
-from barnabas.clients.group.membership.classic_messages import encode_subscription
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from barnabas.clients.assignors.port import Assignment, Assignor, MemberSubscription
+from barnabas.clients.group.classic_protocol import decode_subscription, encode_subscription
+from barnabas.clients.group.membership_actions import Step, StepKind
 from barnabas.clients.group.settings import GroupSettings
+from barnabas.model.errors import LocalError
 from barnabas.model.ids import TopicPartition
+from barnabas.wire.messages.join_group import JoinGroupResponse
 
 NO_GENERATION = -1
 Places = frozenset[TopicPartition]
 NOTHING: Places = frozenset()
 
 
-class Holdings:
+class ClassicAssignment:
     """See the module. Part of a `ClassicMember`, and owned by whoever owns that."""
 
     __slots__ = ("_settings", "_settled", "_settled_in", "assigned", "owned")
@@ -68,3 +74,35 @@ class Holdings:
     def unsettle(self) -> None:
         """Another may have what this member was settled with."""
         self._settled, self._settled_in = NOTHING, NO_GENERATION
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderAssignment:
+    """How one generation divides; only its leader knows `members`."""
+
+    assignor: Assignor
+    members: Sequence[MemberSubscription] = ()
+
+    @property
+    def topics(self) -> frozenset[str]:
+        """What any member wants."""
+        return frozenset(topic for member in self.members for topic in member.topics)
+
+    def assign(self, counts: Mapping[str, int]) -> Assignment:
+        """Divide partitions, counted by topic; LocalError where the assignor fails."""
+        try:
+            return self.assignor.assign(counts, self.members)
+        except Exception as error:  # an application's assignor may raise anything
+            raise LocalError(f"assignor {self.assignor.name!r} failed: {error!r}") from error
+
+
+def leader_assignment(
+    response: JoinGroupResponse, assignors: Sequence[Assignor]
+) -> LeaderAssignment | None:
+    """The division that an answer to JoinGroup asks for; None by an assignor not offered."""
+    chosen = [item for item in assignors if item.name == response.protocol_name]
+    if not chosen:
+        return None
+    leads = response.leader == response.member_id and not response.skip_assignment
+    members = response.members if leads else []
+    return LeaderAssignment(chosen[0], [decode_subscription(member) for member in members])

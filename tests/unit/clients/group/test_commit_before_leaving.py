@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from barnabas.clients.group import parting
+from barnabas.clients.group import core
+from barnabas.clients.group.core import commit_when_joined
 from barnabas.clients.group.errors import CommitFailedError
-from barnabas.clients.group.parting import commit_when_joined
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, DeadlineError
 
@@ -34,7 +34,7 @@ class Member:
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch):
-    monkeypatch.setattr(parting, "LOOK_SECONDS", 0)
+    monkeypatch.setattr(core, "LOOK_SECONDS", 0)
 
 
 def part(member):
@@ -64,7 +64,7 @@ def test_without_a_join_it_is(error):
 
 
 def test_a_join_that_does_not_end_is_given_up(monkeypatch):
-    monkeypatch.setattr(parting, "REJOIN_SECONDS", 0)
+    monkeypatch.setattr(core, "REJOIN_SECONDS", 0)
     member = Member([REFUSED], 10**9)
     with pytest.raises(CommitFailedError):
         part(member)

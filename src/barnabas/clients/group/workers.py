@@ -9,8 +9,8 @@ import threading
 from collections.abc import Callable
 from itertools import count
 
-from barnabas.clients.group.patterns.failures import FailurePolicy, Handler
-from barnabas.clients.group.patterns.offset_tracker import OffsetTracker
+from barnabas.clients.group.failures import FailurePolicy, Handler
+from barnabas.clients.group.offset_tracker import OffsetTracker
 from barnabas.model.errors import LocalError
 from barnabas.model.ids import TopicPartition
 from barnabas.records.record import Record

@@ -1,8 +1,8 @@
-"""Incremental fetch sessions (KIP-227), the client's side. Pure.
+"""The client's side of incremental fetch sessions (KIP-227), without IO.
 
-A session is the broker's memory of what one client reads from it: after a full request, each next
-one names only what changed and what is to be forgotten. One `FetchSession` per broker; it hands
-out the next request's part (`next`) and must hear how that request ended (`answered`, `lost`).
+In a session the broker stores the partitions that a client fetches: after a full request, the next
+ones contain only changed and removed partitions. There is one `FetchSession` per broker. `next`
+returns the contents of the next request; call `answered` or `lost` when that request ends.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ Targets = Mapping[TopicPartition, FetchTarget]
 
 
 class FetchSession:
-    """The state of one session; owned by the fetching loop."""
+    """The state of one session. Owned by the fetcher's loop."""
 
     __slots__ = ("_by_id", "_epoch", "_id", "_known")
 
@@ -34,10 +34,10 @@ class FetchSession:
         return self._id
 
     def next(self, targets: Targets) -> FetchSelection:
-        """The next request for exactly these partitions."""
+        """Returns the contents of the next request, which fetches exactly these partitions."""
         by_id = all_have_ids(targets)
         if self._epoch != INITIAL_EPOCH and by_id != self._by_id:
-            # A session goes by names or by ids, never by both.
+            # A session uses either topic names or topic ids.
             self._epoch = INITIAL_EPOCH
         self._by_id = by_id
         known, self._known = self._known, dict(targets)
@@ -52,20 +52,20 @@ class FetchSession:
         return FetchSelection(changed, by_id, self._id, self._epoch, forgotten)
 
     def answered(self, error: ErrorCode, session_id: int) -> None:
-        """The broker answered the last request."""
+        """Applies the response to the last request."""
         if error is ErrorCode.FETCH_SESSION_ID_NOT_FOUND:
             self._id, self._epoch = 0, INITIAL_EPOCH
         elif error is not ErrorCode.NONE:
             self._epoch = INITIAL_EPOCH
         elif session_id == 0:
-            # No session was made, or it was given up: full requests from here on.
+            # The broker created no session or evicted it: continue with full requests.
             self._id, self._epoch = 0, INITIAL_EPOCH
         else:
             self._id = session_id
             self._epoch = 1 if self._epoch == MAX_EPOCH else self._epoch + 1
 
     def lost(self) -> None:
-        """No answer: whether the broker took the request in is unknown, so begin anew.
+        """Starts a new session, because it is unknown whether the broker processed the request.
 
         Epoch 0 with the old id makes the broker drop that session.
         """

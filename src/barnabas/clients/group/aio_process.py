@@ -1,8 +1,7 @@
-"""`await consumer.process(handler)`: tasks that work on records behind one asyncio consumer.
+"""`await consumer.process(handler)`: worker tasks behind one asyncio consumer.
 
-The counterpart of `process` for one event loop. One task polls, hands out and commits; worker tasks
-await the handler. Which offsets may be committed, which worker takes a record and what becomes of a
-failed record are decided by the same parts.
+The counterpart of `process` for one event loop. One task polls, submits records and commits;
+worker tasks await the handler. `OffsetTracker`, `route_by` and `FailurePolicy` are shared with it.
 """
 
 import asyncio
@@ -10,33 +9,47 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from barnabas.clients.group.errors import CommitFailedError, WakeupError
-from barnabas.clients.group.patterns.failures import FailurePolicy
-from barnabas.clients.group.patterns.offset_tracker import OffsetTracker
-from barnabas.clients.group.patterns.process import DRAIN_SECONDS, POLL_SECONDS, ProcessOptions
-from barnabas.clients.group.patterns.workers import Job, route_by
+from barnabas.clients.group.failures import FailurePolicy
+from barnabas.clients.group.offset_tracker import OffsetTracker
+from barnabas.clients.group.process import (
+    DRAIN_SECONDS,
+    POLL_SECONDS,
+    PausableConsumer,
+    ProcessOptions,
+)
+from barnabas.clients.group.workers import Job, route_by
 from barnabas.model.errors import BarnabasError, LocalError
+from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.records.record import Record
-
-if TYPE_CHECKING:
-    from barnabas.clients.group.aio_consumer import Consumer
 
 logger = logging.getLogger(__name__)
 
 AioHandler = Callable[[Record], Awaitable[Any] | Any]
 
 
+class AioPollingConsumer(PausableConsumer, Protocol):
+    """The calls of the asyncio consumer that `AioProcessRun` needs."""
+
+    async def poll(
+        self,
+        timeout: float = ...,  # noqa: ASYNC109
+    ) -> dict[TopicPartition, list[Record]]: ...
+
+    async def commit(self, offsets: dict[TopicPartition, OffsetAndMetadata]) -> None: ...
+
+
 class _Tasks:
-    """The workers; each takes records in the order it gets them."""
+    """The worker tasks; each one handles its records in the order of submission."""
 
     def __init__(self, handler: AioHandler, policy: FailurePolicy, options: ProcessOptions) -> None:
         self.tracker = OffsetTracker()
         self.failure: BaseException | None = None
         self.moved = asyncio.Event()
-        """Set when a record is done with, or the first one has failed."""
+        """Set when a record is finished or has failed."""
         self._handler = handler
         self._policy = policy
         self._route = route_by(options.ordering, options.concurrency)
@@ -50,7 +63,7 @@ class _Tasks:
             self._queues[self._route(record)].put_nowait((place, record))
 
     async def drain(self, places: Sequence[TopicPartition] | None) -> bool:
-        """Until nothing of these is under way; False when that took too long or one failed."""
+        """Waits until no record is in progress; False after a failure or DRAIN_SECONDS."""
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_SECONDS):
                 while self.tracker.unfinished(places) and self.failure is None:
@@ -80,7 +93,7 @@ class _Tasks:
 
 
 class _Listener:
-    """Between the group and the application's listener: work is finished before it is given up."""
+    """Finishes the records of revoked partitions, then calls the application's listener."""
 
     def __init__(self, run: "AioProcessRun", inner: Any) -> None:
         self._run = run
@@ -110,7 +123,9 @@ class _Listener:
 class AioProcessRun:
     """One call of `process`; owned by the polling task."""
 
-    def __init__(self, consumer: "Consumer", handler: AioHandler, options: ProcessOptions) -> None:
+    def __init__(
+        self, consumer: AioPollingConsumer, handler: AioHandler, options: ProcessOptions
+    ) -> None:
         options.check()
         if options.producer and not inspect.iscoroutinefunction(options.producer.send):
             raise LocalError("producer= must be an asyncio producer: barnabas.aio.Producer")
@@ -120,7 +135,7 @@ class AioProcessRun:
         self._paused: set[TopicPartition] = set()
 
     async def run(self) -> None:
-        """Until told to stop, woken up, or a record fails for good."""
+        """Processes records until `stop()` returns True, wakeup() is called or a record fails."""
         try:
             await self._loop()
             await self._tasks.drain(None)
@@ -133,9 +148,12 @@ class AioProcessRun:
             raise self._tasks.failure
 
     async def give_up(self, partitions: Sequence[TopicPartition]) -> None:
-        """Before partitions go to others: finish what is under way there, and commit it."""
+        """Waits for the records of revoked partitions and commits them."""
         if not await self._tasks.drain(partitions) and self._tasks.failure is None:
-            logger.warning("records of %d partitions are given up unfinished", len(partitions))
+            logger.warning(
+                "%d revoked partitions have unfinished records",
+                len(partitions),
+            )
         await self._commit()
         self.forget(partitions)
 
@@ -174,7 +192,7 @@ class AioProcessRun:
         self._paused.clear()
 
     async def _finish(self) -> None:
-        """Commit what is done; what was handed out and is not done is read again."""
+        """Commits finished records; seeks back to the first unfinished one of each partition."""
         await self._tasks.close()
         await self._commit()
         self._resume()
@@ -192,6 +210,6 @@ class AioProcessRun:
         except CommitFailedError as error:
             logger.warning("%s", error)
         except BarnabasError as error:
-            logger.warning("a commit failed, the next one covers it: %s", error)
+            logger.warning("a commit failed, the next one includes its offsets: %s", error)
         else:
             self._tasks.tracker.committed(offsets)

@@ -1,24 +1,24 @@
-"""Which partitions to fetch from which broker now, and the request that says so. Pure.
+"""Decides which partitions to fetch from which broker, without IO.
 
-A partition is fetched while less than its share is buffered, so that the network and the
-application work at the same time; no more than one request per broker is under way.
+A partition is fetched while fewer than `max.partition.fetch.bytes` of it are buffered, so that
+fetching and processing overlap. At most one request per broker is in flight.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from barnabas.clients.core.apis.fetch import FetchOptions, FetchTarget
-from barnabas.clients.group.positions.partition_state import PartitionState, Phase
+from barnabas.clients.group.partition_state import PartitionState, Phase
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.model.records import IsolationLevel
 
 HURRIED_WAIT_MS = 20
-"""How long a broker may wait while some of its partitions rest on a full buffer."""
+"""Maximum wait of a broker while the buffer of another of its partitions is full."""
 
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """The settings a plan goes by."""
+    """The consumer settings for fetching."""
 
     min_bytes: int
     max_bytes: int
@@ -34,8 +34,8 @@ class FetchLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a partition is read: its leader, and the epoch and topic id that go with it."""
+class PartitionLeader:
+    """The leader of a partition with its epoch and the topic id."""
 
     node_id: int
     leader_epoch: int
@@ -44,7 +44,7 @@ class Place:
 
 @dataclass(slots=True)
 class NodePlan:
-    """The partitions to fetch from one broker; `hurried` when others there have to wait."""
+    """The partitions to fetch from one broker; `hurried` if others there have a full buffer."""
 
     targets: dict[TopicPartition, FetchTarget]
     states: dict[TopicPartition, tuple[PartitionState, int]]
@@ -53,7 +53,7 @@ class NodePlan:
 
 @dataclass(slots=True)
 class FetchPlan:
-    """What to do now, and when to look again."""
+    """The fetches to start now, and the time of the next check."""
 
     nodes: dict[int, NodePlan]
     leaderless: list[PartitionState]
@@ -63,14 +63,14 @@ class FetchPlan:
 
 def plan_fetches(
     states: Sequence[PartitionState],
-    locate: Callable[[TopicPartition], Place | None],
+    locate: Callable[[TopicPartition], PartitionLeader | None],
     limits: FetchLimits,
     now_ms: int,
 ) -> FetchPlan:
-    """Divide what can be fetched among brokers.
+    """Returns the fetches for each broker.
 
-    fetch.max.bytes bounds what is fetched ahead, except for paused partitions: what they keep
-    must not stop the others.
+    `fetch.max.bytes` limits the buffered bytes of all partitions that are not paused. Paused
+    partitions do not count, because their buffered records would block the others.
     """
     ahead = sum(state.buffered_bytes for state in states if not state.paused)
     room = ahead < limits.max_bytes
@@ -86,7 +86,7 @@ def plan_fetches(
             plan.leaderless.append(state)
             continue
         if state.leader_changed(place.leader_epoch):
-            # No fetch under the new epoch before the position is found on its log (KIP-320).
+            # Validate the position in the new leader's log before the next fetch (KIP-320).
             plan.unvalidated = True
             continue
         node = plan.nodes.setdefault(_read_from(state, place, now_ms), NodePlan({}, {}))
@@ -101,8 +101,8 @@ def plan_fetches(
     return plan
 
 
-def _read_from(state: PartitionState, place: Place, now_ms: int) -> int:
-    """The leader, or the replica it told us to prefer (KIP-392) while that holds."""
+def _read_from(state: PartitionState, place: PartitionLeader, now_ms: int) -> int:
+    """Returns the leader, or the preferred read replica (KIP-392) until it expires."""
     if state.preferred_replica >= 0:
         if now_ms < state.preferred_until_ms:
             return state.preferred_replica

@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from barnabas.clients.group.patterns.database import DEFAULT_TABLE, Write
-from barnabas.clients.group.patterns.database import DatabaseSink as BlockingSink
+from barnabas.clients.group.database import DEFAULT_TABLE, Write
+from barnabas.clients.group.database import DatabaseSink as BlockingSink
 from barnabas.model.ids import TopicPartition
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 import pytest
 
 from barnabas.clients.assignors.registry import resolve_assignors
-from barnabas.clients.group.membership.actions import Step, StepKind
-from barnabas.clients.group.membership.classic_holdings import Holdings
-from barnabas.clients.group.membership.classic_messages import decode_subscription
+from barnabas.clients.group.classic_assignment import ClassicAssignment
+from barnabas.clients.group.classic_protocol import decode_subscription
+from barnabas.clients.group.membership_actions import Step, StepKind
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.ids import TopicPartition
 from barnabas.wire.messages.join_group import JoinGroupResponseMember
@@ -17,7 +17,7 @@ T = frozenset({"t"})
 def holdings(*places, strategies=("range",)):
     assignors = tuple(resolve_assignors(strategies))
     settings = GroupSettings("g", None, "classic", None, assignors, 45_000, 3000, 300_000, "eu")
-    made = Holdings(settings)
+    made = ClassicAssignment(settings)
     made.assigned = frozenset(places)
     made.apply_step(Step(StepKind.ASSIGN, made.missing))
     return made

@@ -10,7 +10,7 @@ import enum
 import logging
 from collections.abc import Mapping
 
-from barnabas.clients.group.membership.actions import (
+from barnabas.clients.group.membership_actions import (
     Action,
     Divide,
     Removal,
@@ -18,17 +18,103 @@ from barnabas.clients.group.membership.actions import (
     Step,
     StepKind,
 )
-from barnabas.clients.group.membership.kip848_holdings import NOTHING, Holdings
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.group_metadata import GroupMetadata
-from barnabas.model.ids import Uuid
+from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.wire.message import Message
 from barnabas.wire.messages.consumer_group_heartbeat import (
+    Assignment,
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
+    TopicPartitions,
 )
+
+Places = frozenset[TopicPartition]
+NOTHING: Places = frozenset()
+
+
+class Kip848Assignment:
+    """Part of a `Kip848Member`; `names` are topics by id, kept current by somebody else."""
+
+    __slots__ = ("_names", "_target", "_told", "owned")
+
+    def __init__(self, names: Mapping[Uuid, str]) -> None:
+        self._names = names
+        self.owned: Places = NOTHING
+        self._target: dict[Uuid, list[int]] | None = None
+        self._told: Places | None = None
+
+    # -- towards the target --------------------------------------------------------------------
+
+    @property
+    def settled(self) -> bool:
+        """Whether no target is being taken in."""
+        return self._target is None
+
+    def aim(self, assignment: Assignment) -> None:
+        self._target = {
+            item.topic_id: list(item.partitions) for item in assignment.topic_partitions
+        }
+
+    def drop_target(self) -> None:
+        """Thrown out: neither what was aimed at nor what was told counts any more."""
+        self._target, self._told = None, None
+
+    def wanted(self) -> Places | None:
+        """The target by topic names; None without one, or while a topic's name is not known."""
+        if self._target is None or any(topic_id not in self._names for topic_id in self._target):
+            return None
+        return frozenset(
+            TopicPartition(self._names[topic_id], number)
+            for topic_id, numbers in self._target.items()
+            for number in numbers
+        )
+
+    def next_step(self) -> Step | None:
+        """What the polling thread does next on the way to the target; None while it cannot."""
+        wanted = self.wanted()
+        if wanted is None:
+            return None
+        if self.owned - wanted:
+            return Step(StepKind.REVOKE, self.owned - wanted)
+        return Step(StepKind.ASSIGN, wanted - self.owned)
+
+    def apply_step(self, step: Step) -> None:
+        """The polling thread has run this step."""
+        if step.kind is StepKind.ASSIGN:
+            self.owned |= step.partitions
+        else:
+            self.owned -= step.partitions
+
+    def try_settle(self) -> bool:
+        """Whether the target is reached; it is none then."""
+        if self.wanted() != self.owned:
+            return False
+        self._target = None
+        return True
+
+    # -- what the broker knows -----------------------------------------------------------------
+
+    @property
+    def untold(self) -> bool:
+        """Whether the broker knows of other partitions than are owned."""
+        return self.owned != self._told
+
+    def tell(self) -> list[TopicPartitions]:
+        """What is owned, by topic id, for the next heartbeat; it counts as told."""
+        self._told = self.owned
+        ids = {name: topic_id for topic_id, name in self._names.items()}
+        by_topic: dict[Uuid, list[int]] = {}
+        for place in sorted(self.owned):
+            if place.topic in ids:
+                by_topic.setdefault(ids[place.topic], []).append(place.partition)
+        return [
+            TopicPartitions(topic_id=topic_id, partitions=numbers)
+            for topic_id, numbers in by_topic.items()
+        ]
+
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +161,7 @@ class Kip848Member:
         self._epoch = JOIN_EPOCH
         self._topics: frozenset[str] = frozenset()
         self._pattern: str | None = None
-        self._holdings = Holdings(names)
+        self._assignment = Kip848Assignment(names)
         self._reconciling_from_ms = 0
         self._reason = "first join"
         self._full = True
@@ -101,7 +187,9 @@ class Kip848Member:
 
     @property
     def settled(self) -> bool:
-        return self._state is State.IDLE or (self._state is State.JOINED and self._holdings.settled)
+        return self._state is State.IDLE or (
+            self._state is State.JOINED and self._assignment.settled
+        )
 
     @property
     def losing(self) -> bool:
@@ -135,7 +223,7 @@ class Kip848Member:
             return step
         if now_ms < self._retry_at_ms or self._state is not State.JOINED:
             return None
-        if not self._holdings.settled and self._open_step is None:
+        if not self._assignment.settled and self._open_step is None:
             # Only an unknown topic id keeps a target waiting here.
             self._in_flight = True
             return Divide(self._topics)
@@ -153,7 +241,7 @@ class Kip848Member:
     def _next_step(self, now_ms: int) -> Step | None:
         if self._open_step is not None:
             return None
-        if self._state is State.LOSING and not self._holdings.owned:
+        if self._state is State.LOSING and not self._assignment.owned:
             self._state = State.UNJOINED
         match self._state:
             case State.UNJOINED if self.fatal is None and not self._in_flight:
@@ -161,9 +249,9 @@ class Kip848Member:
                 self._reconciling_from_ms = now_ms
                 return self._open(Step(StepKind.PREPARE, NOTHING))
             case State.LOSING:
-                return self._open(Step(StepKind.LOST, self._holdings.owned))
+                return self._open(Step(StepKind.LOST, self._assignment.owned))
             case State.JOINED:
-                return self._open(self._holdings.next_step())
+                return self._open(self._assignment.next_step())
         return None
 
     def _open(self, step: Step | None) -> Step | None:
@@ -186,8 +274,8 @@ class Kip848Member:
                 request.subscribed_topic_names = sorted(self._topics)
             else:
                 request.subscribed_topic_regex = self._pattern
-        if self._full or self._holdings.untold:
-            request.topic_partitions = self._holdings.tell()
+        if self._full or self._assignment.untold:
+            request.topic_partitions = self._assignment.tell()
         return request
 
     # -- steps of the polling thread -----------------------------------------------------------
@@ -196,7 +284,7 @@ class Kip848Member:
         if step is not self._open_step:
             return
         self._open_step = None
-        self._holdings.apply_step(step)
+        self._assignment.apply_step(step)
         if self._state is State.LOSING and step.kind is not StepKind.LOST:
             return  # Thrown out meanwhile: what is owned now goes next.
         if step.kind is StepKind.PREPARE:
@@ -204,7 +292,7 @@ class Kip848Member:
             self._epoch, self._full, self._heartbeat_at_ms = JOIN_EPOCH, True, 0
         elif step.kind is StepKind.LOST:
             self._state = State.UNJOINED
-        elif step.kind is StepKind.ASSIGN and self._holdings.try_settle():
+        elif step.kind is StepKind.ASSIGN and self._assignment.try_settle():
             self._target_reached(now_ms, len(step.partitions))
 
     def _target_reached(self, now_ms: int, added: int) -> None:
@@ -215,7 +303,7 @@ class Kip848Member:
             self._settings.instance_id or self._member_id,
             self._epoch,
             self._reason,
-            len(self._holdings.owned),
+            len(self._assignment.owned),
             added,
             now_ms - self._reconciling_from_ms,
         )
@@ -233,7 +321,7 @@ class Kip848Member:
         if code is ErrorCode.NONE:
             self._heard(response, now_ms)
         elif code in OUT:
-            self._thrown_out(code.name, now_ms)
+            self._fenced(code.name, now_ms)
         elif code.retriable:
             self._full = True
             self._heartbeat_at_ms = 0
@@ -257,16 +345,16 @@ class Kip848Member:
         if response.heartbeat_interval_ms > 0:
             self._interval_ms = response.heartbeat_interval_ms
             self._heartbeat_at_ms = min(self._heartbeat_at_ms, now_ms + self._interval_ms)
-        if self._holdings.untold:
+        if self._assignment.untold:
             self._heartbeat_at_ms = 0
         if response.assignment is not None:
             self._reconciling_from_ms = self._reconciling_from_ms or now_ms
-            self._holdings.aim(response.assignment)
+            self._assignment.aim(response.assignment)
 
     def divide(self, counts: Mapping[str, int], now_ms: int) -> None:
         """Metadata was looked up; should the topic still be unknown, again after a pause."""
         self._in_flight = False
-        if self._holdings.wanted() is None:
+        if self._assignment.wanted() is None:
             self._retry_at_ms = now_ms + self._backoff_ms
 
     # -- endings -------------------------------------------------------------------------------
@@ -278,13 +366,13 @@ class Kip848Member:
             self._settings.group_id,
             self._settings.max_poll_interval_ms,
         )
-        self._thrown_out("max.poll.interval.ms was exceeded", now_ms)
+        self._fenced("max.poll.interval.ms was exceeded", now_ms)
         return request
 
     def leave(self, reason: str) -> Message | None:
         request = self._leave_request()
         self._state, self._open_step, self._in_flight = State.IDLE, None, False
-        self._holdings = Holdings(self._names)
+        self._assignment = Kip848Assignment(self._names)
         self._epoch, self._full, self.fatal = JOIN_EPOCH, True, None
         self.removal = None
         self._retry_at_ms = 0
@@ -301,11 +389,11 @@ class Kip848Member:
             member_epoch=LEAVE_STATIC_EPOCH if static else LEAVE_EPOCH,
         )
 
-    def _thrown_out(self, reason: str, now_ms: int) -> None:
+    def _fenced(self, reason: str, now_ms: int) -> None:
         if self.group.generation_id >= 0:
             self.removal = Removal(self.group, reason)
         self._epoch, self._full = JOIN_EPOCH, True
-        self._holdings.drop_target()
+        self._assignment.drop_target()
         self._reason = f"began anew after {reason}"
         self._retry_at_ms = now_ms
         self._state = State.LOSING

@@ -3,8 +3,8 @@
 import pytest
 
 from barnabas.clients.assignors.registry import resolve_assignors
-from barnabas.clients.group.membership.classic_division import Division, division_of
-from barnabas.clients.group.membership.classic_messages import encode_subscription
+from barnabas.clients.group.classic_assignment import LeaderAssignment, leader_assignment
+from barnabas.clients.group.classic_protocol import encode_subscription
 from barnabas.model.errors import LocalError
 from barnabas.model.ids import TopicPartition
 from barnabas.wire.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
@@ -26,10 +26,10 @@ def joined(protocol="range", leader="m", **more):
 
 
 def test_the_leader_divides_what_anybody_wants():
-    division = division_of(joined(), OFFERED)
+    division = leader_assignment(joined(), OFFERED)
     assert division.assignor is RANGE
     assert division.topics == {"t", "u"}
-    assert division.among_members({"t": 2, "u": 1}) == {
+    assert division.assign({"t": 2, "u": 1}) == {
         "m": [TopicPartition("t", 0)],
         "n": [TopicPartition("t", 1), TopicPartition("u", 0)],
     }
@@ -37,13 +37,13 @@ def test_the_leader_divides_what_anybody_wants():
 
 @pytest.mark.parametrize("change", [{"leader": "n"}, {"skip_assignment": True}])
 def test_others_divide_nothing(change):
-    division = division_of(joined("roundrobin", **change), OFFERED)
+    division = leader_assignment(joined("roundrobin", **change), OFFERED)
     assert division.assignor is ROUND_ROBIN
     assert not division.members
 
 
 def test_an_assignor_that_is_not_offered():
-    assert division_of(joined("sticky"), OFFERED) is None
+    assert leader_assignment(joined("sticky"), OFFERED) is None
 
 
 def test_an_assignor_that_fails_is_named():
@@ -54,4 +54,4 @@ def test_an_assignor_that_fails_is_named():
             raise ZeroDivisionError
 
     with pytest.raises(LocalError, match="'broken' failed: ZeroDivisionError"):
-        Division(Broken()).among_members({})
+        LeaderAssignment(Broken()).assign({})

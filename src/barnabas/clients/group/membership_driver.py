@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 from barnabas.clients.core.client import COORDINATOR, GROUP, KafkaClient
 from barnabas.clients.group.background import BackgroundWork
-from barnabas.clients.group.membership.actions import Action, Divide, Membership, Send, Step
-from barnabas.clients.group.positions.subscription import SubscriptionKind, SubscriptionState
+from barnabas.clients.group.membership_actions import Action, Divide, Membership, Send, Step
 from barnabas.clients.group.settings import ConsumerSettings, GroupSettings
+from barnabas.clients.group.subscription import SubscriptionKind, SubscriptionState
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError

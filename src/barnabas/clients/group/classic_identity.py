@@ -3,16 +3,16 @@
 Both change only on an answer to the member's own request, or when it leaves. Pure.
 """
 
-from barnabas.clients.group.membership.actions import Removal
-from barnabas.clients.group.membership.classic_holdings import NO_GENERATION
-from barnabas.clients.group.membership.classic_messages import leave_request
+from barnabas.clients.group.classic_assignment import NO_GENERATION
+from barnabas.clients.group.classic_protocol import leave_request
+from barnabas.clients.group.membership_actions import Removal
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.group_metadata import GroupMetadata
 from barnabas.wire.message import Message
 
 
-class Identity:
+class ClassicIdentity:
     """Owned by its member. Without a generation the id is known to the coordinator at most."""
 
     __slots__ = ("_settings", "generation", "member_id", "removal")
@@ -40,7 +40,7 @@ class Identity:
         self.member_id, self.generation = member_id, generation
         self.removal = None
 
-    def thrown_out(self, reason: str) -> None:
+    def fenced(self, reason: str) -> None:
         """The group goes on without this member.
 
         Only the generation is wrong after ILLEGAL_GENERATION: under another id the old one would

@@ -7,11 +7,24 @@ committed and partitions given up at a poll boundary, where everything returned 
 What the member has is in `classic_holdings`; what it does as leader, in `classic_division`.
 """
 
+import enum
 import logging
 from collections.abc import Mapping
 
 from barnabas.clients.assignors.port import Assignment
-from barnabas.clients.group.membership.actions import (
+from barnabas.clients.group.classic_assignment import (
+    ClassicAssignment,
+    LeaderAssignment,
+    leader_assignment,
+)
+from barnabas.clients.group.classic_identity import ClassicIdentity
+from barnabas.clients.group.classic_protocol import (
+    decode_assignment,
+    heartbeat_request,
+    join_request,
+    sync_request,
+)
+from barnabas.clients.group.membership_actions import (
     Action,
     Divide,
     Removal,
@@ -19,16 +32,6 @@ from barnabas.clients.group.membership.actions import (
     Step,
     StepKind,
 )
-from barnabas.clients.group.membership.classic_division import Division, division_of
-from barnabas.clients.group.membership.classic_holdings import Holdings
-from barnabas.clients.group.membership.classic_identity import Identity
-from barnabas.clients.group.membership.classic_messages import (
-    decode_assignment,
-    heartbeat_request,
-    join_request,
-    sync_request,
-)
-from barnabas.clients.group.membership.classic_states import BEATING, FATAL, JOINING, OUT, State
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, LocalError, ProtocolError
@@ -38,6 +41,50 @@ from barnabas.wire.message import Message
 from barnabas.wire.messages.heartbeat import HeartbeatResponse
 from barnabas.wire.messages.join_group import JoinGroupResponse
 from barnabas.wire.messages.sync_group import SyncGroupResponse
+
+
+class State(enum.Enum):
+    """Where the member is.
+
+    IDLE: not subscribed. UNJOINED: will join at the next poll(). PREPARING: the polling thread
+    gives up what it must. READY: JoinGroup is next. JOINING, DIVIDING, SYNCING: it, the division
+    by the leader, and SyncGroup are under way. REVOKING, LOSING, ASSIGNING: the polling thread
+    takes in the result. STABLE: heartbeats only.
+    """
+
+    IDLE = "idle"
+    UNJOINED = "unjoined"
+    PREPARING = "preparing"
+    READY = "ready"
+    JOINING = "joining"
+    DIVIDING = "dividing"
+    SYNC_DUE = "sync due"
+    SYNCING = "syncing"
+    LOSING = "losing"
+    REVOKING = "revoking"
+    ASSIGNING = "assigning"
+    STABLE = "stable"
+
+
+BEATING = frozenset({State.PREPARING, State.REVOKING, State.ASSIGNING, State.STABLE})
+"""States in which heartbeats go out: the broker knows the member, nothing of it is awaited."""
+
+JOINING = frozenset({State.READY, State.JOINING, State.DIVIDING, State.SYNC_DUE, State.SYNCING})
+"""States that pass without the polling thread, into the next generation."""
+
+FATAL = frozenset(
+    {
+        ErrorCode.FENCED_INSTANCE_ID,
+        ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+        ErrorCode.INVALID_SESSION_TIMEOUT,
+        ErrorCode.INVALID_GROUP_ID,
+        ErrorCode.GROUP_AUTHORIZATION_FAILED,
+        ErrorCode.GROUP_MAX_SIZE_REACHED,
+        ErrorCode.UNSUPPORTED_VERSION,
+    }
+)
+OUT = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION})
+
 
 logger = logging.getLogger(__name__)
 
@@ -52,10 +99,10 @@ class ClassicMember:
         self._settings = settings
         self._backoff_ms = retry_backoff_ms
         self._state = State.IDLE
-        self._identity = Identity(settings)
+        self._identity = ClassicIdentity(settings)
         self._topics: frozenset[str] = frozenset()
-        self._holdings = Holdings(settings)
-        self._division = Division(settings.assignors[0])
+        self._assignment = ClassicAssignment(settings)
+        self._leader_assignment = LeaderAssignment(settings.assignors[0])
         self._sync: Message | None = None
         self._in_flight = False
         self._open_step: Step | None = None
@@ -133,7 +180,7 @@ class ClassicMember:
     def _next_step(self, now_ms: int) -> Step | None:
         if self._open_step is not None:
             return None
-        holdings = self._holdings
+        holdings = self._assignment
         if self._state is State.LOSING and not holdings.owned:
             self._state = State.UNJOINED
         match self._state:
@@ -153,11 +200,11 @@ class ClassicMember:
         settings = self._settings
         if self._state is State.READY:
             self._state = State.JOINING
-            subscriptions = self._holdings.subscriptions(self._topics)
+            subscriptions = self._assignment.subscriptions(self._topics)
             request = join_request(settings, self._identity.member_id, subscriptions, self._reason)
             return Send(request, settings.max_poll_interval_ms + JOIN_SLACK_MS)
         if self._state is State.DIVIDING:
-            return Divide(self._division.topics)
+            return Divide(self._leader_assignment.topics)
         if self._state is State.SYNC_DUE and self._sync is not None:
             self._state = State.SYNCING
             return Send(self._sync, settings.max_poll_interval_ms + JOIN_SLACK_MS)
@@ -177,14 +224,14 @@ class ClassicMember:
         if step is not self._open_step:
             return
         self._open_step = None
-        self._holdings.apply_step(step)
+        self._assignment.apply_step(step)
         if self._state is State.LOSING and step.kind is not StepKind.LOST:
             return  # Thrown out meanwhile: what is owned now goes next.
         match step.kind:
             case StepKind.PREPARE:
                 self._state = State.READY
             case StepKind.LOST:
-                self._holdings.unsettle()
+                self._assignment.unsettle()
                 self._state = State.UNJOINED
             case StepKind.REVOKE:
                 self._again = "partitions were given up"
@@ -194,16 +241,16 @@ class ClassicMember:
 
     def _settle(self, now_ms: int, added: int) -> None:
         generation = self._identity.generation
-        self._holdings.settle(generation)
+        self._assignment.settle(generation)
         self._state = State.STABLE
         logger.info(
             "group %s: member %s in generation %d by %s, %s: %d partitions (%d new), %d ms",
             self._settings.group_id,
             self._identity,
             generation,
-            self._division.assignor.name,
+            self._leader_assignment.assignor.name,
             self._reason,
-            len(self._holdings.owned),
+            len(self._assignment.owned),
             added,
             now_ms - self._began_ms,
         )
@@ -239,14 +286,14 @@ class ClassicMember:
         self._identity.joined(response.member_id, response.generation_id)
         self._heartbeat_at_ms = now_ms + self._settings.heartbeat_interval_ms
         try:
-            division = division_of(response, self._settings.assignors)
+            division = leader_assignment(response, self._settings.assignors)
         except ProtocolError as error:
             self._join_again(f"a member's subscription is unreadable: {error}", now_ms)
             return
         if division is None:
             self._give_up(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, response.protocol_name or "")
             return
-        self._division = division
+        self._leader_assignment = division
         if division.members:
             self._state = State.DIVIDING
         else:
@@ -266,7 +313,7 @@ class ClassicMember:
         if self._state is not State.DIVIDING:
             return
         try:
-            assignment = self._division.among_members(counts)
+            assignment = self._leader_assignment.assign(counts)
         except LocalError as error:
             self.fatal = error
             self._state = State.LOSING
@@ -274,7 +321,7 @@ class ClassicMember:
         self._hand_in(assignment)
 
     def _hand_in(self, assignment: Assignment) -> None:
-        self._sync = sync_request(self.group, self._division.assignor.name, assignment)
+        self._sync = sync_request(self.group, self._leader_assignment.assignor.name, assignment)
         self._state = State.SYNC_DUE
 
     def _synced(self, response: SyncGroupResponse, now_ms: int) -> None:
@@ -290,7 +337,7 @@ class ClassicMember:
     def _refused(self, code: ErrorCode, now_ms: int) -> None:
         """A join or a sync was; whoever may try again does so after a pause."""
         if code in OUT:
-            self._thrown_out(code.name, now_ms)
+            self._fenced(code.name, now_ms)
         elif code in FATAL or not code.retriable:
             self._give_up(code)
         else:
@@ -298,12 +345,12 @@ class ClassicMember:
 
     def _take(self, data: bytes, now_ms: int) -> None:
         try:
-            self._holdings.assigned = decode_assignment(data)
+            self._assignment.assigned = decode_assignment(data)
         except ProtocolError as error:
             self._join_again(f"an assignment is unreadable: {error}", now_ms)
             return
         self._heartbeat_at_ms = now_ms + self._settings.heartbeat_interval_ms
-        self._state = State.REVOKING if self._holdings.surplus else State.ASSIGNING
+        self._state = State.REVOKING if self._assignment.surplus else State.ASSIGNING
 
     def _join_again(self, why: str, now_ms: int) -> None:
         logger.warning("group %s: %s", self._settings.group_id, why)
@@ -317,7 +364,7 @@ class ClassicMember:
             if self._state is not State.PREPARING:
                 self.rejoin("the group is rebalancing")
         elif code in OUT:
-            self._thrown_out(code.name, now_ms)
+            self._fenced(code.name, now_ms)
         elif code in FATAL:
             self._give_up(code)
         else:
@@ -332,14 +379,14 @@ class ClassicMember:
             self._settings.group_id,
             self._settings.max_poll_interval_ms,
         )
-        self._thrown_out("max.poll.interval.ms was exceeded", now_ms)
+        self._fenced("max.poll.interval.ms was exceeded", now_ms)
         return request
 
     def leave(self, reason: str) -> Message | None:
         request = self._leave_request(reason)
         self._state, self._open_step, self._in_flight = State.IDLE, None, False
         self._identity.forget()
-        self._holdings = Holdings(self._settings)
+        self._assignment = ClassicAssignment(self._settings)
         self._again, self.fatal = None, None
         self._retry_at_ms = 0
         return request
@@ -351,9 +398,9 @@ class ClassicMember:
         self._reason = reason
         self._state = State.UNJOINED
 
-    def _thrown_out(self, reason: str, now_ms: int) -> None:
+    def _fenced(self, reason: str, now_ms: int) -> None:
         """The group goes on without this member: begin anew, without what it had."""
-        self._identity.thrown_out(reason)
+        self._identity.fenced(reason)
         self._again = None
         self._reason = f"began anew after {reason}"
         self._began_ms = now_ms

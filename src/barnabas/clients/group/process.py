@@ -1,26 +1,25 @@
-"""`consumer.process(handler)`: a pool of workers behind one consumer, commits that are safe.
+"""`consumer.process(handler)`: worker threads behind one consumer, with safe commits.
 
-The polling thread polls, hands out and commits; workers call the handler. No commit passes a record
-that is not done, so after a crash every record is seen again that may not have been processed.
-While too much is under way the partitions are paused, but polling goes on: the group sees the
-member alive.
+The polling thread polls, submits records to the workers and commits; the workers call the handler.
+A commit never passes an unfinished record, so after a crash every record that may not have been
+processed is read again. While too many records are in progress the partitions are paused, but
+polling continues, so the member stays in its group.
 """
 
 import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from barnabas.clients.group.errors import CommitFailedError, WakeupError
-from barnabas.clients.group.patterns.failures import DeadLetters, FailurePolicy, Handler
-from barnabas.clients.group.patterns.offset_tracker import OffsetTracker
-from barnabas.clients.group.patterns.workers import Workers, route_by
+from barnabas.clients.group.failures import DeadLetters, FailurePolicy, Handler
+from barnabas.clients.group.offset_tracker import OffsetTracker
+from barnabas.clients.group.workers import Workers, route_by
 from barnabas.model.errors import BarnabasError, LocalError
+from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
-
-if TYPE_CHECKING:
-    from barnabas.clients.group.consumer import Consumer
+from barnabas.records.record import Record
 
 logger = logging.getLogger(__name__)
 
@@ -48,14 +47,36 @@ class ProcessOptions:
             raise LocalError(f"concurrency={self.concurrency}: must be at least 1")
 
     def policy(self) -> FailurePolicy:
-        """What becomes of a record whose handler fails; LocalError for a wrong option."""
+        """Returns the reaction to a failed record; raises LocalError for a wrong option."""
         return FailurePolicy(
             self.on_error, self.retries, self.backoff_s, self.producer, self.dead_letter_topic
         )
 
 
+class PausableConsumer(Protocol):
+    """The calls of a consumer that need no network; the blocking and the asyncio one have them."""
+
+    def assignment(self) -> set[TopicPartition]: ...
+
+    def paused(self) -> set[TopicPartition]: ...
+
+    def pause(self, *partitions: TopicPartition) -> None: ...
+
+    def resume(self, *partitions: TopicPartition) -> None: ...
+
+    def seek(self, partition: TopicPartition, offset: int) -> None: ...
+
+
+class PollingConsumer(PausableConsumer, Protocol):
+    """The calls of the blocking consumer that `ProcessRun` needs."""
+
+    def poll(self, timeout: float = ...) -> dict[TopicPartition, list[Record]]: ...
+
+    def commit(self, offsets: dict[TopicPartition, OffsetAndMetadata]) -> None: ...
+
+
 class _Listener:
-    """Between the group and the application's listener: work is finished before it is given up."""
+    """Finishes the records of revoked partitions, then calls the application's listener."""
 
     def __init__(self, run: "ProcessRun", inner: Any) -> None:
         self._run = run
@@ -82,7 +103,9 @@ class _Listener:
 class ProcessRun:
     """One call of `process`; owned by the polling thread."""
 
-    def __init__(self, consumer: "Consumer", handler: Handler, options: ProcessOptions) -> None:
+    def __init__(
+        self, consumer: PollingConsumer, handler: Handler, options: ProcessOptions
+    ) -> None:
         options.check()
         self.tracker = OffsetTracker()
         self._consumer = consumer
@@ -93,7 +116,7 @@ class ProcessRun:
         self._paused: set[TopicPartition] = set()
 
     def run(self) -> None:
-        """Until told to stop, woken up, or a record fails for good."""
+        """Processes records until `stop()` returns True, wakeup() is called or a record fails."""
         try:
             self._loop()
         except WakeupError:
@@ -104,9 +127,12 @@ class ProcessRun:
             raise self._workers.failure
 
     def give_up(self, partitions: Sequence[TopicPartition]) -> None:
-        """Before partitions go to others: finish what is under way there, and commit it."""
+        """Waits for the records of revoked partitions and commits them."""
         if not self._workers.failed.is_set() and not self.tracker.wait(partitions, DRAIN_SECONDS):
-            logger.warning("records of %d partitions are given up unfinished", len(partitions))
+            logger.warning(
+                "%d revoked partitions have unfinished records",
+                len(partitions),
+            )
         self._commit()
         self.tracker.forget(partitions)
         self._paused.difference_update(partitions)
@@ -148,7 +174,7 @@ class ProcessRun:
             self._rewind(place)
 
     def _rewind(self, place: TopicPartition) -> None:
-        """Records handed out and not processed are read again by the next poll."""
+        """Seeks back to the first unfinished record, so that the next poll returns it again."""
         first = self.tracker.first_unfinished(place)
         if first is not None:
             self._consumer.seek(place, first)
@@ -162,6 +188,6 @@ class ProcessRun:
         except CommitFailedError as error:
             logger.warning("%s", error)
         except BarnabasError as error:
-            logger.warning("a commit failed, the next one covers it: %s", error)
+            logger.warning("a commit failed, the next one includes its offsets: %s", error)
         else:
             self.tracker.committed(offsets)

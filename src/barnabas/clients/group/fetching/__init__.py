@@ -1,1 +1,0 @@
-"""Getting batches from brokers ahead of the application."""

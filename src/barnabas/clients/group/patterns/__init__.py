@@ -1,1 +1,0 @@
-"""Ways of consuming that are easy to get wrong by hand."""

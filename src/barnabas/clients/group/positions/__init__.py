@@ -1,1 +1,0 @@
-"""Where a consumer stands in each partition, and how that is found out."""
