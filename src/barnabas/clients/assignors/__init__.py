@@ -1,4 +1,4 @@
-"""Who reads which partition: the strategies a group's leader divides partitions by. Pure."""
+"""Assignors: strategies by which the leader of a group assigns partitions to its members."""
 
 from barnabas.clients.assignors.cooperative_sticky import CooperativeStickyAssignor
 from barnabas.clients.assignors.port import Assignor, MemberSubscription

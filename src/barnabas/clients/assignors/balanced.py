@@ -1,10 +1,10 @@
-"""The division behind both sticky assignors: as even as it can be, moving as little as it must.
+"""The balanced assignment of both sticky assignors: as even as possible, with few moves.
 
-Where all members want the same topics there is a direct way: quotas of n or n+1, kept from what
-each member had, the rest dealt out in a circle. Otherwise partitions with the fewest takers are
-placed first, each with the least loaded, and then moved as long as a move evens things out.
-As in Kafka members go by member id here, static or not, and of what a member had it keeps the
-lowest partition numbers.
+If all members subscribe to the same topics, each one gets a quota of n or n+1 partitions: it keeps
+partitions that it owned, the rest is assigned in round-robin order. Otherwise the partitions with
+the fewest subscribers are assigned first, each to the member with the fewest partitions, and then
+moved while a move improves the balance. As in Kafka, members are ordered by member id here, static
+or not, and a member keeps the lowest partition numbers of those it owned.
 """
 
 from collections import deque
@@ -38,22 +38,22 @@ def _valid_claims(
     owners: dict[TopicPartition, tuple[int, str | None]] = {}
     for member in members:
         owned, generation = claims.get(member.member_id, ((), -1))
-        for place in owned:
-            best, _ = owners.get(place, (-2, None))
+        for topic_partition in owned:
+            best, _ = owners.get(topic_partition, (-2, None))
             if generation > best:
-                owners[place] = (generation, member.member_id)
+                owners[topic_partition] = (generation, member.member_id)
             elif generation == best:
-                # Two say they had it at once: neither can be believed.
-                owners[place] = (generation, None)
+                # Two members claim it in the same generation: neither claim is valid.
+                owners[topic_partition] = (generation, None)
     kept: Assignment = {member.member_id: [] for member in members}
     for member in members:
-        for place in claims.get(member.member_id, ((), -1))[0]:
-            exists = place.partition < partitions.get(place.topic, 0)
-            wanted = exists and place.topic in member.topics
-            if wanted and owners[place][1] == member.member_id:
-                kept[member.member_id].append(place)
-    for places in kept.values():
-        places.sort(key=lambda place: (place.partition, place.topic))
+        for topic_partition in claims.get(member.member_id, ((), -1))[0]:
+            exists = topic_partition.partition < partitions.get(topic_partition.topic, 0)
+            wanted = exists and topic_partition.topic in member.topics
+            if wanted and owners[topic_partition][1] == member.member_id:
+                kept[member.member_id].append(topic_partition)
+    for topic_partitions in kept.values():
+        topic_partitions.sort(key=lambda tp: (tp.partition, tp.topic))
     return kept
 
 
@@ -78,10 +78,20 @@ def _equal_quotas(
         if len(had) > low and fuller < with_more:
             quota, fuller = low + 1, fuller + 1
         assignment[member.member_id] = had[:quota]
-    taken = {place for places in assignment.values() for place in places}
-    free = deque(place for place in _every(partitions) if place not in taken)
-    at_quota = [places for places in assignment.values() if len(places) == low]
-    hungry = [places for places in assignment.values() if len(places) < low]
+    taken = {
+        topic_partition
+        for topic_partitions in assignment.values()
+        for topic_partition in topic_partitions
+    }
+    free = deque(
+        topic_partition for topic_partition in _every(partitions) if topic_partition not in taken
+    )
+    at_quota = [
+        topic_partitions for topic_partitions in assignment.values() if len(topic_partitions) == low
+    ]
+    hungry = [
+        topic_partitions for topic_partitions in assignment.values() if len(topic_partitions) < low
+    ]
     at_quota += _deal(free, hungry, low)
     _deal(free, at_quota, low + 1)
     return assignment
@@ -93,25 +103,35 @@ def _deal(
     """One partition to each, round after round, until all have `quota`; in the order filled."""
     filled: list[list[TopicPartition]] = []
     while free and hungry:
-        for places in hungry:
+        for topic_partitions in hungry:
             if free:
-                places.append(free.popleft())
-        filled += [places for places in hungry if len(places) >= quota]
-        hungry = [places for places in hungry if len(places) < quota]
+                topic_partitions.append(free.popleft())
+        filled += [
+            topic_partitions for topic_partitions in hungry if len(topic_partitions) >= quota
+        ]
+        hungry = [topic_partitions for topic_partitions in hungry if len(topic_partitions) < quota]
     return filled
 
 
 def _by_potential(
     partitions: Mapping[str, int], members: Sequence[MemberSubscription], kept: Assignment
 ) -> Assignment:
-    assignment = {member_id: list(places) for member_id, places in kept.items()}
+    assignment = {member_id: list(topic_partitions) for member_id, topic_partitions in kept.items()}
     takers = {
         topic: [member.member_id for member in subscribers(topic, members)] for topic in partitions
     }
-    taken = {place for places in assignment.values() for place in places}
-    free = [place for place in _every(partitions) if place not in taken and takers[place.topic]]
-    for place in sorted(free, key=lambda place: (len(takers[place.topic]), place)):
-        assignment[_least(takers[place.topic], assignment)].append(place)
+    taken = {
+        topic_partition
+        for topic_partitions in assignment.values()
+        for topic_partition in topic_partitions
+    }
+    free = [
+        topic_partition
+        for topic_partition in _every(partitions)
+        if topic_partition not in taken and takers[topic_partition.topic]
+    ]
+    for topic_partition in sorted(free, key=lambda tp: (len(takers[tp.topic]), tp)):
+        assignment[_least(takers[topic_partition.topic], assignment)].append(topic_partition)
     while _even_out(assignment, takers):
         pass
     return assignment
@@ -123,12 +143,12 @@ def _even_out(assignment: Assignment, takers: Mapping[str, list[str]]) -> bool:
     Each move brings two loads closer, so this comes to an end.
     """
     moved = False
-    for places in assignment.values():
-        for place in list(places):
-            least = _least(takers[place.topic], assignment)
-            if len(assignment[least]) + 1 < len(places):
-                places.remove(place)
-                assignment[least].append(place)
+    for topic_partitions in assignment.values():
+        for topic_partition in list(topic_partitions):
+            least = _least(takers[topic_partition.topic], assignment)
+            if len(assignment[least]) + 1 < len(topic_partitions):
+                topic_partitions.remove(topic_partition)
+                assignment[least].append(topic_partition)
                 moved = True
     return moved
 

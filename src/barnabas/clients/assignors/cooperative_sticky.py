@@ -1,9 +1,9 @@
-"""Cooperative sticky: the sticky division, given out in two steps (KIP-429).
+"""Cooperative sticky assignor: the sticky assignment in two rebalances (KIP-429).
 
-Members keep reading during the rebalance. A partition that moves is first left out, so that its
-owner gives it up; the rebalance that follows hands it to its new owner.
+Members keep reading during the rebalance. The first one leaves out a partition that moves, so that
+its owner revokes it; the second one assigns it to the new owner.
 
-User data, big-endian: generation: int32. Subscriptions from version 2 on carry it as a field too.
+User data, big-endian: generation: int32. Subscriptions from version 2 on also carry it as a field.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ _GENERATION = Struct(">i")
 
 
 class CooperativeStickyAssignor:
-    """See the module."""
+    """Sticky assignment with cooperative rebalances. See the module."""
 
     name = "cooperative-sticky"
     cooperative = True
@@ -34,14 +34,18 @@ class CooperativeStickyAssignor:
 
 
 def without_moving(assignment: Assignment, members: Sequence[MemberSubscription]) -> Assignment:
-    """The assignment less every partition that another member still has."""
+    """Returns the assignment without the partitions that another member still owns."""
     holders: dict[TopicPartition, set[str]] = {}
     for member in members:
-        for place in member.owned:
-            holders.setdefault(place, set()).add(member.member_id)
+        for topic_partition in member.owned:
+            holders.setdefault(topic_partition, set()).add(member.member_id)
     return {
-        member_id: [place for place in places if not holders.get(place, set()) - {member_id}]
-        for member_id, places in assignment.items()
+        member_id: [
+            topic_partition
+            for topic_partition in topic_partitions
+            if not holders.get(topic_partition, set()) - {member_id}
+        ]
+        for member_id, topic_partitions in assignment.items()
     }
 
 

@@ -1,7 +1,7 @@
-"""What an assignor is given and must return.
+"""The interface of an assignor.
 
-Every client of a group computes the same division from the same input, so that a group of mixed
-clients agrees whoever leads: members go in Kafka's order, static ones first by their instance id,
+Every client computes the same assignment from the same input, so that a group of different clients
+agrees, whichever member leads it. Members have Kafka's order: static members first by instance id,
 then the others by member id.
 """
 
@@ -17,7 +17,7 @@ Assignment = dict[str, list[TopicPartition]]
 
 @dataclass(frozen=True, slots=True)
 class MemberSubscription:
-    """One member: what it wants, what it has, and what its own assignor told the leader."""
+    """One member with its subscription, its partitions and the user data of its assignor."""
 
     member_id: str
     topics: frozenset[str]
@@ -37,10 +37,12 @@ class MemberSubscription:
 
 @runtime_checkable
 class Assignor(Protocol):
-    """A strategy. `name` is what the members of a group agree on.
+    """Computes the assignment of a group.
 
-    `cooperative`: members keep what they have during a rebalance and give up only what moves
-    (KIP-429); such an assignor never gives a partition to one member while another has it.
+    Attributes:
+        name: the protocol name on which the members of a group agree.
+        cooperative: members keep their partitions during a rebalance and revoke only those that
+            move (KIP-429). Such an assignor never assigns a partition that another member owns.
     """
 
     @property
@@ -50,13 +52,18 @@ class Assignor(Protocol):
     def cooperative(self) -> bool: ...
 
     def user_data(self, owned: Sequence[TopicPartition], generation: int) -> bytes | None:
-        """What this member tells the leader beside its topics."""
+        """Returns bytes that this member sends to the leader with its subscription, or None."""
         ...
 
     def assign(
         self, partitions: Mapping[str, int], members: Sequence[MemberSubscription]
     ) -> Assignment:
-        """Divide the partitions of topics (name to count) among members."""
+        """Returns the partitions of each member.
+
+        Args:
+            partitions: number of partitions by topic.
+            members: every member of the group with its subscription.
+        """
         ...
 
 
@@ -65,5 +72,5 @@ def in_order(members: Sequence[MemberSubscription]) -> list[MemberSubscription]:
 
 
 def subscribers(topic: str, members: Sequence[MemberSubscription]) -> list[MemberSubscription]:
-    """The members that want a topic, in the order given."""
+    """Returns the members that are subscribed to a topic, in the given order."""
     return [member for member in members if topic in member.topics]

@@ -1,6 +1,6 @@
-"""Range: each topic's partitions in consecutive runs, the first members taking one more.
+"""Range assignor: consecutive partitions of each topic; the first members get one more.
 
-Topics with as many partitions give the same numbers to the same members, so joined streams meet.
+Topics with the same number of partitions are assigned alike, so that joined topics are co-located.
 Racks (KIP-881) are not considered.
 """
 
@@ -11,7 +11,7 @@ from barnabas.model.ids import TopicPartition
 
 
 class RangeAssignor:
-    """See the module."""
+    """Assigns consecutive partitions of each topic. See the module."""
 
     name = "range"
     cooperative = False

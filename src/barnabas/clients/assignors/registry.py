@@ -1,4 +1,4 @@
-"""Assignors by their names in configuration: Kafka's short names, its class names, or objects."""
+"""Assignors by their configuration value: Kafka's short names, its class names, or objects."""
 
 from collections.abc import Iterable
 
@@ -19,7 +19,7 @@ _BY_CLASS_NAME = {kind.__name__: name for name, kind in BUILT_IN.items()}
 
 
 def resolve_assignors(given: Iterable[object]) -> list[Assignor]:
-    """`partition.assignment.strategy`, in order of preference.
+    """Returns the assignors of `partition.assignment.strategy`, in order of preference.
 
     >>> [found.name for found in resolve_assignors(["range", "CooperativeStickyAssignor"])]
     ['range', 'cooperative-sticky']

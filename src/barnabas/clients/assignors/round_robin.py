@@ -1,4 +1,4 @@
-"""Round robin: all partitions of all topics dealt out one by one in a circle of members."""
+"""Round-robin assignor: assigns all partitions of all topics one by one to the members."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +7,7 @@ from barnabas.model.ids import TopicPartition
 
 
 class RoundRobinAssignor:
-    """See the module. A member that does not want a topic is passed over."""
+    """Assigns partitions in turn; skips members that are not subscribed to the topic."""
 
     name = "roundrobin"
     cooperative = False

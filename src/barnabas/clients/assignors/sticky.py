@@ -1,7 +1,7 @@
-"""Sticky: as balanced as possible, and as much as possible stays where it was (KIP-54).
+"""Sticky assignor: balanced, and most partitions stay with their owner (KIP-54).
 
-An eager strategy: everything is given up before the rebalance, so members remember what they had
-and tell the leader in their user data.
+An eager assignor: members revoke all partitions before the rebalance, so each one stores its last
+assignment and sends it to the leader as user data.
 
 User data, big-endian: array of (topic: string, partitions: array of int32), then, in its version 1,
 generation: int32.
@@ -20,19 +20,19 @@ _INT16 = Struct(">h")
 
 
 def encode_sticky_data(owned: Sequence[TopicPartition], generation: int) -> bytes:
-    """Version 1 of the user data."""
+    """Encodes version 1 of the user data."""
     by_topic = [(topic, list(items)) for topic, items in groupby(sorted(owned), lambda p: p.topic)]
     parts = [_INT32.pack(len(by_topic))]
-    for topic, places in by_topic:
+    for topic, topic_partitions in by_topic:
         name = topic.encode()
-        parts += [_INT16.pack(len(name)), name, _INT32.pack(len(places))]
-        parts += [_INT32.pack(place.partition) for place in places]
+        parts += [_INT16.pack(len(name)), name, _INT32.pack(len(topic_partitions))]
+        parts += [_INT32.pack(topic_partition.partition) for topic_partition in topic_partitions]
     parts.append(_INT32.pack(generation))
     return b"".join(parts)
 
 
 def decode_sticky_data(data: bytes | None) -> tuple[list[TopicPartition], int]:
-    """Either version; nothing owned when it cannot be read, as Kafka does."""
+    """Decodes both versions; returns no partitions for invalid data, as Kafka does."""
     try:
         return _decode(data) if data else ([], -1)
     except (error, UnicodeDecodeError):
@@ -56,7 +56,7 @@ def _decode(data: bytes) -> tuple[list[TopicPartition], int]:
 
 
 class StickyAssignor:
-    """See the module."""
+    """Balanced assignment that keeps owned partitions. See the module."""
 
     name = "sticky"
     cooperative = False

@@ -220,7 +220,9 @@ class Consumer(ConsumerBase):
     ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
         """Returns the first record at or after each time in milliseconds, None if there is none."""
         found = await self._core.find_offsets(timestamps, self._limit(timeout))
-        return {place: at if at.offset >= 0 else None for place, at in found.items()}
+        return {
+            topic_partition: at if at.offset >= 0 else None for topic_partition, at in found.items()
+        }
 
     async def partitions_for(self, topic: str, timeout: float | None = None) -> list[int]:  # noqa: ASYNC109
         """Returns the partition numbers of a topic, in ascending order."""
@@ -369,9 +371,9 @@ class Consumer(ConsumerBase):
     async def _ends(
         self, partitions: Iterable[TopicPartition], timestamp: int, timeout_s: float | None
     ) -> dict[TopicPartition, int]:
-        asked = {as_topic_partition(place): timestamp for place in partitions}
+        asked = {as_topic_partition(topic_partition): timestamp for topic_partition in partitions}
         found = await self._core.find_offsets(asked, self._limit(timeout_s))
-        return {place: at.offset for place, at in found.items()}
+        return {topic_partition: at.offset for topic_partition, at in found.items()}
 
     def _limit(self, timeout_s: float | None) -> float:
         return self._settings.api_timeout_s if timeout_s is None else timeout_s

@@ -86,18 +86,20 @@ class DatabaseSink:
         try:
             await self._run(lambda sink: sink.store(polled, write))
         except BaseException:
-            begun = {place: records[0].offset for place, records in polled.items()}
+            begun = {
+                topic_partition: records[0].offset for topic_partition, records in polled.items()
+            }
             stands = await asyncio.shield(self._run(lambda sink: sink.reload(begun)))
-            for place, offset in begun.items():
-                consumer.seek(place, stands.get(place, offset))
+            for topic_partition, offset in begun.items():
+                consumer.seek(topic_partition, stands.get(topic_partition, offset))
             raise
         return sum(len(records) for records in polled.values())
 
     async def take_over(self, consumer: "Consumer", partitions: Sequence[TopicPartition]) -> None:
         """Partitions just assigned: go on where the database stands."""
         stands = await self._run(lambda sink: sink.reload(partitions))
-        for place, offset in stands.items():
-            consumer.seek(place, offset)
+        for topic_partition, offset in stands.items():
+            consumer.seek(topic_partition, offset)
 
     async def close(self) -> None:
         """Close the connection and end the thread."""

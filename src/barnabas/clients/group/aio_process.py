@@ -57,19 +57,19 @@ class _Tasks:
         loop = asyncio.get_running_loop()
         self._tasks = [loop.create_task(self._run(jobs)) for jobs in self._queues]
 
-    def submit(self, place: TopicPartition, records: list[Record]) -> None:
-        self.tracker.begin(place, records)
+    def submit(self, topic_partition: TopicPartition, records: list[Record]) -> None:
+        self.tracker.begin(topic_partition, records)
         for record in records:
-            self._queues[self._route(record)].put_nowait((place, record))
+            self._queues[self._route(record)].put_nowait((topic_partition, record))
 
-    async def drain(self, places: Sequence[TopicPartition] | None) -> bool:
+    async def drain(self, topic_partitions: Sequence[TopicPartition] | None) -> bool:
         """Waits until no record is in progress; False after a failure or DRAIN_SECONDS."""
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_SECONDS):
-                while self.tracker.unfinished(places) and self.failure is None:
+                while self.tracker.unfinished(topic_partitions) and self.failure is None:
                     self.moved.clear()
                     await self.moved.wait()
-        return not self.tracker.unfinished(places)
+        return not self.tracker.unfinished(topic_partitions)
 
     async def close(self) -> None:
         for task in self._tasks:
@@ -78,18 +78,18 @@ class _Tasks:
 
     async def _run(self, jobs: "asyncio.Queue[Job]") -> None:
         while True:
-            place, record = await jobs.get()
+            topic_partition, record = await jobs.get()
             if self.failure is None:
-                await self._work(place, record)
+                await self._work(topic_partition, record)
                 self.moved.set()
 
-    async def _work(self, place: TopicPartition, record: Record) -> None:
+    async def _work(self, topic_partition: TopicPartition, record: Record) -> None:
         try:
             await self._policy.handle_async(self._handler, record)
         except Exception as error:  # noqa: BLE001 - raised again by the polling task
             self.failure = error
         else:
-            self.tracker.finish(place, record)
+            self.tracker.finish(topic_partition, record)
 
 
 class _Listener:
@@ -169,8 +169,8 @@ class AioProcessRun:
         next_commit_s = loop.time() + self._options.commit_interval_s
         while not self._stopped():
             self._hold_or_go_on()
-            for place, records in (await self._consumer.poll(POLL_SECONDS)).items():
-                self._tasks.submit(place, records)
+            for topic_partition, records in (await self._consumer.poll(POLL_SECONDS)).items():
+                self._tasks.submit(topic_partition, records)
             if loop.time() >= next_commit_s:
                 await self._commit()
                 next_commit_s = loop.time() + self._options.commit_interval_s
@@ -196,10 +196,10 @@ class AioProcessRun:
         await self._tasks.close()
         await self._commit()
         self._resume()
-        for place in self._consumer.assignment():
-            first = self._tasks.tracker.first_unfinished(place)
+        for topic_partition in self._consumer.assignment():
+            first = self._tasks.tracker.first_unfinished(topic_partition)
             if first is not None:
-                self._consumer.seek(place, first)
+                self._consumer.seek(topic_partition, first)
 
     async def _commit(self) -> None:
         offsets = self._tasks.tracker.committable()

@@ -39,7 +39,7 @@ class ConsumerBase:
         Raises LocalError for a name that no topic can have, and while topics are subscribed.
         """
         self._check_open()
-        chosen = [_readable(place) for place in partitions]
+        chosen = [_readable(topic_partition) for topic_partition in partitions]
         if not chosen and self._core.subscription.uses_group:
             raise LocalError("assign([]): this consumer is subscribed, call unsubscribe()")
         self._core.commit_soon()
@@ -133,15 +133,19 @@ class ConsumerBase:
 
     def _change(self, partitions: Collection[TopicPartition], change: Any) -> None:
         self._check_open()
-        self._core.subscription.change([as_topic_partition(place) for place in partitions], change)
+        self._core.subscription.change(
+            [as_topic_partition(topic_partition) for topic_partition in partitions], change
+        )
         self._core.wake()
 
     def _offsets(self, given: Offsets | None) -> dict[TopicPartition, OffsetAndMetadata]:
         if given is None:
             return self._core.subscription.consumed()
         return {
-            as_topic_partition(place): OffsetAndMetadata(at) if isinstance(at, int) else at
-            for place, at in given.items()
+            as_topic_partition(topic_partition): OffsetAndMetadata(at)
+            if isinstance(at, int)
+            else at
+            for topic_partition, at in given.items()
         }
 
     def _check_open(self) -> None:
@@ -158,8 +162,8 @@ class ConsumerBase:
             raise LocalError("nothing to poll: subscribe() or assign() first")
 
 
-def _readable(place: object) -> TopicPartition:
-    topic_partition = as_topic_partition(place)
+def _readable(topic_partition: object) -> TopicPartition:
+    topic_partition = as_topic_partition(topic_partition)
     _check_name(topic_partition.topic)
     if topic_partition.partition < 0:
         raise LocalError(f"{topic_partition}: a partition number is not negative")

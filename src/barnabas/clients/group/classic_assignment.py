@@ -1,9 +1,10 @@
-"""The partitions of a classic member: owned, assigned, and those it was last settled with. Pure.
+"""The partitions of a classic member, and the assignment that a leader computes; without IO.
 
-Owned is what the polling thread reads, assigned what the group's leader gave last; steps of the
-polling thread bring the first to the second. What the member was settled with, and when, goes to
-the leader with every join, for assignors that leave partitions where they were. States, ids and
-requests are `classic`'s business.
+`owned` are the partitions that the polling thread reads, `assigned` those of the last SyncGroup;
+steps of the polling thread bring `owned` to `assigned`. Every JoinGroup sends the last settled
+assignment and its generation to the leader, for sticky assignors. The coordinator selects an
+assignor that every member supports, and one leader; only the leader gets the subscriptions of all
+members and sends an assignment with its SyncGroup.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,39 +19,41 @@ from barnabas.model.ids import TopicPartition
 from barnabas.wire.messages.join_group import JoinGroupResponse
 
 NO_GENERATION = -1
-Places = frozenset[TopicPartition]
-NOTHING: Places = frozenset()
+TopicPartitionSet = frozenset[TopicPartition]
+NOTHING: TopicPartitionSet = frozenset()
 
 
 class ClassicAssignment:
-    """See the module. Part of a `ClassicMember`, and owned by whoever owns that."""
+    """The partitions of a `ClassicMember`."""
 
     __slots__ = ("_settings", "_settled", "_settled_in", "assigned", "owned")
 
     def __init__(self, settings: GroupSettings) -> None:
         self._settings = settings
-        self.owned: Places = NOTHING
-        self.assigned: Places = NOTHING
-        self._settled: Places = NOTHING
+        self.owned: TopicPartitionSet = NOTHING
+        self.assigned: TopicPartitionSet = NOTHING
+        self._settled: TopicPartitionSet = NOTHING
         self._settled_in = NO_GENERATION
 
     @property
-    def surplus(self) -> Places:
-        """What is owned and not assigned: given up first."""
+    def surplus(self) -> TopicPartitionSet:
+        """Owned partitions that are no longer assigned; they are revoked first."""
         return self.owned - self.assigned
 
     @property
-    def missing(self) -> Places:
+    def missing(self) -> TopicPartitionSet:
         return self.assigned - self.owned
 
-    def to_give_up(self, topics: frozenset[str]) -> Places:
-        """Before joining: everything, unless every assignor that may be chosen is cooperative."""
+    def to_give_up(self, topics: frozenset[str]) -> TopicPartitionSet:
+        """Returns the partitions to revoke before joining: all, unless all assignors cooperate."""
         if not all(assignor.cooperative for assignor in self._settings.assignors):
             return self.owned
-        return frozenset(place for place in self.owned if place.topic not in topics)
+        return frozenset(
+            topic_partition for topic_partition in self.owned if topic_partition.topic not in topics
+        )
 
     def subscriptions(self, topics: frozenset[str]) -> dict[str, bytes]:
-        """What to tell the group's leader, by the name of the assignor that is to read it."""
+        """Returns the encoded subscription for each assignor."""
         owned, settled = sorted(self.owned), sorted(self._settled)
         return {
             assignor.name: encode_subscription(
@@ -64,7 +67,7 @@ class ClassicAssignment:
         }
 
     def apply_step(self, step: Step) -> None:
-        """The polling thread has run this step."""
+        """Applies a step that the polling thread has run."""
         assigns = step.kind is StepKind.ASSIGN
         self.owned = self.assigned if assigns else self.owned - step.partitions
 
@@ -72,24 +75,24 @@ class ClassicAssignment:
         self._settled, self._settled_in = self.assigned, generation
 
     def unsettle(self) -> None:
-        """Another may have what this member was settled with."""
+        """Forgets the settled assignment, because other members may own it."""
         self._settled, self._settled_in = NOTHING, NO_GENERATION
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderAssignment:
-    """How one generation divides; only its leader knows `members`."""
+    """The assignor of one generation; `members` is empty unless this member leads."""
 
     assignor: Assignor
     members: Sequence[MemberSubscription] = ()
 
     @property
     def topics(self) -> frozenset[str]:
-        """What any member wants."""
+        """The topics to which any member is subscribed."""
         return frozenset(topic for member in self.members for topic in member.topics)
 
     def assign(self, counts: Mapping[str, int]) -> Assignment:
-        """Divide partitions, counted by topic; LocalError where the assignor fails."""
+        """Computes the assignment; raises LocalError if the assignor raises."""
         try:
             return self.assignor.assign(counts, self.members)
         except Exception as error:  # an application's assignor may raise anything
@@ -99,7 +102,7 @@ class LeaderAssignment:
 def leader_assignment(
     response: JoinGroupResponse, assignors: Sequence[Assignor]
 ) -> LeaderAssignment | None:
-    """The division that an answer to JoinGroup asks for; None by an assignor not offered."""
+    """Reads a JoinGroup response; returns None if its assignor is not configured here."""
     chosen = [item for item in assignors if item.name == response.protocol_name]
     if not chosen:
         return None

@@ -1,6 +1,6 @@
-"""Who a member is to its classic group: its id and its generation, as the coordinator gave them.
+"""The member id and the generation of a classic member, without IO.
 
-Both change only on an answer to the member's own request, or when it leaves. Pure.
+Both change only by a response to the member's own request, or when it leaves.
 """
 
 from barnabas.clients.group.classic_assignment import NO_GENERATION
@@ -13,7 +13,7 @@ from barnabas.wire.message import Message
 
 
 class ClassicIdentity:
-    """Owned by its member. Without a generation the id is known to the coordinator at most."""
+    """Member id and generation. Owned by its `ClassicMember`."""
 
     __slots__ = ("_settings", "generation", "member_id", "removal")
 
@@ -28,7 +28,7 @@ class ClassicIdentity:
 
     @property
     def metadata(self) -> GroupMetadata:
-        """What commits and heartbeats carry; nobody's, while there is no generation."""
+        """The identity in commits and heartbeats; no member id while there is no generation."""
         return GroupMetadata(
             self._settings.group_id,
             self.generation,
@@ -41,10 +41,10 @@ class ClassicIdentity:
         self.removal = None
 
     def fenced(self, reason: str) -> None:
-        """The group goes on without this member.
+        """Clears the generation after the coordinator removed this member.
 
-        Only the generation is wrong after ILLEGAL_GENERATION: under another id the old one would
-        be waited for until its session ends.
+        After ILLEGAL_GENERATION the member id is still valid and is kept: with a new id, the
+        coordinator would wait for the old one until its session ends.
         """
         if self.generation >= 0:
             self.removal = Removal(self.metadata, reason)
@@ -53,14 +53,14 @@ class ClassicIdentity:
         self.generation = NO_GENERATION
 
     def forget(self) -> None:
-        """The member has left."""
+        """Clears everything after the member has left."""
         self.member_id, self.generation = "", NO_GENERATION
         self.removal = None
 
     def leave_request(self, reason: str) -> Message | None:
-        """None for whoever the coordinator does not know, or shall not miss.
+        """Returns None for a member that never joined, and for a static member.
 
-        A static member keeps its place until its session ends (KIP-345).
+        A static member stays in the group until its session ends (KIP-345).
         """
         if not self.member_id or self._settings.instance_id is not None:
             return None

@@ -1,10 +1,10 @@
-"""A member of a classic group as a state machine, asked by `poll(now)`. Pure.
+"""A member of a classic group as a state machine without IO.
 
-Strategy: the member's id and generation (`classic_identity`) change only on an answer to its own
-request. A retriable error never resets them (KAFKA-13214); an answer to a request of an older
-generation is ignored (KAFKA-8104). Joining goes through a step in the polling thread: offsets are
-committed and partitions given up at a poll boundary, where everything returned was processed.
-What the member has is in `classic_holdings`; what it does as leader, in `classic_division`.
+The member id and the generation (`classic_identity`) change only by a response to the member's own
+request. A retriable error never resets them (KAFKA-13214); a response to a request of an older
+generation is ignored (KAFKA-8104). Before joining, a step of the polling thread commits offsets and
+revokes partitions between two polls, when all returned records are processed. The partitions and
+the leader's assignment are in `classic_assignment`.
 """
 
 import enum
@@ -44,12 +44,12 @@ from barnabas.wire.messages.sync_group import SyncGroupResponse
 
 
 class State(enum.Enum):
-    """Where the member is.
+    """The state of a classic member.
 
-    IDLE: not subscribed. UNJOINED: will join at the next poll(). PREPARING: the polling thread
-    gives up what it must. READY: JoinGroup is next. JOINING, DIVIDING, SYNCING: it, the division
-    by the leader, and SyncGroup are under way. REVOKING, LOSING, ASSIGNING: the polling thread
-    takes in the result. STABLE: heartbeats only.
+    IDLE: not subscribed. UNJOINED: joins at the next poll(). PREPARING: the polling thread
+    revokes partitions. READY: JoinGroup is next. JOINING: JoinGroup is in flight. DIVIDING: the
+    leader computes the assignment. SYNC_DUE, SYNCING: SyncGroup is next or in flight. REVOKING,
+    LOSING, ASSIGNING: the polling thread applies the result. STABLE: only heartbeats.
     """
 
     IDLE = "idle"
@@ -67,10 +67,10 @@ class State(enum.Enum):
 
 
 BEATING = frozenset({State.PREPARING, State.REVOKING, State.ASSIGNING, State.STABLE})
-"""States in which heartbeats go out: the broker knows the member, nothing of it is awaited."""
+"""States in which the member sends heartbeats: it has joined and has no parked request."""
 
 JOINING = frozenset({State.READY, State.JOINING, State.DIVIDING, State.SYNC_DUE, State.SYNCING})
-"""States that pass without the polling thread, into the next generation."""
+"""States between JoinGroup and the next generation, without the polling thread."""
 
 FATAL = frozenset(
     {
@@ -93,7 +93,7 @@ FOREVER_MS = 3_600_000
 
 
 class ClassicMember:
-    """See the module. Owned by the client's event loop."""
+    """The state machine. Owned by the client's event loop."""
 
     def __init__(self, settings: GroupSettings, retry_backoff_ms: int) -> None:
         self._settings = settings
@@ -113,7 +113,7 @@ class ClassicMember:
         self._again: str | None = None
         self.fatal: BarnabasError | None = None
 
-    # -- what others ask -----------------------------------------------------------------------
+    # -- state ----------------------------------------------------------------------------------
 
     @property
     def group(self) -> GroupMetadata:
@@ -158,7 +158,7 @@ class ClassicMember:
         elif self._state not in (State.IDLE, State.UNJOINED):
             self._again = reason
 
-    # -- asking --------------------------------------------------------------------------------
+    # -- requests ------------------------------------------------------------------------------
 
     def poll(self, now_ms: int) -> Action | None:
         action: Action | None = self._next_step(now_ms)
@@ -226,7 +226,7 @@ class ClassicMember:
         self._open_step = None
         self._assignment.apply_step(step)
         if self._state is State.LOSING and step.kind is not StepKind.LOST:
-            return  # Thrown out meanwhile: what is owned now goes next.
+            return  # Removed meanwhile: the owned partitions are lost next.
         match step.kind:
             case StepKind.PREPARE:
                 self._state = State.READY
@@ -258,7 +258,7 @@ class ClassicMember:
             reason, self._again = self._again, None
             self._begin(reason)
 
-    # -- answers -------------------------------------------------------------------------------
+    # -- responses -----------------------------------------------------------------------------
 
     def answered(self, response: Message, now_ms: int) -> None:
         self._in_flight = False
@@ -270,7 +270,7 @@ class ClassicMember:
             self._heard(ErrorCode.of(response.error_code), now_ms)
 
     def failed(self, error: BarnabasError, now_ms: int) -> None:
-        """No answer: the member id and the generation stay good until somebody says otherwise."""
+        """Retries after a backoff; the member id and the generation stay valid."""
         self._in_flight = False
         self._retry_at_ms = now_ms + self._backoff_ms
         if isinstance(error, BrokerError) and error.code in FATAL:
@@ -335,7 +335,7 @@ class ClassicMember:
             self._refused(code, now_ms)
 
     def _refused(self, code: ErrorCode, now_ms: int) -> None:
-        """A join or a sync was; whoever may try again does so after a pause."""
+        """Handles an error of JoinGroup or SyncGroup; retries a transient one after a backoff."""
         if code in OUT:
             self._fenced(code.name, now_ms)
         elif code in FATAL or not code.retriable:
@@ -370,7 +370,7 @@ class ClassicMember:
         else:
             self._heartbeat_at_ms = now_ms + self._backoff_ms
 
-    # -- endings -------------------------------------------------------------------------------
+    # -- leaving -------------------------------------------------------------------------------
 
     def overdue(self, now_ms: int) -> Message | None:
         request = self._leave_request("max.poll.interval.ms was exceeded")
@@ -399,10 +399,10 @@ class ClassicMember:
         self._state = State.UNJOINED
 
     def _fenced(self, reason: str, now_ms: int) -> None:
-        """The group goes on without this member: begin anew, without what it had."""
+        """Drops the partitions and joins again after the group removed this member."""
         self._identity.fenced(reason)
         self._again = None
-        self._reason = f"began anew after {reason}"
+        self._reason = f"joined again after {reason}"
         self._began_ms = now_ms
         self._retry_at_ms = now_ms
         self._state = State.LOSING

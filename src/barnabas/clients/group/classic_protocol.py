@@ -28,10 +28,12 @@ SUBSCRIPTION_VERSION = 3
 ASSIGNMENT_VERSION = 3
 
 
-def _by_topic(places: Iterable[TopicPartition]) -> list[tuple[str, list[int]]]:
+def _by_topic(topic_partitions: Iterable[TopicPartition]) -> list[tuple[str, list[int]]]:
     return [
-        (topic, [place.partition for place in found])
-        for topic, found in groupby(sorted(places), lambda place: place.topic)
+        (topic, [topic_partition.partition for topic_partition in found])
+        for topic, found in groupby(
+            sorted(topic_partitions), lambda topic_partition: topic_partition.topic
+        )
     ]
 
 
@@ -74,10 +76,11 @@ def decode_subscription(member: JoinGroupResponseMember) -> MemberSubscription:
     )
 
 
-def encode_assignment(places: Iterable[TopicPartition]) -> bytes:
+def encode_assignment(topic_partitions: Iterable[TopicPartition]) -> bytes:
     message = ConsumerProtocolAssignment(
         assigned_partitions=[
-            AssignedTopic(topic=topic, partitions=numbers) for topic, numbers in _by_topic(places)
+            AssignedTopic(topic=topic, partitions=numbers)
+            for topic, numbers in _by_topic(topic_partitions)
         ]
     )
     return _versioned(ASSIGNMENT_VERSION, message.encode(ASSIGNMENT_VERSION))
@@ -135,8 +138,10 @@ def sync_request(
         protocol_type=PROTOCOL_TYPE,
         protocol_name=protocol_name,
         assignments=[
-            SyncGroupRequestAssignment(member_id=member_id, assignment=encode_assignment(places))
-            for member_id, places in assignment.items()
+            SyncGroupRequestAssignment(
+                member_id=member_id, assignment=encode_assignment(topic_partitions)
+            )
+            for member_id, topic_partitions in assignment.items()
         ],
     )
 

@@ -293,7 +293,10 @@ class Consumer(ConsumerBase):
         """Returns the first record at or after each time in milliseconds, None if there is none."""
         with self._one_thread:
             found = self._call(self._core.find_offsets(timestamps, self._limit(timeout)))
-            return {place: at if at.offset >= 0 else None for place, at in found.items()}
+            return {
+                topic_partition: at if at.offset >= 0 else None
+                for topic_partition, at in found.items()
+            }
 
     def partitions_for(self, topic: str, timeout: float | None = None) -> list[int]:
         """Returns the partition numbers of a topic, in ascending order."""
@@ -477,9 +480,11 @@ class Consumer(ConsumerBase):
         self, partitions: Iterable[TopicPartition], timestamp: int, timeout: float | None
     ) -> dict[TopicPartition, int]:
         with self._one_thread:
-            asked = {as_topic_partition(place): timestamp for place in partitions}
+            asked = {
+                as_topic_partition(topic_partition): timestamp for topic_partition in partitions
+            }
             found = self._call(self._core.find_offsets(asked, self._limit(timeout)))
-            return {place: at.offset for place, at in found.items()}
+            return {topic_partition: at.offset for topic_partition, at in found.items()}
 
     def _call(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs work on the loop thread and waits; wakeup() ends the wait."""

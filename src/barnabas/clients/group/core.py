@@ -1,7 +1,7 @@
-"""One consumer behind both façades: its parts, wired, and the steps that live on the loop.
+"""The core of both consumers: creates and connects the components, and owns the loop's tasks.
 
-Threads: everything runs on the loop that made it, except what says otherwise. The polling thread
-calls `begin_poll`, the `take_` methods and `end_poll` directly; nothing there waits for the loop.
+Everything runs on the loop that created the core, except for the methods in the section "polling
+thread": the polling thread calls them directly, and none of them waits for the loop.
 """
 
 import asyncio
@@ -35,14 +35,20 @@ if TYPE_CHECKING:
     import pyarrow
 
 REJOIN_SECONDS = 3.0
-"""For so long the end of a rebalance is waited for: other members may take their time."""
+"""Maximum wait for the end of a rebalance before the last commit."""
 LOOK_SECONDS = 0.01
 
 
 async def commit_when_joined(
     commit: Callable[[], Awaitable[None]], joining: Callable[[], bool]
 ) -> None:
-    """Commit; a refusal is final when no join was or is under way."""
+    """Commits the offsets of a member that leaves; no later commit includes them.
+
+    A member that leaves during a rebalance has sent JoinGroup, so its generation is valid only
+    until the coordinator starts the next one. The coordinator rejects a commit in between,
+    although no other member owns the partitions yet, and accepts it after the join. So a
+    rejected commit is retried until the join has ended.
+    """
     deadline_s = asyncio.get_running_loop().time() + REJOIN_SECONDS
     while True:
         under_way = joining()
@@ -71,7 +77,7 @@ Records = dict[TopicPartition, list[Record]]
 
 
 class ConsumerCore:
-    """Made on the event loop that owns it. `ring` may be called on any thread."""
+    """Created on the event loop that owns it. Any thread may call `ring`."""
 
     def __init__(self, settings: ConsumerSettings, ring: Callable[[], None]) -> None:
         self.settings = settings
@@ -128,10 +134,10 @@ class ConsumerCore:
         self.fetcher.wake()
         self._positioned.set()
 
-    # -- from the polling thread ---------------------------------------------------------------
+    # -- polling thread ------------------------------------------------------------------------
 
     def wake(self) -> None:
-        """From any thread: something changed that the loop should look at."""
+        """Wakes the fetcher, position keeper and membership. Any thread may call it."""
         if self._wake_due:
             return
         self._wake_due = True
@@ -141,7 +147,7 @@ class ConsumerCore:
             raise ClosedError("the consumer is closed") from None
 
     def begin_wait(self) -> int:
-        """The application waits for its group: it counts as alive. Returns the time."""
+        """Records a poll for `max.poll.interval.ms`; returns the time."""
         now_ms = self._clock.monotonic_ms()
         if self.driver is not None:
             first = not self.driver.polls.last_ms
@@ -152,7 +158,7 @@ class ConsumerCore:
         return now_ms
 
     def begin_poll(self) -> None:
-        """The application polls: what it got before counts as processed, and may be committed."""
+        """Records a poll and starts an automatic commit of earlier records if one is due."""
         now_ms = self.begin_wait()
         if not self.settings.auto_commit or now_ms < self._next_auto_commit_ms:
             return
@@ -162,7 +168,7 @@ class ConsumerCore:
             self.commit_soon()
 
     def commit_soon(self) -> None:
-        """Begin an automatic commit of everything that was returned, if commits are automatic."""
+        """Starts a commit of all positions if commits are automatic."""
         offsets = self._consumed() if self.settings.auto_commit else {}
         if offsets:
             self._loop.call_soon_threadsafe(self._begin_commit, offsets)
@@ -179,7 +185,7 @@ class ConsumerCore:
         return self.buffer.take_arrow()
 
     def raise_failures(self) -> None:
-        """What the application must hear of, when there is nothing to give it."""
+        """Raises the first error that poll() must report when it has no records."""
         topics = self.subscription.topics or {p.topic for p in self.subscription.assigned()}
         refusal = self.client.refusal(topics)
         if refusal is not None:
@@ -189,7 +195,7 @@ class ConsumerCore:
         self.buffer.raise_failure()
 
     def take_step(self) -> Step | None:
-        """What the polling thread has to do for the group; it must be reported done."""
+        """Returns the pending rebalance step; call `step_done` after running it."""
         if self.driver is None or not self.driver.steps:
             return None
         try:
@@ -198,24 +204,32 @@ class ConsumerCore:
             return None  # The loop withdrew it just now.
 
     def commit_before(self, step: Step) -> Mapping[TopicPartition, OffsetAndMetadata]:
-        """Offsets to commit before a step: all before a rebalance, on revocation what goes."""
+        """Returns the offsets to commit before a step: all, or those of the revoked partitions."""
         if not self.settings.auto_commit or step.kind in (StepKind.LOST, StepKind.ASSIGN):
             return {}
         consumed = self._consumed()
         if step.kind is StepKind.REVOKE:
-            return {place: at for place, at in consumed.items() if place in step.partitions}
+            return {
+                topic_partition: at
+                for topic_partition, at in consumed.items()
+                if topic_partition in step.partitions
+            }
         return consumed
 
     def _consumed(self) -> dict[TopicPartition, OffsetAndMetadata]:
-        """What an automatic commit covers: positions in topics that exist."""
+        """Returns the positions for an automatic commit, without deleted topics."""
         deleted = self.client.metadata.deleted
         consumed = self.subscription.consumed()
-        return {place: at for place, at in consumed.items() if place.topic not in deleted}
+        return {
+            topic_partition: at
+            for topic_partition, at in consumed.items()
+            if topic_partition.topic not in deleted
+        }
 
     def leaving_step(self) -> Step:
-        """What happens to the partitions when this consumer leaves on its own.
+        """Returns the step for a consumer that leaves by itself.
 
-        A removed member has lost them already: it commits nothing, and its listener hears that.
+        A removed member has lost its partitions: it commits nothing and calls on_partitions_lost.
         """
         lost = self.subscription.uses_group and self.driver and self.driver.member.removal
         assigned = frozenset(self.subscription.assigned())
@@ -231,16 +245,20 @@ class ConsumerCore:
         return Step(StepKind.LOST, assigned)
 
     def apply_step(self, step: Step) -> None:
-        """Change what is assigned; after the listener for what goes, before it for what comes."""
+        """Changes the assignment: after the listener for a revocation, before it otherwise."""
         held = self.subscription.assigned()
         if step.kind is StepKind.ASSIGN:
             self.subscription.replace_assignment([*held, *sorted(step.partitions)])
         elif step.partitions:
-            left = [place for place in held if place not in step.partitions]
+            left = [
+                topic_partition
+                for topic_partition in held
+                if topic_partition not in step.partitions
+            ]
             self.subscription.replace_assignment(left)
 
     def listener_call(self, step: Step) -> Callable[[], object] | None:
-        """The application's listener for a step, ready to be called."""
+        """Returns the call of the application's listener for a step, or None."""
         listener = self.subscription.listener
         if listener is None or (step.kind is not StepKind.ASSIGN and not step.partitions):
             return None
@@ -253,7 +271,7 @@ class ConsumerCore:
         return None if method is None else lambda: method(partitions)
 
     def step_done(self, step: Step) -> None:
-        """From the polling thread: the step was run."""
+        """Reports that the polling thread has run a step."""
         assert self.driver is not None
         self._loop.call_soon_threadsafe(self.driver.step_done, step)
         self.wake()
@@ -271,7 +289,7 @@ class ConsumerCore:
         return GroupMetadata(self.settings.group.group_id)
 
     def _committing_member(self) -> GroupMetadata | None:
-        """Who commits; CommitFailedError for a subscribed consumer that is not a member now."""
+        """Returns the identity for a commit; raises CommitFailedError for a removed member."""
         member = self.group_metadata()
         if self.driver is None or member is None or not self.subscription.uses_group:
             return member
@@ -302,7 +320,7 @@ class ConsumerCore:
         self._tell_committed(offsets)
 
     async def commit_quietly(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
-        """An automatic commit: a failure is logged, the next one covers it."""
+        """Commits automatically; logs a failure, because the next commit includes the offsets."""
         try:
             await self.commit_once(offsets)
         except BarnabasError as error:
@@ -315,7 +333,7 @@ class ConsumerCore:
     async def commit_before_leaving(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata]
     ) -> None:
-        """The last automatic commit: no other one covers it."""
+        """Commits automatically before the consumer leaves; logs a failure."""
         await self._earlier_commits()
         try:
             await commit_when_joined(partial(self.commit_once, offsets), self._joining)
@@ -323,24 +341,26 @@ class ConsumerCore:
             logger.warning("the last automatic commit failed: %s", error)
 
     async def committed(
-        self, places: Collection[TopicPartition], timeout_s: float
+        self, topic_partitions: Collection[TopicPartition], timeout_s: float
     ) -> dict[TopicPartition, OffsetAndMetadata | None]:
-        named = [as_topic_partition(place) for place in places]
+        named = [as_topic_partition(topic_partition) for topic_partition in topic_partitions]
         return await self.offsets.committed(named, self._loop.time() + timeout_s)
 
     async def find_offsets(
         self, timestamps: Mapping[TopicPartition, int], timeout_s: float
     ) -> dict[TopicPartition, OffsetAndTimestamp]:
-        named = {as_topic_partition(place): at for place, at in timestamps.items()}
+        named = {
+            as_topic_partition(topic_partition): at for topic_partition, at in timestamps.items()
+        }
         return await self.offsets.find(named, self._loop.time() + timeout_s)
 
     async def partitions_for(self, topic: str, timeout_s: float) -> list[int]:
         return await self.client.partitions(topic, self._loop.time() + timeout_s)
 
     def assignment_pending(self) -> str | None:
-        """What keeps this consumer from reading its share; None when nothing does.
+        """Returns the reason why this consumer cannot read yet, or None.
 
-        A member that the group gave no partitions reads its share, which is empty.
+        None also for a member to which the group assigned no partitions.
         """
         topics = self.subscription.topics
         missing = sorted(t for t in topics if not self.client.metadata.partition_count(t))
@@ -355,9 +375,9 @@ class ConsumerCore:
         unpositioned = [s.partition for s in self.subscription.states() if not s.has_position]
         return f"{unpositioned[0]} has no position yet" if unpositioned else None
 
-    async def position(self, place: TopicPartition, timeout_s: float) -> int:
-        """The position, waited for while it is being found out."""
-        state = self.subscription.require(place)
+    async def position(self, topic_partition: TopicPartition, timeout_s: float) -> int:
+        """Returns the position; waits until it is known."""
+        state = self.subscription.require(topic_partition)
         self.keeper.wake()
         try:
             async with asyncio.timeout(timeout_s):
@@ -366,7 +386,7 @@ class ConsumerCore:
                     self._positioned.clear()
                     await self._until_soon(self._positioned.wait())
         except TimeoutError:
-            raise DeadlineError(f"{place}: no position within {timeout_s:g} s") from None
+            raise DeadlineError(f"{topic_partition}: no position within {timeout_s:g} s") from None
         return state.offset
 
     async def ping(self, timeout_s: float) -> None:
@@ -377,14 +397,14 @@ class ConsumerCore:
             await self.driver.leave("unsubscribed")
 
     async def close(self, timeout_s: float) -> None:
-        """End everything; nobody polls any more."""
+        """Leaves the group, stops all tasks and closes the connections."""
         try:
             async with asyncio.timeout(timeout_s):
                 await asyncio.gather(*self._commits)
                 if self.driver is not None and self.subscription.uses_group:
                     await self.driver.leave("the consumer was closed")
         except TimeoutError:
-            logger.warning("closing took more than %g s: the group was not told", timeout_s)
+            logger.warning("closing took more than %g s: the leave request was not sent", timeout_s)
         finally:
             for task in self._tasks:
                 task.cancel()
@@ -406,7 +426,7 @@ class ConsumerCore:
             self.driver.wake()
 
     async def _earlier_commits(self) -> None:
-        """Wait for commits that were begun before: one that runs later moves offsets back."""
+        """Waits for earlier commits, because a late one would move offsets back."""
         await asyncio.sleep(0)  # Those begun while the loop had no turn become tasks.
         if self._commits:
             await asyncio.wait(self._commits)
@@ -417,7 +437,7 @@ class ConsumerCore:
         callback: Callable[[Mapping[TopicPartition, OffsetAndMetadata], BarnabasError | None], Any]
         | None,
     ) -> None:
-        """On the loop: one try without waiting; `callback(offsets, error)` hears how it ended."""
+        """Starts one attempt; calls `callback(offsets, error)` at its end. Call it on the loop."""
 
         async def commit() -> None:
             error = None

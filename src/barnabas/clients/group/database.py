@@ -25,7 +25,7 @@ class Reader(Protocol):
 
     def poll(self, timeout: float = ...) -> dict[TopicPartition, list[Record]]: ...
 
-    def seek(self, partition: TopicPartition, offset: int) -> None: ...
+    def seek(self, topic_partition: TopicPartition, offset: int) -> None: ...
 
     def subscribe(self, topics: Any, listener: Any = ...) -> None: ...
 
@@ -33,9 +33,9 @@ class Reader(Protocol):
 class FencedError(BarnabasError):
     """Another consumer has written records of this partition: it is not ours any more."""
 
-    def __init__(self, partition: TopicPartition) -> None:
-        super().__init__(f"{partition}: another consumer has stored a later offset")
-        self.partition = partition
+    def __init__(self, topic_partition: TopicPartition) -> None:
+        super().__init__(f"{topic_partition}: another consumer has stored a later offset")
+        self.partition = topic_partition
 
 
 class DatabaseSink:
@@ -91,7 +91,11 @@ class DatabaseSink:
         )
         stored = {TopicPartition(topic, int(n)): int(at) for topic, n, at in cursor.fetchall()}
         self._connection.rollback()
-        return {place: stored[place] for place in partitions if place in stored}
+        return {
+            topic_partition: stored[topic_partition]
+            for topic_partition in partitions
+            if topic_partition in stored
+        }
 
     def consume(self, consumer: Reader, write: Write, timeout: float = 1.0) -> int:
         """Poll once and store what came, records and offsets together; how many there were.
@@ -105,7 +109,10 @@ class DatabaseSink:
         try:
             self.store(polled, write)
         except BaseException:
-            self.go_back(consumer, {place: records[0].offset for place, records in polled.items()})
+            self.go_back(
+                consumer,
+                {topic_partition: records[0].offset for topic_partition, records in polled.items()},
+            )
             raise
         return sum(len(records) for records in polled.values())
 
@@ -115,9 +122,12 @@ class DatabaseSink:
         try:
             for records in polled.values():
                 write(cursor, records)
-            moved = {place: records[-1].offset + 1 for place, records in polled.items()}
-            for place, offset in moved.items():
-                self._move(cursor, place, offset)
+            moved = {
+                topic_partition: records[-1].offset + 1
+                for topic_partition, records in polled.items()
+            }
+            for topic_partition, offset in moved.items():
+                self._move(cursor, topic_partition, offset)
             self._connection.commit()
         except BaseException:
             self._connection.rollback()
@@ -127,29 +137,31 @@ class DatabaseSink:
     def go_back(self, consumer: Reader, begun: Mapping[TopicPartition, int]) -> None:
         """Read on from what is stored; where nothing is, from where this poll began."""
         stored = self.reload(begun)
-        for place, offset in begun.items():
-            consumer.seek(place, stored.get(place, offset))
+        for topic_partition, offset in begun.items():
+            consumer.seek(topic_partition, stored.get(topic_partition, offset))
 
     def take_over(self, consumer: Reader, partitions: Sequence[TopicPartition]) -> None:
         """Partitions just assigned: go on where the database stands."""
-        for place, offset in self.reload(partitions).items():
-            consumer.seek(place, offset)
+        for topic_partition, offset in self.reload(partitions).items():
+            consumer.seek(topic_partition, offset)
 
     def reload(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """The stored offsets of partitions, which the next `store` goes on from."""
         stored = self.offsets(partitions)
-        self._next.update((place, stored.get(place)) for place in partitions)
+        self._next.update(
+            (topic_partition, stored.get(topic_partition)) for topic_partition in partitions
+        )
         return stored
 
-    def _move(self, cursor: Any, place: TopicPartition, offset: int) -> None:
-        expected = self._next.get(place)
+    def _move(self, cursor: Any, topic_partition: TopicPartition, offset: int) -> None:
+        expected = self._next.get(topic_partition)
         if expected is None:
             # Another's row makes this fail on the primary key.
             self._execute(
                 cursor,
                 f"INSERT INTO {self._table} VALUES ({{}}, {{}}, {{}}, {{}})",
                 self._group,
-                *place,
+                *topic_partition,
                 offset,
             )
             return
@@ -159,11 +171,11 @@ class DatabaseSink:
             "AND topic = {} AND topic_partition = {} AND next_offset = {}",
             offset,
             self._group,
-            *place,
+            *topic_partition,
             expected,
         )
         if cursor.rowcount != 1:
-            raise FencedError(place)
+            raise FencedError(topic_partition)
 
     def _execute(self, cursor: Any, statement: str, *values: object) -> None:
         marks, arguments = _parameters(self._paramstyle, values)

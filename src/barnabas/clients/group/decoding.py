@@ -40,19 +40,21 @@ class Deserialization:
     ) -> dict[TopicPartition, list[Record]]:
         done: dict[TopicPartition, list[Record]] = {}
         failure: DeserializationError | None = None
-        for place, records in taken.items():
+        for topic_partition, records in taken.items():
             good: list[Record] = []
             for record in records:
                 try:
                     good.append(self._one(record))
                 except Exception as error:  # noqa: BLE001 - a deserializer may raise anything
-                    failure = DeserializationError(place, record.offset, error)
+                    failure = DeserializationError(topic_partition, record.offset, error)
                     offset = record.offset
                     # It stays the next record to be read, until the application seeks past it.
-                    subscription.change([place], lambda state, at=offset: state.move_to(at))  # type: ignore[misc]
+                    subscription.change(
+                        [topic_partition], lambda state, at=offset: state.move_to(at)
+                    )  # type: ignore[misc]
                     break
             if good:
-                done[place] = good
+                done[topic_partition] = good
         if failure is not None and not done:
             raise failure
         return done

@@ -153,11 +153,11 @@ class FetchBuffer:
             self._moved(piece, used_up=piece.used_up)
             left -= len(records)
             if records:
-                place = piece.state.partition
-                if place in taken:
-                    taken[place].extend(records)
+                topic_partition = piece.state.partition
+                if topic_partition in taken:
+                    taken[topic_partition].extend(records)
                 else:
-                    taken[place] = records
+                    taken[topic_partition] = records
         return taken
 
     def take_arrow(self) -> "pyarrow.RecordBatch | None":

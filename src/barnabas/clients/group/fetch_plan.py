@@ -81,30 +81,33 @@ def plan_fetches(
         if state.retry_at_ms > now_ms:
             plan.next_look_ms = min(plan.next_look_ms, state.retry_at_ms)
             continue
-        place = locate(state.partition)
-        if place is None:
+        topic_partition = locate(state.partition)
+        if topic_partition is None:
             plan.leaderless.append(state)
             continue
-        if state.leader_changed(place.leader_epoch):
+        if state.leader_changed(topic_partition.leader_epoch):
             # Validate the position in the new leader's log before the next fetch (KIP-320).
             plan.unvalidated = True
             continue
-        node = plan.nodes.setdefault(_read_from(state, place, now_ms), NodePlan({}, {}))
+        node = plan.nodes.setdefault(_read_from(state, topic_partition, now_ms), NodePlan({}, {}))
         if not room or state.buffered_bytes >= limits.partition_max_bytes:
             node.hurried = True
         else:
             node.states[state.partition] = (state, state.stamp)
             node.targets[state.partition] = FetchTarget(
-                place.topic_id, state.fetch_offset, place.leader_epoch, limits.partition_max_bytes
+                topic_partition.topic_id,
+                state.fetch_offset,
+                topic_partition.leader_epoch,
+                limits.partition_max_bytes,
             )
     plan.nodes = {node_id: node for node_id, node in plan.nodes.items() if node.targets}
     return plan
 
 
-def _read_from(state: PartitionState, place: PartitionLeader, now_ms: int) -> int:
+def _read_from(state: PartitionState, topic_partition: PartitionLeader, now_ms: int) -> int:
     """Returns the leader, or the preferred read replica (KIP-392) until it expires."""
     if state.preferred_replica >= 0:
         if now_ms < state.preferred_until_ms:
             return state.preferred_replica
         state.preferred_replica = -1
-    return place.node_id
+    return topic_partition.node_id

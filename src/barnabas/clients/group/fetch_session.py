@@ -43,11 +43,16 @@ class FetchSession:
         known, self._known = self._known, dict(targets)
         if self._epoch == INITIAL_EPOCH:
             return FetchSelection(targets, by_id, self._id, INITIAL_EPOCH)
-        changed = {place: target for place, target in targets.items() if known.get(place) != target}
+        changed = {
+            topic_partition: target
+            for topic_partition, target in targets.items()
+            if known.get(topic_partition) != target
+        }
         forgotten = {
-            place: target.topic_id
-            for place, target in known.items()
-            if place not in targets or targets[place].topic_id != target.topic_id
+            topic_partition: target.topic_id
+            for topic_partition, target in known.items()
+            if topic_partition not in targets
+            or targets[topic_partition].topic_id != target.topic_id
         }
         return FetchSelection(changed, by_id, self._id, self._epoch, forgotten)
 

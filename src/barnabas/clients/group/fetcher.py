@@ -170,12 +170,14 @@ class Fetcher:
                 self._work.start(node_id, lambda i=node_id, n=node: self._fetch(i, n))  # type: ignore[misc]
         return max(min(plan.next_look_ms - now_ms, IDLE_CHECK_MS), 1)
 
-    def _locate(self, partition: TopicPartition) -> PartitionLeader | None:
+    def _locate(self, topic_partition: TopicPartition) -> PartitionLeader | None:
         metadata = self._client.metadata
-        found = metadata.leader_of(partition)
+        found = metadata.leader_of(topic_partition)
         if found is None:
             return None
-        return PartitionLeader(found[0].id, found[1], metadata.topics[partition.topic].topic_id)
+        return PartitionLeader(
+            found[0].id, found[1], metadata.topics[topic_partition.topic].topic_id
+        )
 
     async def _fetch(self, node_id: int, node: NodePlan) -> None:
         session = self._sessions.setdefault(node_id, FetchSession())

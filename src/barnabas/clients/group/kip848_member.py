@@ -1,9 +1,9 @@
-"""A member under group.protocol=consumer (KIP-848) as a state machine, asked by `poll`. Pure.
+"""A member under `group.protocol=consumer` (KIP-848) as a state machine without IO.
 
-One request does everything: a heartbeat that says what the member wants and owns, and is answered
-with what it should own. The broker divides; the member gives up first (REVOKE), takes what is new
-(ASSIGN), and says so with its next heartbeat, sent at once. Its epoch moves only on an answer.
-What it owns and is to own is in `kip848_holdings`.
+The heartbeat is the only request: it carries the subscription and the owned partitions, and its
+response carries the target assignment. The broker computes the assignment. The member first revokes
+(REVOKE), then adds partitions (ASSIGN), and confirms with an immediate heartbeat. Its epoch changes
+only by a response. `Kip848Assignment` has the owned and the target partitions.
 """
 
 import enum
@@ -31,26 +31,30 @@ from barnabas.wire.messages.consumer_group_heartbeat import (
     TopicPartitions,
 )
 
-Places = frozenset[TopicPartition]
-NOTHING: Places = frozenset()
+TopicPartitionSet = frozenset[TopicPartition]
+NOTHING: TopicPartitionSet = frozenset()
 
 
 class Kip848Assignment:
-    """Part of a `Kip848Member`; `names` are topics by id, kept current by somebody else."""
+    """Owned, target and confirmed partitions of a `Kip848Member`.
+
+    The broker uses topic ids, the polling thread topic names; `names` is the live mapping of the
+    client's metadata. A target with an unknown topic id waits for metadata as a whole.
+    """
 
     __slots__ = ("_names", "_target", "_told", "owned")
 
     def __init__(self, names: Mapping[Uuid, str]) -> None:
         self._names = names
-        self.owned: Places = NOTHING
+        self.owned: TopicPartitionSet = NOTHING
         self._target: dict[Uuid, list[int]] | None = None
-        self._told: Places | None = None
+        self._told: TopicPartitionSet | None = None
 
-    # -- towards the target --------------------------------------------------------------------
+    # -- target --------------------------------------------------------------------------------
 
     @property
     def settled(self) -> bool:
-        """Whether no target is being taken in."""
+        """Whether there is no pending target."""
         return self._target is None
 
     def aim(self, assignment: Assignment) -> None:
@@ -59,11 +63,11 @@ class Kip848Assignment:
         }
 
     def drop_target(self) -> None:
-        """Thrown out: neither what was aimed at nor what was told counts any more."""
+        """Forgets the target and the confirmed partitions after the member was removed."""
         self._target, self._told = None, None
 
-    def wanted(self) -> Places | None:
-        """The target by topic names; None without one, or while a topic's name is not known."""
+    def wanted(self) -> TopicPartitionSet | None:
+        """Returns the target with topic names; None without one or while a topic id is unknown."""
         if self._target is None or any(topic_id not in self._names for topic_id in self._target):
             return None
         return frozenset(
@@ -73,7 +77,7 @@ class Kip848Assignment:
         )
 
     def next_step(self) -> Step | None:
-        """What the polling thread does next on the way to the target; None while it cannot."""
+        """Returns the next step towards the target, None while the target is unknown."""
         wanted = self.wanted()
         if wanted is None:
             return None
@@ -82,34 +86,36 @@ class Kip848Assignment:
         return Step(StepKind.ASSIGN, wanted - self.owned)
 
     def apply_step(self, step: Step) -> None:
-        """The polling thread has run this step."""
+        """Applies a step that the polling thread has run."""
         if step.kind is StepKind.ASSIGN:
             self.owned |= step.partitions
         else:
             self.owned -= step.partitions
 
     def try_settle(self) -> bool:
-        """Whether the target is reached; it is none then."""
+        """Clears the target if it is reached; returns whether it is."""
         if self.wanted() != self.owned:
             return False
         self._target = None
         return True
 
-    # -- what the broker knows -----------------------------------------------------------------
+    # -- confirmed partitions -------------------------------------------------------------------
 
     @property
     def untold(self) -> bool:
-        """Whether the broker knows of other partitions than are owned."""
+        """Whether the last heartbeat named other partitions than are owned now."""
         return self.owned != self._told
 
     def tell(self) -> list[TopicPartitions]:
-        """What is owned, by topic id, for the next heartbeat; it counts as told."""
+        """Returns the owned partitions by topic id for the next heartbeat."""
         self._told = self.owned
         ids = {name: topic_id for topic_id, name in self._names.items()}
         by_topic: dict[Uuid, list[int]] = {}
-        for place in sorted(self.owned):
-            if place.topic in ids:
-                by_topic.setdefault(ids[place.topic], []).append(place.partition)
+        for topic_partition in sorted(self.owned):
+            if topic_partition.topic in ids:
+                by_topic.setdefault(ids[topic_partition.topic], []).append(
+                    topic_partition.partition
+                )
         return [
             TopicPartitions(topic_id=topic_id, partitions=numbers)
             for topic_id, numbers in by_topic.items()
@@ -126,11 +132,11 @@ FOREVER_MS = 3_600_000
 
 
 class State(enum.Enum):
-    """Where the member is.
+    """The state of a KIP-848 member.
 
-    IDLE: not subscribed. UNJOINED: joins after the next poll(). PREPARING: waits for it. JOINED:
-    heartbeats and takes in assignments, with a step open or not. LOSING: thrown out; the polling
-    thread drops what it had, then UNJOINED.
+    IDLE: not subscribed. UNJOINED: joins after the next poll(). PREPARING: waits for that poll.
+    JOINED: sends heartbeats and applies assignments. LOSING: removed from the group; the polling
+    thread drops the partitions, then UNJOINED.
     """
 
     IDLE = "idle"
@@ -144,7 +150,7 @@ OUT = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_MEMBER_EPOCH})
 
 
 class Kip848Member:
-    """See the module. Owned by the client's event loop; `names` are topics by id, kept current."""
+    """The state machine. Owned by the client's event loop; `names` is a live mapping."""
 
     def __init__(
         self,
@@ -173,7 +179,7 @@ class Kip848Member:
         self.fatal: BarnabasError | None = None
         self.removal: Removal | None = None
 
-    # -- what others ask -----------------------------------------------------------------------
+    # -- state ----------------------------------------------------------------------------------
 
     @property
     def group(self) -> GroupMetadata:
@@ -199,7 +205,7 @@ class Kip848Member:
 
     @property
     def joining(self) -> bool:
-        return False  # a commit under an epoch that has passed is tried again under the next
+        return False  # a commit with an old epoch is retried with the next one
 
     def withdraw_step(self) -> None:
         self._open_step = None
@@ -213,9 +219,9 @@ class Kip848Member:
         self._topics, self._pattern = topics, pattern
 
     def rejoin(self, reason: str) -> None:
-        """The broker knows partitions and members better than this member does."""
+        """Does nothing: the broker starts rebalances by itself."""
 
-    # -- asking --------------------------------------------------------------------------------
+    # -- requests ------------------------------------------------------------------------------
 
     def poll(self, now_ms: int) -> Action | None:
         step = self._next_step(now_ms)
@@ -224,7 +230,7 @@ class Kip848Member:
         if now_ms < self._retry_at_ms or self._state is not State.JOINED:
             return None
         if not self._assignment.settled and self._open_step is None:
-            # Only an unknown topic id keeps a target waiting here.
+            # The target has an unknown topic id: refresh the metadata.
             self._in_flight = True
             return Divide(self._topics)
         if now_ms < self._heartbeat_at_ms:
@@ -259,7 +265,7 @@ class Kip848Member:
         return step
 
     def _heartbeat(self) -> ConsumerGroupHeartbeatRequest:
-        """Everything when joining or after an error, else only what changed since."""
+        """Builds a full heartbeat when joining or after an error, else one with the changes."""
         request = ConsumerGroupHeartbeatRequest(
             group_id=self._settings.group_id,
             member_id=self._member_id,
@@ -286,7 +292,7 @@ class Kip848Member:
         self._open_step = None
         self._assignment.apply_step(step)
         if self._state is State.LOSING and step.kind is not StepKind.LOST:
-            return  # Thrown out meanwhile: what is owned now goes next.
+            return  # Removed meanwhile: the owned partitions are lost next.
         if step.kind is StepKind.PREPARE:
             self._state = State.JOINED
             self._epoch, self._full, self._heartbeat_at_ms = JOIN_EPOCH, True, 0
@@ -310,7 +316,7 @@ class Kip848Member:
         self._reason = "the broker moved partitions"
         self._reconciling_from_ms = 0
 
-    # -- answers -------------------------------------------------------------------------------
+    # -- responses -----------------------------------------------------------------------------
 
     def answered(self, response: Message, now_ms: int) -> None:
         self._in_flight = False
@@ -352,12 +358,12 @@ class Kip848Member:
             self._assignment.aim(response.assignment)
 
     def divide(self, counts: Mapping[str, int], now_ms: int) -> None:
-        """Metadata was looked up; should the topic still be unknown, again after a pause."""
+        """Called after a metadata refresh; retries after a backoff if a topic id is unknown."""
         self._in_flight = False
         if self._assignment.wanted() is None:
             self._retry_at_ms = now_ms + self._backoff_ms
 
-    # -- endings -------------------------------------------------------------------------------
+    # -- leaving -------------------------------------------------------------------------------
 
     def overdue(self, now_ms: int) -> Message | None:
         request = self._leave_request()
@@ -394,7 +400,7 @@ class Kip848Member:
             self.removal = Removal(self.group, reason)
         self._epoch, self._full = JOIN_EPOCH, True
         self._assignment.drop_target()
-        self._reason = f"began anew after {reason}"
+        self._reason = f"joined again after {reason}"
         self._retry_at_ms = now_ms
         self._state = State.LOSING
 

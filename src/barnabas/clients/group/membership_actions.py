@@ -1,8 +1,8 @@
-"""What a membership machine asks of its driver, and what it is told. Pure types.
+"""The interface between a group member (a state machine without IO) and its driver.
 
-A machine is asked by `poll(now_ms)` and answers with one action or None; it holds one action open
-at a time. A `Step` is run in the thread that polls, for it calls the application's listener and
-changes what that thread reads.
+The driver calls `poll(now_ms)`, which returns one action or None; at most one action is open at a
+time. The polling thread runs a `Step`, because a step calls the application's listener and changes
+the assignment of that thread.
 """
 
 import enum
@@ -17,11 +17,11 @@ from barnabas.wire.message import Message
 
 
 class StepKind(enum.Enum):
-    """What happens to partitions at the next poll().
+    """The change of the assignment at the next poll().
 
-    PREPARE: a rebalance begins; offsets are committed, and the partitions named given up.
-    REVOKE: partitions are given up to others, after committing. LOST: they are gone already, a
-    commit would be refused. ASSIGN: partitions are added.
+    PREPARE: a rebalance begins; commit offsets and revoke the named partitions. REVOKE: commit
+    and revoke partitions that other members get. LOST: the partitions already have another owner,
+    so the coordinator would reject a commit. ASSIGN: add partitions.
     """
 
     PREPARE = "prepare"
@@ -32,7 +32,7 @@ class StepKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """One thing to do in the polling thread."""
+    """One change of the assignment, run by the polling thread."""
 
     kind: StepKind
     partitions: frozenset[TopicPartition]
@@ -40,7 +40,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """A request for the coordinator; `timeout_ms` None for the client's own."""
+    """A request to the coordinator; with `timeout_ms` None, `request.timeout.ms` applies."""
 
     request: Message
     timeout_ms: int | None = None
@@ -48,7 +48,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Divide:
-    """This member leads: it needs the partition counts of these topics."""
+    """The member is the leader and needs the partition counts of these topics."""
 
     topics: frozenset[str]
 
@@ -58,49 +58,49 @@ Action = Send | Step | Divide
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """A membership that ended against the member's will: what it was, and why it ended."""
+    """The identity of a member that the group removed, and the reason."""
 
     group: GroupMetadata
     reason: str
 
 
 class Membership(Protocol):
-    """Both protocols, as their driver sees them. Times are monotonic milliseconds."""
+    """A member of a group, by the classic or by the KIP-848 protocol. Times are monotonic."""
 
     @property
     def group(self) -> GroupMetadata:
-        """Who this member is now, for commits and transactions."""
+        """The identity of this member, for commits and transactions."""
         ...
 
     @property
     def removal(self) -> Removal | None:
-        """How the group removed this member; None again once it has joined or left."""
+        """Set when the group removed this member; None after it has joined or left."""
         ...
 
     @property
     def fatal(self) -> BarnabasError | None:
-        """Why this member can never join, until the application starts over."""
+        """The error that prevents this member from joining; retries cannot cure it."""
         ...
 
     @property
     def settled(self) -> bool:
-        """Whether no rebalance is under way."""
+        """Whether no rebalance is in progress."""
         ...
 
     def subscribe(self, topics: frozenset[str], pattern: str | None) -> None:
-        """What to read from now on; `pattern` only where the broker matches it."""
+        """Sets the subscription; `pattern` only if the broker matches it."""
         ...
 
     def poll(self, now_ms: int) -> Action | None: ...
 
     def next_poll_ms(self, now_ms: int) -> int:
-        """When `poll` may have something to say without any event."""
+        """Returns the time of the next `poll` if no event happens before."""
         ...
 
     def answered(self, response: Message, now_ms: int) -> None: ...
 
     def failed(self, error: BarnabasError, now_ms: int) -> None:
-        """No answer; a coordinator that moved is the driver's business."""
+        """Handles a failed request; the driver looks up a coordinator that moved."""
         ...
 
     def divide(self, counts: Mapping[str, int], now_ms: int) -> None: ...
@@ -109,26 +109,26 @@ class Membership(Protocol):
 
     @property
     def losing(self) -> bool:
-        """Whether what this member had is gone: a step not begun yet is better withdrawn."""
+        """Whether the partitions are lost, so that the driver must withdraw a pending step."""
         ...
 
     @property
     def joining(self) -> bool:
-        """Whether it is on its way into a generation that is not its own yet."""
+        """Whether the member has sent JoinGroup and has not yet joined the next generation."""
         ...
 
     def withdraw_step(self) -> None:
-        """The polling thread has not begun the open step, and will not."""
+        """Cancels the open step, which the polling thread has not started."""
         ...
 
     def rejoin(self, reason: str) -> None:
-        """Something outside calls for a rebalance."""
+        """Starts a rebalance, for example after a change of the partition count."""
         ...
 
     def overdue(self, now_ms: int) -> Message | None:
-        """The application did not poll within max.poll.interval.ms: what tells the group so."""
+        """Leaves the group because `max.poll.interval.ms` has passed; returns the request."""
         ...
 
     def leave(self, reason: str) -> Message | None:
-        """The request that ends this membership, if one is due; the machine is idle then."""
+        """Ends the membership; returns the request for the coordinator, if one is necessary."""
         ...

@@ -1,7 +1,7 @@
-"""The loop around a membership machine: sends what it asks for, hands steps to the polling thread.
+"""Drives a group member: sends its requests and passes steps to the polling thread.
 
-Runs as one task on the client's loop, so heartbeats go out whatever the application does. What it
-does not do: decide anything about generations or assignments; that is the machine's.
+Runs as one task on the client's loop, so heartbeats continue while the application processes
+records. All decisions about generations and assignments are in the member's state machine.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ COORDINATOR_GONE = frozenset({ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_N
 
 
 class PollClock:
-    """When the application polled last; written by its thread, read by the loop."""
+    """Time of the last poll(); written by the polling thread, read by the loop."""
 
     __slots__ = ("last_ms", "polling")
 
@@ -43,9 +43,9 @@ class PollClock:
 
 
 class MembershipDriver:
-    """Owned by the client's event loop. `steps` holds at most one step for the polling thread.
+    """Owned by the client's event loop. `steps` has at most one step for the polling thread.
 
-    Both sides take it out by `popleft`, which only one of them can.
+    The loop may withdraw a step; `popleft` is atomic, so only one side gets it.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class MembershipDriver:
         self._divided: dict[str, int] = {}
 
     async def run(self) -> None:
-        """Until cancelled. Idle while the application has not subscribed and polled."""
+        """Runs until cancelled; does nothing before the application has subscribed and polled."""
         while True:
             self._woken.clear()
             self._step(self._clock.monotonic_ms())
@@ -92,19 +92,19 @@ class MembershipDriver:
         self._woken.set()
 
     def step_done(self, step: Step) -> None:
-        """On the loop: the polling thread has run a step."""
+        """Reports to the member that the polling thread has run a step. Call it on the loop."""
         self.member.step_done(step, self._clock.monotonic_ms())
         self._woken.set()
 
     async def leave(self, reason: str) -> None:
-        """End the membership, telling the coordinator where that is due."""
+        """Ends the membership and sends the leave request, if one is necessary."""
         self.steps.clear()
         self._divided = {}
         self._seen = (-1, -1)
         request = self.member.leave(reason)
         await self._stop_sending()
         if request is not None:
-            await self._say_goodbye(request)
+            await self._send_leave(request)
 
     async def close(self) -> None:
         await self._work.close()
@@ -151,14 +151,14 @@ class MembershipDriver:
     def _overdue(self, now_ms: int) -> None:
         request = self.member.overdue(now_ms)
         if request is not None:
-            self._sending = asyncio.get_running_loop().create_task(self._say_goodbye(request))
+            self._sending = asyncio.get_running_loop().create_task(self._send_leave(request))
 
     async def _look_up(self) -> None:
-        """Metadata of what is subscribed, before anything is made of it."""
+        """Refreshes the metadata of the subscribed topics."""
         generation = self._subscription.generation
         if self._subscription.kind is SubscriptionKind.PATTERN:
             self._client.interests = None
-            await self._ask_who_matches()
+            await self._check_pattern_support()
         elif self._client.interests is None:
             self._client.interests = set()  # an earlier subscription was a pattern
         await self._client.refresh(self._subscription.topics)
@@ -168,12 +168,12 @@ class MembershipDriver:
         self._look_again_at_ms = self._clock.monotonic_ms() + self._missing_pause_ms()
 
     def _missing_pause_ms(self) -> int:
-        """How long to wait before looking for subscribed topics that do not exist."""
+        """Returns the time until the next refresh; short if a subscribed topic is missing."""
         counts = self._counts(self._subscription.topics)
         return LOOK_MS if 0 in counts.values() else self._settings.client.metadata_max_age_ms
 
-    async def _ask_who_matches(self) -> None:
-        """Under KIP-848 a broker that knows how matches the pattern itself."""
+    async def _check_pattern_support(self) -> None:
+        """Checks whether the coordinator can match the pattern (KIP-848, heartbeat version 1)."""
         if self._group.protocol == "consumer":
             node_id = await self._client.coordinator(GROUP, self._group.group_id)
             connection = await self._client.connection(node_id, COORDINATOR)
@@ -181,7 +181,7 @@ class MembershipDriver:
             self._broker_matches = version >= FIRST_HEARTBEAT_WITH_PATTERN
 
     def _follow_metadata(self) -> None:
-        """Tell the machine what is subscribed now, and of changes that call for a rebalance."""
+        """Passes the subscription to the member; starts a rebalance if partition counts changed."""
         seen = (self._subscription.generation, self._client.metadata.generation)
         if seen == self._seen or self._looked_up != self._subscription.generation:
             return
@@ -247,10 +247,10 @@ class MembershipDriver:
         found = {topic: self._client.metadata.partition_count(topic) for topic in topics}
         return {topic: count or 0 for topic, count in found.items()}
 
-    async def _say_goodbye(self, request: Message) -> None:
+    async def _send_leave(self, request: Message) -> None:
         try:
             async with asyncio.timeout(LEAVE_SECONDS):
-                # A connection of its own: the usual one may be waiting for a rebalance.
+                # A separate connection: the usual one may have a parked JoinGroup request.
                 node_id = await self._client.coordinator(GROUP, self._group.group_id)
                 await self._client.send(node_id, request, purpose="leave")
         except (BarnabasError, TimeoutError) as error:

@@ -31,16 +31,16 @@ class OffsetTracker:
         self._changed = threading.Condition()
         self._partitions: dict[TopicPartition, _Partition] = {}
 
-    def begin(self, place: TopicPartition, records: Iterable[Record]) -> None:
+    def begin(self, topic_partition: TopicPartition, records: Iterable[Record]) -> None:
         """Records that will be worked on; offsets of one partition come in ascending order."""
         with self._changed:
-            held = self._partitions.setdefault(place, _Partition())
+            held = self._partitions.setdefault(topic_partition, _Partition())
             held.order.extend(record.offset for record in records)
 
-    def finish(self, place: TopicPartition, record: Record) -> None:
+    def finish(self, topic_partition: TopicPartition, record: Record) -> None:
         """A record is done with, one way or another. Ignored once the partition is forgotten."""
         with self._changed:
-            held = self._partitions.get(place)
+            held = self._partitions.get(topic_partition)
             if held is None:
                 return
             held.finished.add(record.offset)
@@ -54,43 +54,43 @@ class OffsetTracker:
         """Positions that moved since they were last committed."""
         with self._changed:
             return {
-                place: OffsetAndMetadata(held.position, "", held.epoch)
-                for place, held in self._partitions.items()
+                topic_partition: OffsetAndMetadata(held.position, "", held.epoch)
+                for topic_partition, held in self._partitions.items()
                 if held.position > held.committed
             }
 
     def committed(self, offsets: dict[TopicPartition, OffsetAndMetadata]) -> None:
         with self._changed:
-            for place, at in offsets.items():
-                held = self._partitions.get(place)
+            for topic_partition, at in offsets.items():
+                held = self._partitions.get(topic_partition)
                 if held is not None:
                     held.committed = max(held.committed, at.offset)
 
-    def first_unfinished(self, place: TopicPartition) -> int | None:
+    def first_unfinished(self, topic_partition: TopicPartition) -> int | None:
         """The oldest offset that was handed out and is not done."""
         with self._changed:
-            held = self._partitions.get(place)
+            held = self._partitions.get(topic_partition)
             return held.order[0] if held is not None and held.order else None
 
-    def unfinished(self, places: Iterable[TopicPartition] | None = None) -> int:
+    def unfinished(self, topic_partitions: Iterable[TopicPartition] | None = None) -> int:
         """Records under way, of some partitions or of all."""
         with self._changed:
-            return self._unfinished(places)
+            return self._unfinished(topic_partitions)
 
-    def wait(self, places: Iterable[TopicPartition] | None, timeout_s: float) -> bool:
+    def wait(self, topic_partitions: Iterable[TopicPartition] | None, timeout_s: float) -> bool:
         """Until nothing of these is under way; False when that took too long."""
-        chosen = None if places is None else list(places)
+        chosen = None if topic_partitions is None else list(topic_partitions)
         with self._changed:
             return self._changed.wait_for(lambda: not self._unfinished(chosen), timeout_s)
 
-    def forget(self, places: Iterable[TopicPartition]) -> None:
+    def forget(self, topic_partitions: Iterable[TopicPartition]) -> None:
         """Partitions that are somebody else's now."""
         with self._changed:
-            for place in places:
-                self._partitions.pop(place, None)
+            for topic_partition in topic_partitions:
+                self._partitions.pop(topic_partition, None)
             self._changed.notify_all()
 
-    def _unfinished(self, places: Iterable[TopicPartition] | None) -> int:
-        chosen = self._partitions if places is None else places
-        held = (self._partitions.get(place) for place in chosen)
+    def _unfinished(self, topic_partitions: Iterable[TopicPartition] | None) -> int:
+        chosen = self._partitions if topic_partitions is None else topic_partitions
+        held = (self._partitions.get(topic_partition) for topic_partition in chosen)
         return sum(len(one.order) - len(one.finished) for one in held if one is not None)

@@ -71,17 +71,21 @@ class Offsets:
         found: dict[TopicPartition, OffsetAndTimestamp] = {}
 
         async def ask() -> None:
-            missing = {place: ts for place, ts in timestamps.items() if place not in found}
+            missing = {
+                topic_partition: ts
+                for topic_partition, ts in timestamps.items()
+                if topic_partition not in found
+            }
             by_node = await self._divide(missing, deadline_s)
             answers = await asyncio.gather(
                 *(self.ask(node, part) for node, part in by_node.items())
             )
             errors = []
-            for place, answer in (item for part in answers for item in part.items()):
+            for topic_partition, answer in (item for part in answers for item in part.items()):
                 if isinstance(answer, BarnabasError):
                     errors.append(answer)
                 else:
-                    found[place] = answer
+                    found[topic_partition] = answer
             if errors:
                 await self._client.refresh()
                 raise next((error for error in errors if not error.retriable), errors[0])
@@ -101,15 +105,15 @@ class Offsets:
         self, timestamps: Mapping[TopicPartition, int], deadline_s: float
     ) -> dict[int, dict[TopicPartition, OffsetQuery]]:
         by_node: dict[int, dict[TopicPartition, OffsetQuery]] = {}
-        for place, timestamp in timestamps.items():
-            node, epoch = await self._client.leader(place, deadline_s)
-            by_node.setdefault(node.id, {})[place] = OffsetQuery(timestamp, epoch)
+        for topic_partition, timestamp in timestamps.items():
+            node, epoch = await self._client.leader(topic_partition, deadline_s)
+            by_node.setdefault(node.id, {})[topic_partition] = OffsetQuery(timestamp, epoch)
         return by_node
 
     # -- from the coordinator ------------------------------------------------------------------
 
     async def committed(
-        self, places: Collection[TopicPartition], deadline_s: float
+        self, topic_partitions: Collection[TopicPartition], deadline_s: float
     ) -> CommittedOffsets:
         """The group's committed offsets. Waits out open transactions (KIP-447)."""
 
@@ -117,11 +121,11 @@ class Offsets:
             member = self._group_member()
             if not self.member_in_fetch:
                 member = GroupMetadata(member.group_id)
-            request = offset_fetch_request(member, sorted(places), require_stable=True)
+            request = offset_fetch_request(member, sorted(topic_partitions), require_stable=True)
             response = await self._to_coordinator(request, LAST_OFFSET_FETCH_BY_NAME)
-            return read_requested_committed(response, places)
+            return read_requested_committed(response, topic_partitions)
 
-        if not places:
+        if not topic_partitions:
             return {}
         return await self._client.retry(
             lambda: self._watching(ask), deadline_s, "committed offsets"

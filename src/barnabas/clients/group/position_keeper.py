@@ -141,8 +141,8 @@ class PositionKeeper:
                 if not error.retriable:
                     self._buffer.fail(state, stamp, error)
             raise
-        for place, (state, stamp) in stamped.items():
-            position = found[place]
+        for topic_partition, (state, stamp) in stamped.items():
+            position = found[topic_partition]
             if state.stamp != stamp or state.phase is not Phase.UNPOSITIONED:
                 continue
             if position is None:
@@ -182,17 +182,19 @@ class PositionKeeper:
     async def _reset(self, node_id: int, stamped: Stamped) -> None:
         now_ms = self._clock.now_ms()
         queries = {}
-        for place, (state, _) in stamped.items():
+        for topic_partition, (state, _) in stamped.items():
             reset = state.reset or self._settings.reset
-            found = self._client.metadata.leader_of(place)
-            queries[place] = OffsetQuery(reset.timestamp_at(now_ms), found[1] if found else -1)
+            found = self._client.metadata.leader_of(topic_partition)
+            queries[topic_partition] = OffsetQuery(
+                reset.timestamp_at(now_ms), found[1] if found else -1
+            )
         try:
             answers = await self.offsets.ask(node_id, queries)
         except BarnabasError as error:
             answers = dict.fromkeys(stamped, error)
-        for place, (state, stamp) in stamped.items():
+        for topic_partition, (state, stamp) in stamped.items():
             if state.stamp == stamp and state.phase is Phase.RESETTING:
-                self._apply_reset(state, answers[place])
+                self._apply_reset(state, answers[topic_partition])
         self.on_position()
 
     def _apply_reset(
@@ -216,9 +218,9 @@ class PositionKeeper:
             self._accept(stamped)
             return
         queries = {}
-        for place, (state, _) in stamped.items():
-            found = self._client.metadata.leader_of(place)
-            queries[place] = EpochQuery(state.epoch, found[1] if found else -1)
+        for topic_partition, (state, _) in stamped.items():
+            found = self._client.metadata.leader_of(topic_partition)
+            queries[topic_partition] = EpochQuery(state.epoch, found[1] if found else -1)
         try:
             response = await connection.send(offset_for_leader_epoch_request(queries))
             answers: dict[TopicPartition, EpochEnd | BarnabasError] = {
@@ -227,9 +229,9 @@ class PositionKeeper:
         except BarnabasError as error:
             answers = dict.fromkeys(stamped, error)
         missing = BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "no answer")
-        for place, (state, stamp) in stamped.items():
+        for topic_partition, (state, stamp) in stamped.items():
             if state.stamp == stamp and state.phase is Phase.VALIDATING:
-                self._apply_epoch(state, answers.get(place, missing))
+                self._apply_epoch(state, answers.get(topic_partition, missing))
         self.on_position()
 
     def _accept(self, stamped: Stamped) -> None:

@@ -144,8 +144,8 @@ class ProcessRun:
         next_commit_s = time.monotonic() + self._options.commit_interval_s
         while not self._stopped():
             self._hold_or_go_on()
-            for place, records in self._consumer.poll(POLL_SECONDS).items():
-                self._workers.submit(place, records)
+            for topic_partition, records in self._consumer.poll(POLL_SECONDS).items():
+                self._workers.submit(topic_partition, records)
             if time.monotonic() >= next_commit_s:
                 self._commit()
                 next_commit_s = time.monotonic() + self._options.commit_interval_s
@@ -170,14 +170,14 @@ class ProcessRun:
         self._commit()
         if self._paused:
             self._consumer.resume(*(self._paused & self._consumer.assignment()))
-        for place in self._consumer.assignment():
-            self._rewind(place)
+        for topic_partition in self._consumer.assignment():
+            self._rewind(topic_partition)
 
-    def _rewind(self, place: TopicPartition) -> None:
+    def _rewind(self, topic_partition: TopicPartition) -> None:
         """Seeks back to the first unfinished record, so that the next poll returns it again."""
-        first = self.tracker.first_unfinished(place)
+        first = self.tracker.first_unfinished(topic_partition)
         if first is not None:
-            self._consumer.seek(place, first)
+            self._consumer.seek(topic_partition, first)
 
     def _commit(self) -> None:
         offsets = self.tracker.committable()

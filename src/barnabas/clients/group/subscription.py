@@ -85,11 +85,12 @@ class SubscriptionState:
         """From now on these; positions of those that stay are kept."""
         with self.lock:
             kept = {
-                place: self._states.get(place) or PartitionState(place)
-                for place in dict.fromkeys(partitions)
+                topic_partition: self._states.get(topic_partition)
+                or PartitionState(topic_partition)
+                for topic_partition in dict.fromkeys(partitions)
             }
-            for place, state in self._states.items():
-                if place not in kept:
+            for topic_partition, state in self._states.items():
+                if topic_partition not in kept:
                     state.void()
             self._states = kept
 
@@ -100,14 +101,14 @@ class SubscriptionState:
         """Every assigned partition's state; the list is the caller's, the states are not."""
         return list(self._states.values())
 
-    def get(self, partition: TopicPartition) -> PartitionState | None:
-        return self._states.get(partition)
+    def get(self, topic_partition: TopicPartition) -> PartitionState | None:
+        return self._states.get(topic_partition)
 
-    def require(self, partition: TopicPartition) -> PartitionState:
+    def require(self, topic_partition: TopicPartition) -> PartitionState:
         """The state of an assigned partition; LocalError for another."""
-        state = self._states.get(partition)
+        state = self._states.get(topic_partition)
         if state is None:
-            raise LocalError(f"{partition} is not assigned to this consumer")
+            raise LocalError(f"{topic_partition} is not assigned to this consumer")
         return state
 
     # -- positions -----------------------------------------------------------------------------
@@ -116,7 +117,7 @@ class SubscriptionState:
         self, partitions: Collection[TopicPartition], change: Callable[[PartitionState], object]
     ) -> None:
         """Apply a change to partitions, to none of them when one is not assigned."""
-        states = [self.require(place) for place in partitions]
+        states = [self.require(topic_partition) for topic_partition in partitions]
         with self.lock:
             for state in states:
                 change(state)

@@ -53,10 +53,10 @@ class Workers:
         for thread in self._threads:
             thread.start()
 
-    def submit(self, place: TopicPartition, records: list[Record]) -> None:
-        self._tracker.begin(place, records)
+    def submit(self, topic_partition: TopicPartition, records: list[Record]) -> None:
+        self._tracker.begin(topic_partition, records)
         for record in records:
-            self._queues[self._route(record)].put((place, record))
+            self._queues[self._route(record)].put((topic_partition, record))
 
     def close(self) -> None:
         """Finish the records under way; drop what is still queued."""
@@ -71,11 +71,11 @@ class Workers:
             job = jobs.get()
             if job is None or self._stop.is_set() or self.failed.is_set():
                 continue
-            place, record = job
+            topic_partition, record = job
             try:
                 self._policy.handle(self._handler, record, self._stop.wait)
             except BaseException as error:  # noqa: BLE001 - raised again in the polling thread
                 self.failure = error
                 self.failed.set()
             else:
-                self._tracker.finish(place, record)
+                self._tracker.finish(topic_partition, record)
