@@ -34,7 +34,18 @@ from barnabas.runtime.clock import SystemClock
 
 
 class ConsumerConnector:
-    """A member of a group that shares its partitions out by ZooKeeper.
+    """A consumer whose group assigns partitions with the help of ZooKeeper.
+
+    Args:
+        config: configuration keys in Kafka's spelling.
+        enable_fetchers: with False the connector joins the group, owns its partitions and commits
+            offsets, but fetches no records. For tools that observe or move a group.
+        open_tree: opens the ZooKeeper session; the default uses `zookeeper.connect`.
+        loop_thread: event loop to use instead of a separate thread.
+        **options: configuration keys with underscores (`group_id="g"`).
+
+    Raises:
+        ConfigError: a key is unknown or a value is invalid.
 
     >>> connector = ConsumerConnector(  # doctest: +SKIP
     ...     {"zookeeper.connect": "localhost:2181", "group.id": "g"}
@@ -43,11 +54,8 @@ class ConsumerConnector:
     >>> for record in stream:  # doctest: +SKIP
     ...     print(record.partition, record.offset, record.value)
 
-    Each stream belongs to one thread at a time; everything else may be called from any thread.
-    `shutdown()` ends it, as does leaving a `with` block.
-
-    With `enable_fetchers=False` the connector joins the group, owns its partitions and commits
-    offsets, but reads nothing: its streams stay empty. For tools that watch or move a group.
+    One thread at a time may iterate a stream; any thread may call the other methods.
+    `shutdown()` or the end of a `with` block closes the connector.
     """
 
     def __init__(
@@ -85,11 +93,11 @@ class ConsumerConnector:
 
     @property
     def consumer_id(self) -> str:
-        """This consumer's name in its group."""
+        """The consumer id in the group."""
         return self._core.consumer_id
 
     def owned_partitions(self) -> frozenset[TopicPartition]:
-        """The partitions this consumer reads now."""
+        """The partitions that this consumer owns."""
         return self._core.owned
 
     def create_message_streams(
@@ -98,9 +106,15 @@ class ConsumerConnector:
         key_decoder: Decoder | None = None,
         value_decoder: Decoder | None = None,
     ) -> dict[str, list[MessageStream]]:
-        """So many streams of each topic; returns when this consumer has its partitions.
+        """Creates streams and joins the group; returns when this consumer owns its partitions.
 
-        Decoders take bytes; without one, keys and values stay bytes.
+        Args:
+            topic_counts: number of streams by topic.
+            key_decoder: converts the bytes of a key; None returns bytes.
+            value_decoder: converts the bytes of a value; None returns bytes.
+
+        Raises:
+            MessageStreamsExistError: this connector already has streams.
         """
         _check_counts(topic_counts)
         maker = self._maker(key_decoder, value_decoder)
@@ -116,10 +130,16 @@ class ConsumerConnector:
         key_decoder: Decoder | None = None,
         value_decoder: Decoder | None = None,
     ) -> list[MessageStream]:
-        """Streams of all topics that a filter allows, those that come later included.
+        """Creates streams of all topics that a filter allows, also of topics created later.
 
-        A filter is `Whitelist` or `Blacklist` of a regular expression for whole names; text is a
-        whitelist.
+        Args:
+            topic_filter: `Whitelist` or `Blacklist` of a regular expression that matches whole
+                names; a str is a whitelist.
+            streams: number of streams.
+
+        Raises:
+            MessageStreamsExistError: this connector already has streams.
+            ConfigError: the regular expression is invalid.
         """
         chosen = Whitelist(topic_filter) if isinstance(topic_filter, str) else topic_filter
         compiled(chosen.pattern)
@@ -135,7 +155,7 @@ class ConsumerConnector:
         *,
         retry_on_failure: bool = True,
     ) -> None:
-        """Commit what was consumed, or the given offsets (of the record to read next)."""
+        """Commits the consumed offsets, or the given ones (the next offset to read)."""
         given = None
         if offsets is not None:
             given = {
@@ -145,13 +165,13 @@ class ConsumerConnector:
         self._loop.call(self._core.commit(given, retry_on_failure))
 
     def set_rebalance_listener(self, listener: ConsumerRebalanceListener) -> None:
-        """Be told before partitions are released and before fetching starts."""
+        """Sets the listener; call it before creating streams."""
         if self._streams is not None:
             raise MessageStreamsExistError("set the rebalance listener before creating streams")
         self._core.set_listener(listener)
 
     def shutdown(self) -> None:
-        """Commit (unless that is not automatic), leave the group, end the streams."""
+        """Commits if commits are automatic, leaves the group and ends the streams."""
         if self._closed:
             return
         self._closed = True
@@ -162,7 +182,7 @@ class ConsumerConnector:
             self._close_loop()
 
     def interrupt(self) -> None:
-        """The program was asked to end: the streams end, what they have returned is committed."""
+        """Ends the streams and commits returned records when the program receives SIGTERM."""
         self.shutdown()
 
     # -- inside --------------------------------------------------------------------------------

@@ -1,23 +1,23 @@
-"""What this consumer raises that the others do not."""
+"""Errors of the ZooKeeper consumer."""
 
 from barnabas.model.errors import BarnabasError, DeadlineError, LocalError
 
 
 class ConsumerTimeoutError(DeadlineError):
-    """No record came within consumer.timeout.ms; the stream can be read on."""
+    """No record arrived within `consumer.timeout.ms`; the stream is still usable."""
 
 
 class MessageStreamsExistError(LocalError):
-    """Streams were asked for twice; a connector makes them once."""
+    """The connector already has streams; it creates them only once."""
 
 
 class ConsumerRebalanceFailedError(BarnabasError):
-    """The attempts of a rebalance are used up; the consumer owns nothing now."""
+    """All `rebalance.max.retries` attempts failed; the consumer owns no partitions."""
 
 
 class AssignmentError(LocalError):
-    """The group's subscriptions do not allow the assignment that was asked for."""
+    """The configured assignor does not support the subscriptions of the group."""
 
 
 class LivingMembersError(LocalError):
-    """The group is in use: its members would undo what was asked for."""
+    """The group has active members, which would overwrite the change."""

@@ -1,4 +1,4 @@
-"""What an application may do between the steps of a rebalance."""
+"""The application's listener for rebalances of the ZooKeeper consumer."""
 
 from collections.abc import Mapping, Set
 
@@ -10,7 +10,7 @@ GlobalAssignment = Mapping[str, Mapping[str, Mapping[int, str]]]
 
 
 class ConsumerRebalanceListener:
-    """Derive from it and override. Called in a thread of its own; a rebalance waits for it."""
+    """Base class of listeners. A separate thread calls it; the rebalance waits for the end."""
 
     def before_releasing_partitions(self, ownership: PartitionOwnership) -> None:
         """Fetching has stopped; offsets may still be committed for these partitions."""

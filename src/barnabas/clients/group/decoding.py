@@ -1,6 +1,9 @@
-"""Keys and values through the application's deserializers, and records through its interceptors."""
+"""Applies the application's deserializers and interceptors to records."""
+
+from functools import partial
 
 from barnabas.clients.core.serialization import Deserializer
+from barnabas.clients.group.partition_state import PartitionState
 from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.clients.group.subscription import SubscriptionState
 from barnabas.model.errors import BarnabasError
@@ -9,7 +12,7 @@ from barnabas.records.record import Record
 
 
 class DeserializationError(BarnabasError):
-    """A key or value that the deserializer refuses; `seek()` past `offset` to go on."""
+    """A deserializer raised for a key or value; `seek()` past `offset` to continue."""
 
     def __init__(self, partition: TopicPartition, offset: int, cause: Exception) -> None:
         super().__init__(f"{partition} at offset {offset}: {cause!r}")
@@ -18,7 +21,7 @@ class DeserializationError(BarnabasError):
 
 
 class Deserialization:
-    """Does nothing, at no cost, where neither deserializers nor interceptors are set."""
+    """Returns the records unchanged if neither deserializers nor interceptors are set."""
 
     def __init__(self, settings: ConsumerSettings) -> None:
         self._key = settings.key_deserializer
@@ -28,7 +31,7 @@ class Deserialization:
     def apply(
         self, taken: dict[TopicPartition, list[Record]], subscription: SubscriptionState
     ) -> dict[TopicPartition, list[Record]]:
-        """The same records, deserialized. The first that fails raises, after those before it."""
+        """Returns the deserialized records before the first failure; raises if it is the first."""
         if self._key is not None or self._value is not None:
             taken = self._deserialize(taken, subscription)
         for interceptor in self._interceptors:
@@ -47,11 +50,8 @@ class Deserialization:
                     good.append(self._one(record))
                 except Exception as error:  # noqa: BLE001 - a deserializer may raise anything
                     failure = DeserializationError(topic_partition, record.offset, error)
-                    offset = record.offset
-                    # It stays the next record to be read, until the application seeks past it.
-                    subscription.change(
-                        [topic_partition], lambda state, at=offset: state.move_to(at)
-                    )  # type: ignore[misc]
+                    # The position stays at this record until the application seeks past it.
+                    subscription.change([topic_partition], partial(_seek_to, record.offset))
                     break
             if good:
                 done[topic_partition] = good
@@ -61,6 +61,10 @@ class Deserialization:
 
     def _one(self, record: Record) -> Record:
         return record.replace(_apply(self._key, record.key), _apply(self._value, record.value))
+
+
+def _seek_to(offset: int, state: PartitionState) -> None:
+    state.move_to(offset)
 
 
 def _apply(deserializer: Deserializer | None, data: bytes | None) -> object:
