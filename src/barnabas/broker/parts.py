@@ -113,7 +113,7 @@ def make_services(
         marker_channel=cluster.markers,
     )
     services = _assemble(parts, identity, coordinator_parts)
-    cluster.route_questions(services.coordinators)
+    cluster.route_add_partitions(services.coordinators)
     replicas.add_listener(
         PartitionWaiters(
             services.produce_purgatory,

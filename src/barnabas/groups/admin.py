@@ -26,7 +26,7 @@ _DEAD = "Dead"
 def delete_groups(
     step: GroupStep, groups: GroupTable, store: OffsetStore, group_ids: Sequence[str]
 ) -> None:
-    """Empty groups go with all their offsets; the others are told why not."""
+    """Deletes empty groups with their offsets; other groups get an error code."""
     removal = expiry.OffsetRemoval.nothing()
     results: dict[str, ErrorCode] = {}
     for group_id in group_ids:
@@ -50,7 +50,7 @@ def delete_groups(
 
 
 def _deletion_problem(group: Group | None) -> ErrorCode:
-    """Also the nameless group can go: old clients could commit to it."""
+    """Returns why a group cannot be deleted. The group "" can: old clients could commit to it."""
     if group is None:
         return ErrorCode.GROUP_ID_NOT_FOUND
     return ErrorCode.NONE if group.is_empty else ErrorCode.NON_EMPTY_GROUP

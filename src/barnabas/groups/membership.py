@@ -1,4 +1,4 @@
-"""Classic requests by the kind of group they meet, and timers by the kind of what they guard."""
+"""Routes classic requests by the type of the group, and timers by their kind."""
 
 from barnabas.coordination.append_errors import coordinator_error
 from barnabas.groups import records
@@ -26,7 +26,7 @@ from barnabas.model.errors import BrokerError
 
 
 def join(step: GroupStep, groups: GroupTable, request: JoinGroupRequest) -> None:
-    """Raises BrokerError when the request is refused."""
+    """Serves JoinGroup; raises BrokerError when the request is rejected."""
     _validate_join(step, request)
     group = groups.get(request.group_id)
     if isinstance(group, ConsumerGroup) and not group.is_empty:
@@ -53,14 +53,14 @@ def _join_classic(
 ) -> None:
     classic_join.join(step, group, request)
     if group.members or group.pending_members:
-        # A refused first member must not leave an empty group behind.
+        # A rejected first member must not create an empty group.
         groups.put(group)
 
 
 def _join_instead_of(
     step: GroupStep, groups: GroupTable, empty: ConsumerGroup, request: JoinGroupRequest
 ) -> None:
-    """An empty KIP-848 group becomes a classic one for whoever comes with the old protocol."""
+    """Replaces an empty KIP-848 group by a classic group when a classic member joins."""
     group = ClassicGroup(request.group_id)
     tombstones = records.consumer_group_tombstones(
         empty.group_id, list(empty.members), sorted(empty.regexes)
@@ -115,7 +115,7 @@ def _member_group(groups: GroupTable, group_id: str) -> ClassicGroup | ConsumerG
 
 
 def on_timer(step: GroupStep, groups: GroupTable, key: TimerKey) -> None:
-    """A timer of a group that has changed its kind or is gone means nothing."""
+    """Handles a timer; ignores timers of removed groups and of another group type."""
     group = groups.get(key.group_id)
     if isinstance(group, ConsumerGroup):
         removal.on_timer(step, groups, group, key)
@@ -136,7 +136,7 @@ def on_timer(step: GroupStep, groups: GroupTable, key: TimerKey) -> None:
 
 
 def start_timers(step: GroupStep, groups: GroupTable) -> None:
-    """After a load every member has a full session to be heard of again."""
+    """Starts a full session timeout for every member after a load."""
     for group in groups.groups.values():
         if isinstance(group, ConsumerGroup):
             _start_consumer_timers(step, group)
@@ -144,7 +144,7 @@ def start_timers(step: GroupStep, groups: GroupTable) -> None:
         for member in group.all_members:
             rebalance.set_session(step, group, member)
         if len(group.members) > step.config.max_size:
-            # The setting was lowered; a rebalance leaves those out who come last (KIP-389).
+            # group.max.size was lowered; the rebalance removes the last members (KIP-389).
             rebalance.prepare_rebalance(step, group, "loaded with more members than allowed")
 
 
@@ -161,7 +161,7 @@ def _start_consumer_timers(step: GroupStep, group: ConsumerGroup) -> None:
 
 
 def dismiss_all(step: GroupStep, groups: GroupTable) -> None:
-    """Answer every parked request: this broker is no longer the coordinator."""
+    """Fails every parked request: this broker is no longer the coordinator."""
     for group in groups.groups.values():
         if isinstance(group, ClassicGroup):
             rebalance.dismiss(step, group, ErrorCode.NOT_COORDINATOR)

@@ -1,4 +1,4 @@
-"""Records of `__consumer_offsets`: from state to bytes; `replay` goes the other way.
+"""Records of `__consumer_offsets`: encodes state; `replay` decodes it.
 
 Keys begin with an int16 that names the kind of record: 0-1 committed offset, 2 classic group,
 3-8 and 16 KIP-848 groups. Values begin with an int16 version.
@@ -205,7 +205,7 @@ def consumer_regex_tombstone(group_id: str, regex: str) -> CoordinatorRecord:
 
 
 def consumer_member_tombstones(group_id: str, member_id: str) -> list[CoordinatorRecord]:
-    """In the order that leaves no member without its parts on the way."""
+    """Returns the tombstones in an order that never leaves a partial member."""
     return [
         CoordinatorRecord(_current_key(group_id, member_id), None),
         CoordinatorRecord(_target_key(group_id, member_id), None),
@@ -216,7 +216,7 @@ def consumer_member_tombstones(group_id: str, member_id: str) -> list[Coordinato
 def consumer_group_tombstones(
     group_id: str, member_ids: list[str], regexes: list[str]
 ) -> list[CoordinatorRecord]:
-    """Everything a KIP-848 group has in the log, except its offsets."""
+    """Returns tombstones for every record of a KIP-848 group, except its offsets."""
     tombstones: list[CoordinatorRecord] = []
     for member_id in member_ids:
         tombstones += consumer_member_tombstones(group_id, member_id)

@@ -1,8 +1,8 @@
 """Applies records read from the log to the state, when a shard is loaded.
 
-Compaction keeps the newest record per key, so parts of a group may come in any order and
-tombstones may speak of what is unknown: both are fine. Kinds of records that are not known
-are passed over: newer brokers may have written them.
+Compaction keeps the newest record per key, so records of a group may appear in any order, and
+tombstones may refer to unknown groups; both are valid. Unknown record types are skipped, because
+a newer broker may have written them.
 """
 
 from typing import Any
@@ -136,7 +136,7 @@ def _consumer_group(groups: GroupTable, group_id: str, *, create: bool) -> Consu
         return group
     if not create or (group is not None and not group.is_empty):
         return None
-    # A simple group that stands for offsets read earlier gives way.
+    # Replaces the simple group that was created for offsets read earlier.
     made = ConsumerGroup(group_id)
     groups.put(made)
     return made
@@ -239,5 +239,5 @@ def _regex(group: ConsumerGroup, regex: str, value: Any) -> None:
     if value is None:
         group.regexes.pop(regex, None)
     else:
-        # The version is of an image before this load: it proves nothing any more.
+        # The stored version belongs to an earlier metadata image, so the regex is resolved again.
         group.regexes[regex] = ResolvedRegex(frozenset(value.topics), -1, value.timestamp)

@@ -1,4 +1,4 @@
-"""What the group coordinator answers, free of wire versions; handlers translate."""
+"""Replies of the group coordinator, independent of wire versions; handlers encode them."""
 
 from typing import NamedTuple
 
@@ -38,13 +38,13 @@ class SyncGroupReply(NamedTuple):
 
 
 class HeartbeatReply(NamedTuple):
-    """REBALANCE_IN_PROGRESS tells the member to rejoin."""
+    """REBALANCE_IN_PROGRESS makes the member rejoin."""
 
     error_code: ErrorCode
 
 
 class LeftMember(NamedTuple):
-    """What became of one member of a LeaveGroup."""
+    """The result for one member of a LeaveGroup."""
 
     member_id: str
     group_instance_id: str | None
@@ -94,7 +94,7 @@ class OffsetFetchReply(NamedTuple):
 
 
 class OffsetDeleteReply(NamedTuple):
-    """One code per partition, unless the whole request was refused."""
+    """One code per partition, unless the whole request was rejected."""
 
     error_code: ErrorCode
     partitions: tuple[tuple[TopicPartition, ErrorCode], ...] = ()
@@ -146,7 +146,7 @@ class NamedPartitions(NamedTuple):
 
 
 class DescribedConsumerMember(NamedTuple):
-    """A member of a KIP-848 group: what it owns, and what it should come to own."""
+    """A member of a KIP-848 group with its current and its target assignment."""
 
     member_id: str
     instance_id: str | None

@@ -1,4 +1,4 @@
-"""What clients ask of the group coordinator, free of wire versions.
+"""Requests to the group coordinator, independent of wire versions.
 
 Handlers translate wire messages into these. Where a wire version changes behaviour, the request
 carries a named flag instead of the version number.
@@ -22,16 +22,16 @@ class Protocol(NamedTuple):
 
 
 _OVERHEAD_BYTES = 128
-"""Memory that a kept text or its bytes take beside their content, about."""
+"""Approximate memory of a stored string beside its content."""
 
 
 def kept_bytes(texts: Iterable[str | bytes]) -> int:
-    """Memory that the coordinator needs to keep these."""
+    """Returns the memory that these strings need."""
     return sum(len(text) + _OVERHEAD_BYTES for text in texts)
 
 
 def protocols_bytes(protocols: tuple[Protocol, ...]) -> int:
-    """Memory that a member's protocols take."""
+    """Returns the memory of a member's protocols."""
     return kept_bytes(part for protocol in protocols for part in protocol)
 
 
@@ -65,7 +65,7 @@ class SyncGroupRequest(NamedTuple):
 
 
 class HeartbeatRequest(NamedTuple):
-    """A classic member says that it lives."""
+    """Keeps the session of a classic member alive."""
 
     group_id: str
     generation_id: int
@@ -164,7 +164,7 @@ class OffsetFetchRequest(NamedTuple):
 
 
 class OffsetDeleteRequest(NamedTuple):
-    """Forget offsets of topics the group is not subscribed to."""
+    """Delete offsets of topics to which the group is not subscribed."""
 
     group_id: str
     partitions: tuple[TopicPartition, ...]

@@ -1,4 +1,4 @@
-"""The part of the cluster's metadata that groups rest on, as a port the broker implements."""
+"""The cluster metadata that groups use, as a protocol that the broker implements."""
 
 from collections.abc import Iterable, Mapping
 from typing import Protocol
@@ -7,7 +7,7 @@ from barnabas.model.ids import Uuid
 
 
 class TopicsImage(Protocol):
-    """A live view of the topics. `version` changes whenever any answer may have changed."""
+    """A live view of the topics. `version` changes whenever any result may have changed."""
 
     @property
     def version(self) -> int: ...

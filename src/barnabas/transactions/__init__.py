@@ -1,5 +1,5 @@
 """The transaction coordinator: a pure, event-sourced shard per `__transaction_state` partition.
 
-Start reading at `shard.TransactionCoordinatorShard`, whose docstring tells a driver what to do.
-`verification` and `marker_rules` hold the partition leader's half of KIP-890.
+Start with `shard.TransactionCoordinatorShard`. `verification` and `marker_rules` are the partition
+leader's side of KIP-890.
 """

@@ -1,4 +1,4 @@
-"""The coordinator's clockwork: transactions past their timeout, ids idle for too long.
+"""Periodic scans: transactions past their timeout, and transactional ids that expired.
 
 Both scans go over all ids of a shard, at the intervals Kafka uses; between scans nothing is kept
 per id, so an id costs no timer.
@@ -40,7 +40,7 @@ def _version_after_timeout(metadata: TransactionMetadata) -> int:
 
 
 def expired(ids: Iterable[TransactionMetadata], expiration_ms: int, now_ms: int) -> list[Planned]:
-    """Ids without an open transaction that nobody has used for `expiration_ms`."""
+    """Returns ids without an open transaction that were unused for `expiration_ms`."""
     return [
         (metadata, prepare_dead(metadata.current, now_ms))
         for metadata in ids

@@ -1,4 +1,4 @@
-"""InitProducerId: who may have a transactional id next, and under which epoch.
+"""InitProducerId: decides which producer gets a transactional id, and its epoch.
 
 A new producer (no expected id) always wins: an open transaction of the old one is aborted under a
 higher epoch first, the new one is told to try again. A producer that names what it has (KIP-360)

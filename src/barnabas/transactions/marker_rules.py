@@ -1,4 +1,4 @@
-"""What a partition leader does with a WriteTxnMarkers request: append, skip or refuse.
+"""Decides whether a partition leader appends, skips or rejects a transaction marker.
 
 Coordinators repeat markers whose answer they missed, and a new coordinator repeats those of the
 old one. A repeated marker must not be written again, and above all must not end a later
@@ -30,7 +30,7 @@ class MarkerAction(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class ProducerView:
-    """What the partition knows of the producer id."""
+    """The state of the producer id in the partition."""
 
     producer_epoch: int
     coordinator_epoch: int

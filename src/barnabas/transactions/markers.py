@@ -1,4 +1,4 @@
-"""Which partitions of which decided transactions still wait for their marker.
+"""Tracks the partitions of decided transactions that have no marker yet.
 
 One entry per transaction being finished, owned by the shard. An entry is found by transactional
 id, but a result counts only if it answers a request of that very entry: by producer id, epoch,
@@ -19,12 +19,12 @@ from barnabas.transactions.states import TransactionState
 
 
 class MarkerResult(enum.Enum):
-    """What a partition's answer means for the transaction."""
+    """The meaning of a partition's response for the transaction."""
 
     WRITTEN = enum.auto()
     RETRY = enum.auto()
     SUPERSEDED = enum.auto()
-    """Another coordinator has taken over: it will finish the transaction, we must not."""
+    """Another coordinator has taken over and finishes the transaction; this one must not."""
 
 
 _RESULTS = {
@@ -39,12 +39,12 @@ _RESULTS = {
 
 
 def marker_result(error: ErrorCode) -> MarkerResult:
-    """Errors without a meaning of their own are retried: a decided transaction is never dropped."""
+    """Returns RETRY for all other errors: a decided transaction is never dropped."""
     return _RESULTS.get(error, MarkerResult.RETRY)
 
 
 class PendingMarkers:
-    """One decided transaction: the partitions without a marker yet, and who asks them when."""
+    """One decided transaction: its partitions without a marker, and the requests in flight."""
 
     __slots__ = ("completing", "decided", "first_attempt", "in_flight", "retry_at_ms", "waiting")
 
@@ -56,7 +56,7 @@ class PendingMarkers:
         """Partition -> (attempt, when the attempt is given up)."""
         self.retry_at_ms: int | None = None
         self.completing = False
-        """Whether the Complete record is on its way to the log."""
+        """Whether the append of the Complete record is pending."""
 
     @property
     def finished(self) -> bool:
@@ -78,16 +78,16 @@ class PendingMarkers:
             and send.attempt >= self.first_attempt
         )
 
-    def take_result(self, partition: TopicPartition, attempt: int, written: bool) -> bool:
-        """Note one answer; returns whether the partition must be asked again."""
+    def take_result(self, topic_partition: TopicPartition, attempt: int, written: bool) -> bool:
+        """Stores the result of one partition; returns whether its marker must be sent again."""
         if written:
-            self.in_flight.pop(partition, None)
-            self.waiting.discard(partition)
+            self.in_flight.pop(topic_partition, None)
+            self.waiting.discard(topic_partition)
             return False
-        if self.in_flight.get(partition, (-1, 0))[0] != attempt:
+        if self.in_flight.get(topic_partition, (-1, 0))[0] != attempt:
             return False
-        del self.in_flight[partition]
-        self.waiting.add(partition)
+        del self.in_flight[topic_partition]
+        self.waiting.add(topic_partition)
         return True
 
 

@@ -17,7 +17,10 @@ from barnabas.transactions.states import STATE_LABELS
 def list_transactions(
     ids: Iterable[TransactionMetadata], request: ListTransactions, now_ms: int
 ) -> ListTransactionsReply:
-    """Those that pass every filter; state names nobody knows are told back, not refused."""
+    """Lists the ids that match every filter.
+
+    Unknown state names are returned to the caller instead of being rejected.
+    """
     try:
         pattern = re.compile(request.transactional_id_pattern or "")
     except re.error:
@@ -54,7 +57,7 @@ def _passes(
 def describe_transaction(
     metadata: TransactionMetadata | None, transactional_id: str
 ) -> DescribeTransactionReply:
-    """The id as it is in the log; a change on its way is not shown."""
+    """Describes the committed state of an id, without a pending change."""
     if not transactional_id:
         return DescribeTransactionReply(ErrorCode.INVALID_REQUEST, transactional_id)
     if metadata is None or not metadata.persisted:

@@ -1,7 +1,7 @@
 """Requests and replies of the transaction coordinator, in the model's words.
 
 The broker's handlers translate wire messages to these and back, check authorization, and map
-errors that old clients do not know (`error_versions`). Nothing here has behaviour besides
+errors that old clients do not know (`errors`). Nothing here has behaviour besides
 `failed`, the reply to give when the append that a reply waited for went wrong.
 """
 

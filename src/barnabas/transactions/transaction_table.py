@@ -27,7 +27,7 @@ from barnabas.transactions.requests import InitProducerId
 from barnabas.transactions.states import TransactionState
 
 Work = tuple[tuple[TransactionAppend[Any], ...], tuple[SendMarkers, ...]]
-"""Appends nobody waits for, and markers to send."""
+"""Appends for which no client waits, and markers to send."""
 
 
 class TransactionTable:
@@ -52,10 +52,10 @@ class TransactionTable:
 
     @property
     def wake_at_ms(self) -> int | None:
-        """When markers must be asked for again if nothing happens before."""
+        """The time of the next marker retry."""
         return self._markers.wake_at_ms
 
-    # ------------------------------------------------------------------ coming to be
+    # ------------------------------------------------------------------ loading and creation
 
     def replay(self, key: bytes, value: bytes | None) -> None:
         """Take one record of the log. ProtocolError if it cannot be read."""
@@ -94,7 +94,7 @@ class TransactionTable:
         return TransactionAppend(records, changes=changes, reply=reply)
 
     def commit(self, append: TransactionAppend[ReplyT], now_ms: int) -> CoordinatorOutcome[ReplyT]:
-        """The records are in the log: the changes are true, and what follows from them is due."""
+        """Applies committed changes; returns the appends and markers that follow."""
         changed = [self._ids[transactional_id] for transactional_id in append.changes]
         for metadata in changed:
             metadata.complete()
@@ -103,7 +103,7 @@ class TransactionTable:
         return CoordinatorOutcome(append.reply, background=appends, markers=markers)
 
     def undo(self, append: TransactionAppend[Any], now_ms: int) -> None:
-        """The records are not in the log: everything is as before."""
+        """Reverts changes whose records were not committed."""
         for transactional_id in append.changes:
             self._undo(self._ids[transactional_id], now_ms)
 
@@ -169,14 +169,14 @@ class TransactionTable:
             for metadata in finished
         )
 
-    # ------------------------------------------------------------------ the passing of time
+    # ------------------------------------------------------------------ timeouts and expiry
 
     def abort_overdue(self, now_ms: int) -> list[TransactionAppend[Any]]:
-        """End the transactions that are past their timeout."""
+        """Aborts the transactions that exceeded their timeout."""
         return [self.begin([planned]) for planned in expiry.timed_out(self, now_ms)]
 
     def forget_idle(self, now_ms: int) -> list[TransactionAppend[Any]]:
-        """Delete the ids that nobody has used for long, in batches."""
+        """Deletes expired ids in batches."""
         planned = expiry.expired(self, self._config.id_expiration_ms, now_ms)
         size = self._config.expiry_batch_size
         return [self.begin(planned[at : at + size]) for at in range(0, len(planned), size)]

@@ -176,7 +176,7 @@ class Laboratory:
             for _ in plan.partitions
         ]
 
-    # --- verdicts ---
+    # --- results ---
 
     def values(self, broker):
         return self.hosts[broker].log(TP).values()

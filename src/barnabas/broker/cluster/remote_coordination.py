@@ -1,4 +1,4 @@
-"""Transactions across brokers: markers to other leaders, questions to other coordinators."""
+"""Transactions across brokers: markers to other leaders, requests to other coordinators."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -6,7 +6,7 @@ from barnabas.broker.cluster.background import BackgroundTasks
 from barnabas.broker.cluster.links import BrokerLinks
 from barnabas.broker.coordinators.internal_topics import InternalTopics
 from barnabas.broker.coordinators.marker_writer import EndOfTransaction, Results
-from barnabas.broker.coordinators.verification import CoordinatorQuestions, Verified
+from barnabas.broker.coordinators.verification import AddPartitionsToTxnManager, Verified
 from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError
@@ -72,15 +72,15 @@ class RemoteMarkers:
         done(results)
 
 
-class RoutedQuestions:
-    """`CoordinatorQuestions` to whichever broker coordinates; owned by the broker's loop."""
+class RoutedAddPartitions:
+    """`AddPartitionsToTxnManager` to whichever broker coordinates; owned by the broker's loop."""
 
     def __init__(
         self,
         broker_id: BrokerId,
         metadata: MetadataCache,
         places: InternalTopics,
-        local: CoordinatorQuestions,
+        local: AddPartitionsToTxnManager,
         links: BrokerLinks,
     ) -> None:
         self._broker_id = broker_id
@@ -90,11 +90,11 @@ class RoutedQuestions:
         self._links = links
         self._tasks = BackgroundTasks()
 
-    def ask(self, request: AddPartitions, answered: Verified) -> None:
+    def add_or_verify(self, request: AddPartitions, answered: Verified) -> None:
         place = self._places.partition_of(TRANSACTIONS_TOPIC, request.transactional_id)
         state = self._metadata.partition(place)
         if state is None or state.leader < 0 or state.leader == self._broker_id:
-            self._local.ask(request, answered)
+            self._local.add_or_verify(request, answered)
         else:
             self._tasks.start(self._ask(state.leader, request, answered))
 
@@ -121,20 +121,20 @@ class RoutedQuestions:
             # What a coordinator that moves answers: the producer tries the batch again.
             answered(dict.fromkeys(request.partitions, ErrorCode.NOT_COORDINATOR))
             return
-        answered(_verdicts(request, response))
+        answered(_results(request, response))
 
 
-def _verdicts(
+def _results(
     request: AddPartitions, response: adding.AddPartitionsToTxnResponse
 ) -> Mapping[TopicPartition, ErrorCode]:
     general = ErrorCode.of(response.error_code) or ErrorCode.NOT_COORDINATOR
-    verdicts = dict.fromkeys(request.partitions, general)
+    results = dict.fromkeys(request.partitions, general)
     for transaction in response.results_by_transaction:
         for topic in transaction.topic_results:
             for item in topic.results_by_partition:
                 place = TopicPartition(topic.name, item.partition_index)
-                verdicts[place] = ErrorCode.of(item.partition_error_code)
-    return verdicts
+                results[place] = ErrorCode.of(item.partition_error_code)
+    return results
 
 
 def _by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:

@@ -13,7 +13,7 @@ from barnabas.broker.cluster.controlled_shutdown import ControlledShutdown
 from barnabas.broker.cluster.controller_link import ControllerLink
 from barnabas.broker.cluster.isr_channel import ControllerIsrChannel
 from barnabas.broker.cluster.links import AddressBook, BrokerLinks
-from barnabas.broker.cluster.remote_coordination import RemoteMarkers, RoutedQuestions
+from barnabas.broker.cluster.remote_coordination import RemoteMarkers, RoutedAddPartitions
 from barnabas.broker.cluster.replica_source import WireSource
 from barnabas.broker.cluster.replication_quotas import ReplicationQuotas
 from barnabas.broker.commands import CommandReceiver
@@ -68,7 +68,7 @@ class ClusterSide:
         self._broker_id = registration.broker_id
         self.quotas = quotas
         self._replicas: ReplicaManager | None = None
-        self._questions: RoutedQuestions | None = None
+        self._add_partitions: RoutedAddPartitions | None = None
         self._jobs = PeriodicJobs()
         self._background = BackgroundTasks()
         self._links: list[BrokerLinks] = []
@@ -101,13 +101,13 @@ class ClusterSide:
         self._links.append(links)
         return links
 
-    def route_questions(self, coordinators: Coordinators) -> None:
+    def route_add_partitions(self, coordinators: Coordinators) -> None:
         """Sends verifications of transactions to the broker that coordinates them."""
-        self._questions = coordinators.questions = RoutedQuestions(
+        self._add_partitions = coordinators.add_partitions = RoutedAddPartitions(
             self._broker_id,
             self._metadata,
             coordinators.internal_topics,
-            coordinators.local_questions,
+            coordinators.local_add_partitions,
             self.new_links(),
         )
 
@@ -164,8 +164,8 @@ class ClusterSide:
         await self._background.stop()
         await self.isr_channel.stop()
         await self.markers.stop()
-        if self._questions is not None:
-            await self._questions.stop()
+        if self._add_partitions is not None:
+            await self._add_partitions.stop()
         await self.fetchers.close()
         for links in self._links:
             links.close()

@@ -1,4 +1,4 @@
-"""Holds back what may be said only once it cannot be lost any more."""
+"""Delays callbacks until the high watermark covers the records they depend on."""
 
 from collections import deque
 from collections.abc import Callable
@@ -12,20 +12,20 @@ Release = Callable[[ErrorCode], None]
 CallSoon = Callable[[Callable[[], None]], object]
 
 
-class _Held(NamedTuple):
+class _WaitingCallback(NamedTuple):
     required_offset: int
     deadline_ms: int
     release: Release
 
 
 class CommitGate:
-    """Actions that wait until the high watermark covers all that one shard has written.
+    """Callbacks that wait until the high watermark covers all records that one shard wrote.
 
-    A `PartitionListener` of the shard's partition; owned by the broker's loop. Actions are let
-    through in the order they came: a later one never waits for less. They run at once when
-    nothing is missing, else in a turn of the loop of their own, for the watermark moves in the
-    middle of appends and an action may lead to the next request. Each runs exactly once: with
-    NONE, REQUEST_TIMED_OUT when followers take too long, or what `close` is given.
+    A `PartitionListener` of the shard's partition; owned by the broker's loop. Callbacks run in the
+    order of their registration, each exactly once: with NONE, with REQUEST_TIMED_OUT when
+    followers take too long, or with the code given to `close`. A callback runs at once when
+    everything is committed, otherwise in a separate callback of the loop: the high watermark moves
+    during appends, and the callback may start the next request.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class CommitGate:
         self._timeout_ms = timeout_ms
         self._schedule = schedule
         self._call_soon = call_soon
-        self._held: deque[_Held] = deque()
+        self._held: deque[_WaitingCallback] = deque()
         self._timer: Timer | None = None
         self._draining = False
         self._closed: ErrorCode | None = None
@@ -47,18 +47,18 @@ class CommitGate:
         self.required_offset = max(self.required_offset, end_offset)
 
     def run_when_committed(self, release: Release) -> None:
-        """Run `release` when everything written so far is committed."""
+        """Calls `release` when everything written so far is committed."""
         if self._closed is not None:
             release(self._closed)
         elif not self._held and self._partition.log.high_watermark >= self.required_offset:
             release(ErrorCode.NONE)
         else:
             deadline_ms = self._partition.settings.clock.monotonic_ms() + self._timeout_ms
-            self._held.append(_Held(self.required_offset, deadline_ms, release))
+            self._held.append(_WaitingCallback(self.required_offset, deadline_ms, release))
             self._watch_deadline()
 
     def close(self, code: ErrorCode) -> None:
-        """Let everything go with `code`, and whatever comes later too."""
+        """Runs all waiting callbacks with `code`, and every later one at once."""
         if self._closed is not None:
             return
         self._closed = code
@@ -72,7 +72,7 @@ class CommitGate:
     # --- PartitionListener ---
 
     def on_append(self, partition: Partition) -> None:
-        """Nothing: what was appended counts when it is committed."""
+        """Does nothing: only committed records count."""
 
     def on_high_watermark(self, partition: Partition) -> None:
         if self._held and not self._draining:
@@ -80,7 +80,7 @@ class CommitGate:
             self._call_soon(self._drain)
 
     def on_leader_change(self, partition: Partition) -> None:
-        """Nothing: whoever owns the shard closes the gate."""
+        """Does nothing: the owner of the shard closes the gate."""
 
     def _drain(self) -> None:
         self._draining = False

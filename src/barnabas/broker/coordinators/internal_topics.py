@@ -1,4 +1,4 @@
-"""The coordinators' own topics: made when somebody first asks for a coordinator."""
+"""Creates the coordinators' internal topics when a client first looks for a coordinator."""
 
 import asyncio
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class _Plan:
 
 
 class InternalTopics:
-    """Knows the place of every group and transactional id; owned by the broker's loop."""
+    """Maps groups and transactional ids to partitions; owned by the broker's loop."""
 
     def __init__(self, values: Mapping[str, Any], topics: Topics, metadata: MetadataCache) -> None:
         self._topics = topics
@@ -39,7 +39,7 @@ class InternalTopics:
         self._creating: dict[str, asyncio.Task[None]] = {}
 
     def partition_of(self, topic: str, key: str) -> TopicPartition:
-        """Where `key` belongs: by the topic as it is, or as it is going to be."""
+        """Returns the partition of `key`, by the configured count until the topic exists."""
         known = self._metadata.partitions(topic)
         count = len(known) if known else self._plans[topic].partitions
         return TopicPartition(topic, coordinator_partition(key, count))

@@ -61,7 +61,7 @@ async def replay_log(source: ReplaySource, target: ReplayTarget, buffer_bytes: i
 
 
 class _Replay:
-    """One load: the newest records of the stretch at hand, by key."""
+    """One load: the newest records of the current section of the log, by key."""
 
     def __init__(self, target: ReplayTarget) -> None:
         self._target = target

@@ -1,4 +1,4 @@
-"""Brings the coordinator's markers to the leaders of the partitions concerned."""
+"""Sends the coordinator's markers to the leaders of the partitions."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -65,14 +65,14 @@ class MarkerRouter:
         by_leader: dict[BrokerId, list[TopicPartition]] = {}
         unknown: Results = {}
         deleted: set[TopicPartition] = set()
-        for place in send.partitions:
-            state = self._metadata.partition(place)
+        for topic_partition in send.partitions:
+            state = self._metadata.partition(topic_partition)
             if state is not None:
-                by_leader.setdefault(state.leader, []).append(place)
-            elif self._is_deleted(place):
-                deleted.add(place)
+                by_leader.setdefault(state.leader, []).append(topic_partition)
+            elif self._is_deleted(topic_partition):
+                deleted.add(topic_partition)
             else:
-                unknown[place] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                unknown[topic_partition] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         if unknown or deleted:
             written(unknown, deleted)
         end = EndOfTransaction(
@@ -82,25 +82,29 @@ class MarkerRouter:
             send.coordinator_epoch,
             send.transaction_version,
         )
-        for leader, places in by_leader.items():
-            self._send(leader, end, tuple(places), lambda results: written(results, frozenset()))
+        for leader, topic_partitions in by_leader.items():
+            self._send(
+                leader, end, tuple(topic_partitions), lambda results: written(results, frozenset())
+            )
 
     def _send(
         self,
         leader: BrokerId,
         end: EndOfTransaction,
-        places: tuple[TopicPartition, ...],
+        topic_partitions: tuple[TopicPartition, ...],
         done: Callable[[Results], None],
     ) -> None:
         if leader == self._broker_id:
-            self._writer.write(end, places, self._purgatory, _TIMEOUT_MS, done)
+            self._writer.write(end, topic_partitions, self._purgatory, _TIMEOUT_MS, done)
         elif leader < 0:
-            done(dict.fromkeys(places, ErrorCode.NOT_LEADER_OR_FOLLOWER))
+            done(dict.fromkeys(topic_partitions, ErrorCode.NOT_LEADER_OR_FOLLOWER))
         else:
-            self._channel.send(leader, end, places, done)
+            self._channel.send(leader, end, topic_partitions, done)
 
-    def _is_deleted(self, place: TopicPartition) -> bool:
-        if place.topic in self._deleted_topics and not self._metadata.has_topic(place.topic):
+    def _is_deleted(self, topic_partition: TopicPartition) -> bool:
+        if topic_partition.topic in self._deleted_topics and not self._metadata.has_topic(
+            topic_partition.topic
+        ):
             return True
         settled_ms = self._settled_ms
         return settled_ms is not None and self._clock.monotonic_ms() >= settled_ms

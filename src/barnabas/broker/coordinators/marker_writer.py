@@ -81,16 +81,18 @@ class MarkerWriter:
         operation = _DelayedMarkers(waiting, results, done)
         purgatory.watch(operation, [item.partition for item in waiting], timeout_ms)
 
-    def _write(self, end: EndOfTransaction, place: TopicPartition) -> tuple[Partition, int]:
+    def _write(
+        self, end: EndOfTransaction, topic_partition: TopicPartition
+    ) -> tuple[Partition, int]:
         """Write to one partition unless it has the marker; gives the offset to be committed."""
-        partition = self._replicas.partition(place)
+        partition = self._replicas.partition(topic_partition)
         if partition is None:
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         if not partition.is_leader:
             raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        groups = self._group_shard(place)
+        groups = self._group_shard(topic_partition)
         marker = Marker(end.producer_epoch, end.coordinator_epoch, end.transaction_version)
-        action = decide_marker(self._producers.view(place, end.producer_id), marker)
+        action = decide_marker(self._producers.view(topic_partition, end.producer_id), marker)
         if action.error is not ErrorCode.NONE:
             raise BrokerError(action.error)
         required = partition.log.log_end_offset
@@ -99,16 +101,18 @@ class MarkerWriter:
             if groups is not None:
                 groups.marker_appended(end.producer_id, required, commit=end.commit)
         else:
-            self._producers.raise_coordinator_epoch(place, end.producer_id, end.coordinator_epoch)
-        self._verifications.marker_written(place, end.producer_id, marker.ended_epoch)
+            self._producers.raise_coordinator_epoch(
+                topic_partition, end.producer_id, end.coordinator_epoch
+            )
+        self._verifications.marker_written(topic_partition, end.producer_id, marker.ended_epoch)
         return partition, required
 
-    def _group_shard(self, place: TopicPartition) -> GroupShardDriver | None:
+    def _group_shard(self, topic_partition: TopicPartition) -> GroupShardDriver | None:
         """The shard whose pending offsets the marker ends: it must not miss it by loading."""
-        if place.topic != OFFSETS_TOPIC:
+        if topic_partition.topic != OFFSETS_TOPIC:
             return None
         try:
-            return self._groups.shard_at(place.partition)
+            return self._groups.shard_at(topic_partition.partition)
         except BrokerError:
             # In the words of a partition leader, which coordinators elsewhere understand.
             raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER) from None

@@ -8,7 +8,7 @@ request waits, with its connection, for the coordinator's answer.
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol, cast
 
-from barnabas.broker.coordinators.verification import Attempt
+from barnabas.broker.coordinators.verification import TransactionalBatch
 from barnabas.broker.coordinators.wiring import Coordinators
 from barnabas.broker.handler import Deferred, HandlerContext, NoResponse, RequestPorts, Result
 from barnabas.model.error_codes import ErrorCode
@@ -37,8 +37,8 @@ class VerificationPorts(RequestPorts, Protocol):
     replicas: ReplicaManager
 
 
-class Verdicts:
-    """What was found out about the transactional batches of one request."""
+class VerificationResults:
+    """The verification results of the transactional batches of one request."""
 
     __slots__ = ("_errors", "_tokens", "_verifications")
 
@@ -47,43 +47,45 @@ class Verdicts:
         self._tokens: dict[TopicPartition, VerificationToken] = {}
         self._errors: dict[TopicPartition, ErrorCode] = {}
 
-    def begin(self, attempt: Attempt) -> bool:
-        """Whether the coordinator must be asked about this batch."""
+    def begin(self, attempt: TransactionalBatch) -> bool:
+        """Starts a verification; returns whether the coordinator must confirm this batch."""
         if self._verifications is None:
             return False
         token = self._verifications.begin(attempt)
         if token is not None:
-            self._tokens[attempt.place] = token
+            self._tokens[attempt.topic_partition] = token
         return token is not None
 
-    def refuse(self, errors: Mapping[TopicPartition, ErrorCode]) -> None:
+    def reject(self, errors: Mapping[TopicPartition, ErrorCode]) -> None:
         self._errors.update(errors)
 
-    def check_append(self, place: TopicPartition, header: BatchHeader) -> None:
-        """BrokerError unless this transactional batch may be appended now."""
+    def check_append(self, topic_partition: TopicPartition, header: BatchHeader) -> None:
+        """Raises BrokerError unless this transactional batch may be appended now."""
         if self._verifications is None:
             raise BrokerError(
                 ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
                 "a transactional batch in a request without transactional id",
             )
-        code = self._errors.get(place, ErrorCode.NONE)
+        code = self._errors.get(topic_partition, ErrorCode.NONE)
         if code is not ErrorCode.NONE:
             raise BrokerError(code)
-        self._verifications.check_append(_attempt(place, header), self._tokens.get(place))
+        self._verifications.check_append(
+            _attempt(topic_partition, header), self._tokens.get(topic_partition)
+        )
 
-    def appended(self, place: TopicPartition, header: BatchHeader) -> None:
+    def appended(self, topic_partition: TopicPartition, header: BatchHeader) -> None:
         if self._verifications is not None:
-            self._verifications.appended(place, header.producer_id)
+            self._verifications.appended(topic_partition, header.producer_id)
 
 
-NOT_VERIFIED = Verdicts(None)
+NOT_VERIFIED = VerificationResults(None)
 """For requests without transactional id, whose batches must not be transactional."""
 
-Serve = Callable[[Verdicts], Result]
+Serve = Callable[[VerificationResults], Result]
 
 
 class VerifiedProduce:
-    """One produce request of a transactional producer: asks, then serves."""
+    """One produce request of a transactional producer: verified first, then served."""
 
     def __init__(
         self, ctx: HandlerContext[VerificationPorts], request: ProduceRequest, serve: Serve
@@ -91,33 +93,36 @@ class VerifiedProduce:
         self._ctx = ctx
         self._request = request
         self._serve = serve
-        self._verdicts = Verdicts(ctx.services.coordinators.verifications)
-        self._unanswered = 0
+        self._results = VerificationResults(ctx.services.coordinators.verifications)
+        self._pending_requests = 0
         self._deferred: Deferred | None = None
 
     def result(self) -> Result:
-        """What the handler returns: the response when nothing had to be waited for."""
-        questions = self._questions()
-        self._unanswered = len(questions)
-        for question in questions:
-            self._ctx.services.coordinators.questions.ask(question, self._answered)
-        if self._unanswered == 0:
-            return self._serve(self._verdicts)
+        """Returns the result of the handler: the response if no verification had to wait."""
+        requests = self._add_partitions_requests()
+        self._pending_requests = len(requests)
+        for request in requests:
+            self._ctx.services.coordinators.add_partitions.add_or_verify(request, self._on_verified)
+        if self._pending_requests == 0:
+            return self._serve(self._results)
         self._deferred = self._ctx.defer()
         return self._deferred
 
-    def _answered(self, errors: Mapping[TopicPartition, ErrorCode]) -> None:
+    def _on_verified(self, errors: Mapping[TopicPartition, ErrorCode]) -> None:
         version = self._ctx.version
-        self._verdicts.refuse(
-            {place: verification_error(_API, version, code) for place, code in errors.items()}
+        self._results.reject(
+            {
+                topic_partition: verification_error(_API, version, code)
+                for topic_partition, code in errors.items()
+            }
         )
-        self._unanswered -= 1
-        if self._unanswered == 0 and self._deferred is not None:
+        self._pending_requests -= 1
+        if self._pending_requests == 0 and self._deferred is not None:
             self._serve_late(self._deferred)
 
     def _serve_late(self, deferred: Deferred) -> None:
         try:
-            result = self._serve(self._verdicts)
+            result = self._serve(self._results)
         except ConnectionClosedError as refused:  # acks=0 and a failure
             self._ctx.connection.refuse(refused.reason, refused.detail)
             return
@@ -128,26 +133,26 @@ class VerifiedProduce:
         else:
             deferred.respond(cast(Message, result))
 
-    def _questions(self) -> list[AddPartitions]:
-        """One per producer, of which a request has one unless its client is strange."""
+    def _add_partitions_requests(self) -> list[AddPartitions]:
+        """Returns one request per producer; a produce request normally has one producer."""
         implicit = self._ctx.version >= IMPLICIT_ADD_SINCE[_API]
         by_producer: dict[tuple[int, int], set[TopicPartition]] = {}
         for attempt in self._attempts():
-            if self._verdicts.begin(attempt):
+            if self._results.begin(attempt):
                 producer = attempt.producer_id, attempt.producer_epoch
-                by_producer.setdefault(producer, set()).add(attempt.place)
+                by_producer.setdefault(producer, set()).add(attempt.topic_partition)
         return [
             AddPartitions(
                 self._request.transactional_id or "",
                 *producer,
-                frozenset(places),
+                frozenset(topic_partitions),
                 verify_only=not implicit,
                 transaction_version=2 if implicit else 0,
             )
-            for producer, places in by_producer.items()
+            for producer, topic_partitions in by_producer.items()
         ]
 
-    def _attempts(self) -> list[Attempt]:
+    def _attempts(self) -> list[TransactionalBatch]:
         """The transactional batches for partitions led here.
 
         A partition that is not led here is refused now, although the append checks leadership
@@ -162,20 +167,22 @@ class VerifiedProduce:
             if name is None:
                 continue
             for data in topic.partition_data:
-                place = TopicPartition(name, data.index)
-                partition = services.replicas.partition(place)
+                topic_partition = TopicPartition(name, data.index)
+                partition = services.replicas.partition(topic_partition)
                 header = _header(data.records)
                 if header is None:
                     continue
                 if partition is not None and partition.is_leader:
-                    attempts.append(_attempt(place, header))
+                    attempts.append(_attempt(topic_partition, header))
                 else:
-                    self._verdicts.refuse({place: ErrorCode.NOT_LEADER_OR_FOLLOWER})
+                    self._results.reject({topic_partition: ErrorCode.NOT_LEADER_OR_FOLLOWER})
         return attempts
 
 
-def _attempt(place: TopicPartition, header: BatchHeader) -> Attempt:
-    return Attempt(place, header.producer_id, header.producer_epoch, header.base_sequence)
+def _attempt(topic_partition: TopicPartition, header: BatchHeader) -> TransactionalBatch:
+    return TransactionalBatch(
+        topic_partition, header.producer_id, header.producer_epoch, header.base_sequence
+    )
 
 
 def _header(records: memoryview | None) -> BatchHeader | None:

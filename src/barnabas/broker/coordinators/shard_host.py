@@ -1,4 +1,4 @@
-"""Which shards of a coordinator this broker serves: loaded on leadership, dropped with it.
+"""Loads the shards of a coordinator when the broker becomes leader, and drops them afterwards.
 
 Generic over the two coordinators. A change of leadership is told by the partition itself, on the
 loop and in order, so no command can overtake another here; a load that is still under way when
@@ -28,7 +28,7 @@ class ShardDriver(ReplayTarget, Protocol):
         ...
 
     def resign(self) -> None:
-        """Stop, and tell everybody who waits."""
+        """Stops the shard and fails every waiting request."""
         ...
 
 

@@ -22,7 +22,7 @@ class Timers(Generic[KeyT]):
     """At most one timer per key; owned by the broker's loop.
 
     Setting a running timer to a later time, as every heartbeat does with its member's session,
-    only notes the time: the loop's timer finds it out when it rings, and is set for the rest.
+    only stores the new deadline: when the loop's timer fires early, it is set for the rest.
     """
 
     def __init__(self, clock: Clock, schedule: Schedule, fire: Callable[[KeyT], None]) -> None:

@@ -23,7 +23,7 @@ class TopicsView:
         return self._version
 
     def refresh(self) -> None:
-        """Look whether anything has changed that groups rest on."""
+        """Updates the version when topics that groups can use have changed."""
         metadata = self._metadata
         known = {
             name: (metadata.topic_id(name), len(metadata.partitions(name) or ()))

@@ -39,8 +39,8 @@ class TransactionCoordinator:
 
     def shard_of(self, transactional_id: str) -> TransactionShardDriver:
         """The shard of an id; COORDINATOR_LOAD_IN_PROGRESS or NOT_COORDINATOR."""
-        place = self._topics.partition_of(TRANSACTIONS_TOPIC, transactional_id)
-        return self._host.get(place.partition)
+        topic_partition = self._topics.partition_of(TRANSACTIONS_TOPIC, transactional_id)
+        return self._host.get(topic_partition.partition)
 
     def all_shards(self) -> Iterator[TransactionShardDriver]:
         """Every shard of this broker; COORDINATOR_LOAD_IN_PROGRESS while one is missing."""

@@ -1,7 +1,7 @@
-"""Asks the coordinator before a transaction's first append to a partition (KIP-890).
+"""Verifies a transaction with its coordinator before the first append to a partition (KIP-890).
 
 The rules are in `barnabas.transactions.verification`; this module keeps their state per partition
-and carries the questions.
+and sends the requests.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,10 +19,10 @@ from barnabas.transactions.verification import VerificationStates, VerificationT
 Verified = Callable[[Mapping[TopicPartition, ErrorCode]], None]
 
 
-class Attempt(NamedTuple):
-    """A transactional batch on its way to a partition."""
+class TransactionalBatch(NamedTuple):
+    """A transactional batch to be appended to a partition."""
 
-    place: TopicPartition
+    topic_partition: TopicPartition
     producer_id: int
     producer_epoch: int
     sequence: int
@@ -37,13 +37,13 @@ class Verifications:
         self._enabled = enabled
         self._states: dict[TopicPartition, VerificationStates] = {}
 
-    def begin(self, attempt: Attempt) -> VerificationToken | None:
-        """A token when the coordinator must be asked before the append."""
+    def begin(self, attempt: TransactionalBatch) -> VerificationToken | None:
+        """Returns a token when the coordinator must confirm the batch before the append."""
         if not self._enabled or self._is_open(attempt):
             return None
-        states = self._states.get(attempt.place)
+        states = self._states.get(attempt.topic_partition)
         if states is None:
-            states = self._states[attempt.place] = VerificationStates()
+            states = self._states[attempt.topic_partition] = VerificationStates()
         return states.begin(
             attempt.producer_id,
             attempt.producer_epoch,
@@ -52,13 +52,13 @@ class Verifications:
             now_ms=self._steady.now_ms(),
         )
 
-    def check_append(self, attempt: Attempt, token: VerificationToken | None) -> None:
-        """BrokerError unless the batch may be appended in this very turn of the loop."""
+    def check_append(self, attempt: TransactionalBatch, token: VerificationToken | None) -> None:
+        """Raises BrokerError unless the batch may be appended in this callback of the loop."""
         if not self._enabled or self._is_open(attempt):
             return
-        states = self._states.get(attempt.place)
+        states = self._states.get(attempt.topic_partition)
         if token is not None and token.begun_under is not states:
-            # Begun under an earlier leadership, whose questions are forgotten: ask again.
+            # Begun under an earlier leader epoch, whose verifications are void: the client retries.
             code = ErrorCode.NOT_LEADER_OR_FOLLOWER
         elif states is None:
             code = ErrorCode.INVALID_TXN_STATE
@@ -73,61 +73,63 @@ class Verifications:
         if code is not ErrorCode.NONE:
             raise BrokerError(code)
 
-    def appended(self, place: TopicPartition, producer_id: int) -> None:
-        if (states := self._states.get(place)) is not None:
+    def appended(self, topic_partition: TopicPartition, producer_id: int) -> None:
+        if (states := self._states.get(topic_partition)) is not None:
             states.appended(producer_id)
 
-    def marker_written(self, place: TopicPartition, producer_id: int, ended_epoch: int) -> None:
-        if (states := self._states.get(place)) is not None:
+    def marker_written(
+        self, topic_partition: TopicPartition, producer_id: int, ended_epoch: int
+    ) -> None:
+        if (states := self._states.get(topic_partition)) is not None:
             states.marker_written(producer_id, ended_epoch)
 
-    def forget(self, place: TopicPartition) -> None:
-        """The partition has a new leader, maybe this broker again: all tokens are void."""
-        self._states.pop(place, None)
+    def forget(self, topic_partition: TopicPartition) -> None:
+        """Voids all tokens: the partition has a new leader epoch, possibly on this broker."""
+        self._states.pop(topic_partition, None)
 
     def expire(self, expiration_ms: int) -> None:
-        """Periodic: drop questions whose producer never came back."""
+        """Drops verifications whose producer never sent the batch again; runs periodically."""
         now_ms = self._steady.now_ms()
-        for place, states in list(self._states.items()):
+        for topic_partition, states in list(self._states.items()):
             states.expire(now_ms, expiration_ms)
             if not len(states):
-                del self._states[place]
+                del self._states[topic_partition]
 
-    def _is_open(self, attempt: Attempt) -> bool:
+    def _is_open(self, attempt: TransactionalBatch) -> bool:
         return self._producers.transaction_open(
-            attempt.place, attempt.producer_id, attempt.producer_epoch
+            attempt.topic_partition, attempt.producer_id, attempt.producer_epoch
         )
 
 
-class CoordinatorQuestions(Protocol):
-    """Puts AddPartitionsToTxn to whichever broker coordinates the transactional id.
+class AddPartitionsToTxnManager(Protocol):
+    """Sends AddPartitionsToTxn to the coordinator of the transactional id.
 
-    `answered` is told every partition of the request once, now or later.
+    `answered` receives every partition of the request exactly once, now or later.
     """
 
-    def ask(self, request: AddPartitions, answered: Verified) -> None: ...
+    def add_or_verify(self, request: AddPartitions, answered: Verified) -> None: ...
 
 
-class LocalQuestions:
-    """Asks the coordinator of this broker; another one's ids are NOT_COORDINATOR."""
+class LocalAddPartitions:
+    """Uses the coordinator of this broker; ids of other brokers get NOT_COORDINATOR."""
 
     def __init__(self, transactions: TransactionCoordinator) -> None:
         self._transactions = transactions
 
-    def ask(self, request: AddPartitions, answered: Verified) -> None:
-        question = _Question(request, answered)
+    def add_or_verify(self, request: AddPartitions, answered: Verified) -> None:
+        receiver = _PartitionErrors(request, answered)
         try:
             self._transactions.run(
                 request.transactional_id,
                 lambda shard, now_ms, _new_id: shard.add_partitions(request, now_ms),
-                question,
+                receiver,
             )
         except BrokerError as error:
-            question.fail(error.code)
+            receiver.fail(error.code)
 
 
-class _Question:
-    """A `ReplyReceiver` for partitions."""
+class _PartitionErrors:
+    """A `ReplyReceiver` that reports one error per partition."""
 
     def __init__(self, request: AddPartitions, answered: Verified) -> None:
         self._request = request

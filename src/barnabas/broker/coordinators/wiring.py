@@ -1,4 +1,4 @@
-"""The coordinators of one broker, put together; what `app` starts, feeds and stops."""
+"""Creates the coordinators of one broker; `app` starts and stops them."""
 
 import asyncio
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ from barnabas.broker.coordinators.topics_view import TopicsView
 from barnabas.broker.coordinators.transaction_coordinator import TransactionCoordinator
 from barnabas.broker.coordinators.transaction_shard import TransactionSettings
 from barnabas.broker.coordinators.verification import (
-    CoordinatorQuestions,
-    LocalQuestions,
+    AddPartitionsToTxnManager,
+    LocalAddPartitions,
     Verifications,
 )
 from barnabas.broker.metadata_cache import MetadataCache
@@ -77,8 +77,8 @@ class Coordinators:
             parts.clock,
         )
         self.transactions = self._make_transactions(parts)
-        self.local_questions = LocalQuestions(self.transactions)
-        self.questions: CoordinatorQuestions = self.local_questions
+        self.local_add_partitions = LocalAddPartitions(self.transactions)
+        self.add_partitions: AddPartitionsToTxnManager = self.local_add_partitions
 
     def _make_groups(self, parts: CoordinatorParts) -> GroupCoordinator:
         loop = asyncio.get_running_loop()
@@ -122,7 +122,7 @@ class Coordinators:
         )
 
     async def stop(self) -> None:
-        """Answer everybody who waits and load nothing any more."""
+        """Fails every waiting request and loads no more shards."""
         await self._jobs.stop()
         await self.internal_topics.stop()
         await self.transactions.stop()
@@ -146,7 +146,7 @@ class Coordinators:
 
 
 def _verification_enabled(config: BrokerConfig) -> bool:
-    # Under transaction version 2 the question is what adds a partition to the transaction.
+    # Under transaction version 2 the verification request adds the partition.
     return bool(
         config["transaction.partition.verification.enable"] or config["transaction.version"] >= 2
     )

@@ -125,7 +125,7 @@ class _Batch:
             if len(self._errors) == len(self._request.transactions):
                 self._answer.complete(None)
 
-        self._ctx.services.coordinators.local_questions.ask(adding, answered)
+        self._ctx.services.coordinators.local_add_partitions.add_or_verify(adding, answered)
 
     def _response(self, _: None = None) -> AddPartitionsToTxnResponse:
         return AddPartitionsToTxnResponse(

@@ -15,8 +15,8 @@ from typing import NamedTuple, Protocol
 
 from barnabas.broker.coordinators.produce_verification import (
     NOT_VERIFIED,
-    Verdicts,
     VerificationPorts,
+    VerificationResults,
     VerifiedProduce,
 )
 from barnabas.broker.handler import (
@@ -87,10 +87,12 @@ def handle_produce(ctx: HandlerContext[Ports], request: ProduceRequest) -> Resul
     return VerifiedProduce(ctx, request, partial(_serve, ctx, request)).result()
 
 
-def _serve(ctx: HandlerContext[Ports], request: ProduceRequest, verdicts: Verdicts) -> Result:
+def _serve(
+    ctx: HandlerContext[Ports], request: ProduceRequest, results: VerificationResults
+) -> Result:
     waiting: Waiting = []
     response = ProduceResponse(
-        [_append_topic(ctx, request, topic, verdicts, waiting) for topic in request.topic_data]
+        [_append_topic(ctx, request, topic, results, waiting) for topic in request.topic_data]
     )
     if ctx.version >= _HINTS_FROM:
         _add_hints(ctx, response)
@@ -106,7 +108,7 @@ def _append_topic(
     ctx: HandlerContext[Ports],
     request: ProduceRequest,
     topic: TopicProduceData,
-    verdicts: Verdicts,
+    results: VerificationResults,
     waiting: Waiting,
 ) -> TopicProduceResponse:
     name: str | None = topic.name
@@ -120,7 +122,7 @@ def _append_topic(
             if name is None:
                 raise BrokerError(ErrorCode.UNKNOWN_TOPIC_ID)
             place = TopicPartition(name, data.index)
-            unacknowledged = _append(ctx, request, place, data.records, answer, verdicts)
+            unacknowledged = _append(ctx, request, place, data.records, answer, results)
             if unacknowledged is not None:
                 waiting.append(unacknowledged)
         except BrokerError as error:
@@ -141,7 +143,7 @@ def _append(
     topic_partition: TopicPartition,
     records: memoryview | None,
     answer: PartitionProduceResponse,
-    verdicts: Verdicts,
+    results: VerificationResults,
 ) -> Unacknowledged | None:
     """Append a batch; gives what to wait for when it is not acknowledged yet."""
     services = ctx.services
@@ -152,12 +154,12 @@ def _append(
     batch, header = _validated(ctx, topic_partition.topic, records, now_ms)
     if header.is_transactional:
         # The bit in the batch decides, not the field of the request (CVE-2018-17196).
-        verdicts.check_append(topic_partition, header)
+        results.check_append(topic_partition, header)
     info = partition.append_to_leader(
         batch, header, acks=request.acks, now_ms=now_ms, origin=AppendOrigin.CLIENT
     )
     if header.is_transactional:
-        verdicts.appended(topic_partition, header)
+        results.appended(topic_partition, header)
     answer.base_offset = info.first_offset
     answer.log_append_time_ms = info.log_append_time_ms
     answer.log_start_offset = info.log_start_offset

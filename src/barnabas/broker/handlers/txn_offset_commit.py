@@ -12,7 +12,7 @@ from typing import Protocol
 from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
 from barnabas.broker.coordinators.internal_topics import InternalTopics
 from barnabas.broker.coordinators.responses import PendingResponse
-from barnabas.broker.coordinators.verification import Attempt
+from barnabas.broker.coordinators.verification import TransactionalBatch
 from barnabas.broker.coordinators.wiring import Coordinators
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.coordination.append_errors import coordinator_error
@@ -60,7 +60,7 @@ class _Job:
         self._answer: PendingResponse[OffsetCommitReply] = PendingResponse(
             ctx, self._response, self._failed
         )
-        self._attempt = Attempt(
+        self._attempt = TransactionalBatch(
             ctx.services.internal_topics.partition_of(OFFSETS_TOPIC, request.group_id),
             request.producer_id,
             request.producer_epoch,
@@ -84,19 +84,19 @@ class _Job:
             self._commit(None)
             return
         implicit = self._ctx.version >= IMPLICIT_ADD_SINCE[_API]
-        question = AddPartitions(
+        adding = AddPartitions(
             request.transactional_id,
             request.producer_id,
             request.producer_epoch,
-            frozenset({self._attempt.place}),
+            frozenset({self._attempt.topic_partition}),
             verify_only=not implicit,
             transaction_version=2 if implicit else 0,
         )
 
         def answered(errors: Mapping[TopicPartition, ErrorCode]) -> None:
-            self._verified(token, errors[self._attempt.place])
+            self._verified(token, errors[self._attempt.topic_partition])
 
-        services.coordinators.questions.ask(question, answered)
+        services.coordinators.add_partitions.add_or_verify(adding, answered)
 
     def _verified(self, token: VerificationToken, code: ErrorCode) -> None:
         if code is not ErrorCode.NONE:
@@ -109,7 +109,9 @@ class _Job:
 
     def _commit(self, token: VerificationToken | None) -> None:
         coordinators = self._ctx.services.coordinators
-        known_epoch = coordinators.producers.epoch(self._attempt.place, self._attempt.producer_id)
+        known_epoch = coordinators.producers.epoch(
+            self._attempt.topic_partition, self._attempt.producer_id
+        )
         if self._attempt.producer_epoch < known_epoch:
             raise BrokerError(ErrorCode.INVALID_PRODUCER_EPOCH)
         coordinators.verifications.check_append(self._attempt, token)
@@ -117,7 +119,9 @@ class _Job:
         driver = coordinators.groups.shard_of(self._request.group_id)
         driver.run(lambda shard, now_ms: shard.commit_txn_offsets(committing, now_ms), self._answer)
         if coordinators.producers.transaction_open(*self._attempt[:3]):
-            coordinators.verifications.appended(self._attempt.place, self._attempt.producer_id)
+            coordinators.verifications.appended(
+                self._attempt.topic_partition, self._attempt.producer_id
+            )
 
     def _translate(self) -> TxnOffsetCommitRequest:
         request, metadata = self._request, self._ctx.services.metadata

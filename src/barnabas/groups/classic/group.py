@@ -1,7 +1,7 @@
 """A classic group: its members, generation, leader and protocol.
 
-Holds data and the rules that need nothing else. Rebalancing lives in `rebalance`, requests in
-`join`, `sync` and `membership`.
+Contains the state and the rules that depend only on it. `rebalance` changes generations; `join`,
+`sync` and `membership` serve the requests.
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ class ClassicGroup:
 
     Invariants: `leader_id` is a member, or None when there are none; `static_members` maps every
     instance id to exactly one member; a member is never pending at the same time.
-    A group without protocol type is a simple one: offsets only, never any members.
+    A group without protocol type is a simple group: it has offsets and never any members.
     """
 
     group_id: str
@@ -51,7 +51,7 @@ class ClassicGroup:
     # Members
 
     def add(self, member: ClassicGroupMember, join_token: Token | None = None) -> None:
-        """Take a member in; the first decides the protocol type and leads."""
+        """Adds a member; the first member sets the protocol type and becomes the leader."""
         if not self.members:
             self.protocol_type = member.protocol_type
         if member.group_instance_id is not None:
@@ -64,7 +64,7 @@ class ClassicGroup:
         self.park_join(member, join_token)
 
     def remove(self, member_id: str) -> ClassicGroupMember | None:
-        """Let a member or pending member go; the caller answers what it had parked."""
+        """Removes a member or pending member; the caller completes its parked requests."""
         member = self.members.pop(member_id, None)
         if member is not None:
             self._count_protocols(member, -1)
@@ -78,7 +78,7 @@ class ClassicGroup:
         return member
 
     def replace_static(self, old_id: str, new_id: str) -> ClassicGroupMember:
-        """Give a static member a new id, with its place, assignment and leadership."""
+        """Gives a static member a new id; it keeps its assignment and leadership."""
         member = self.members.pop(old_id)
         assert member.group_instance_id is not None
         member.member_id = new_id
@@ -102,14 +102,14 @@ class ClassicGroup:
         member.session_timeout_ms = session_timeout_ms
 
     def park_join(self, member: ClassicGroupMember, token: Token | None) -> Token | None:
-        """Set or clear the member's parked JoinGroup; gives back the one that was there."""
+        """Sets or clears the member's parked JoinGroup; returns the previous token."""
         previous = member.join_token
         self.awaiting_join += (token is not None) - (previous is not None)
         member.join_token = token
         return previous
 
     def validate_member(self, member_id: str, group_instance_id: str | None) -> None:
-        """UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID when another member took the instance id."""
+        """Raises UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID for an instance id of another member."""
         if group_instance_id is not None:
             owner = self.static_members.get(group_instance_id)
             if owner is None:
@@ -149,7 +149,7 @@ class ClassicGroup:
         self.state_timestamp_ms = now_ms
 
     def supports(self, protocol_type: str, protocols: tuple[Protocol, ...]) -> bool:
-        """Whether a member with these protocols could take part."""
+        """Returns whether a member with these protocols can join."""
         if self.state is ClassicState.EMPTY:
             return bool(protocol_type) and bool(protocols)
         if protocol_type != self.protocol_type:
@@ -172,7 +172,7 @@ class ClassicGroup:
         return winner
 
     def elect_joined_leader(self) -> bool:
-        """Make sure that the leader has joined; False when nobody has."""
+        """Elects a leader among the members that joined; False when none has joined."""
         if self.leader_id is None:
             return False
         if self.members[self.leader_id].join_token is not None:
@@ -184,7 +184,7 @@ class ClassicGroup:
         return found is not None
 
     def next_generation(self, now_ms: int) -> None:
-        """Enter COMPLETING_REBALANCE with a protocol, or EMPTY without members."""
+        """Enters COMPLETING_REBALANCE with a protocol, or EMPTY without members."""
         self.generation_id += 1
         self.pending_sync.clear()
         self.protocol_name = self.select_protocol() if self.members else None
@@ -193,7 +193,7 @@ class ClassicGroup:
         self.transition_to(state, now_ms)
 
     def refresh_subscribed_topics(self) -> None:
-        """None when the coordinator cannot know them: another protocol, or unreadable bytes."""
+        """Sets None when the topics are unknown: another protocol type, or invalid metadata."""
         self.subscribed_topics = None
         if not self.uses_consumer_protocol:
             return
@@ -204,7 +204,7 @@ class ClassicGroup:
         self.subscribed_topics = frozenset().union(*topics)
 
     def is_subscribed_to(self, topic: str) -> bool:
-        """An unknown subscription counts as one to everything, for consumers."""
+        """For consumers, an unknown subscription counts as a subscription to every topic."""
         if self.subscribed_topics is None:
             return self.uses_consumer_protocol
         return topic in self.subscribed_topics

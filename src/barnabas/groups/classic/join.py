@@ -14,17 +14,17 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 
 _PENDING_BYTES = 256
-"""Memory that a member takes that has asked for an id only."""
+"""Memory of a pending member, which has received a member id and has not joined yet."""
 
 
 def join(step: GroupStep, group: ClassicGroup, request: JoinGroupRequest) -> None:
     """Sets the step's reply, or parks the request until the join phase ends."""
     if not _has_room(step, group, request.member_id) or not _has_memory(step, group, request):
-        _turn_away(step, group, request.member_id)
+        _reject_and_remove(step, group, request.member_id)
     elif group.state is ClassicState.DEAD:
-        _refuse(step, ErrorCode.COORDINATOR_NOT_AVAILABLE, request.member_id)
+        _reject(step, ErrorCode.COORDINATOR_NOT_AVAILABLE, request.member_id)
     elif not group.supports(request.protocol_type, request.protocols):
-        _refuse(step, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, request.member_id)
+        _reject(step, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, request.member_id)
     elif request.member_id == UNKNOWN_MEMBER_ID:
         _join_new(step, group, request)
     elif request.member_id in group.pending_members and request.group_instance_id is None:
@@ -33,7 +33,7 @@ def join(step: GroupStep, group: ClassicGroup, request: JoinGroupRequest) -> Non
         _rejoin(step, group, request)
 
 
-def _refuse(step: GroupStep, error_code: ErrorCode, member_id: str = UNKNOWN_MEMBER_ID) -> None:
+def _reject(step: GroupStep, error_code: ErrorCode, member_id: str = UNKNOWN_MEMBER_ID) -> None:
     step.outcome.reply = JoinGroupReply(error_code, member_id)
 
 
@@ -42,8 +42,8 @@ def _why(request: JoinGroupRequest, event: str) -> str:
 
 
 def _has_room(step: GroupStep, group: ClassicGroup, member_id: str) -> bool:
-    """Existing members count while preparing only once they have rejoined, so that a group over
-    its size (the setting was lowered) loses those who come last (KIP-389)."""
+    """While the group prepares a rebalance, only members that rejoined count: after the limit was
+    lowered, the members that rejoin last are removed (KIP-389)."""
     limit = step.config.max_size
     member = group.members.get(member_id)
     if group.state is ClassicState.PREPARING_REBALANCE:
@@ -55,17 +55,17 @@ def _has_room(step: GroupStep, group: ClassicGroup, member_id: str) -> bool:
 
 
 def _has_memory(step: GroupStep, group: ClassicGroup, request: JoinGroupRequest) -> bool:
-    """Whether the group stays below its limit of bytes with what this member wants kept."""
+    """Returns whether the group stays below `group.max.bytes` with this member's protocols."""
     member = group.members.get(request.member_id)
     freed = 0 if member is None else protocols_bytes(member.protocols)
     kept = group.kept_bytes - freed + len(group.pending_members) * _PENDING_BYTES
     return kept + protocols_bytes(request.protocols) <= step.config.max_bytes
 
 
-def _turn_away(step: GroupStep, group: ClassicGroup, member_id: str) -> None:
+def _reject_and_remove(step: GroupStep, group: ClassicGroup, member_id: str) -> None:
     rebalance.release(step, group, member_id)
     group.remove(member_id)
-    _refuse(step, ErrorCode.GROUP_MAX_SIZE_REACHED)
+    _reject(step, ErrorCode.GROUP_MAX_SIZE_REACHED)
     rebalance.complete_join_if_ready(step, group)
 
 
@@ -76,19 +76,19 @@ def _join_new(step: GroupStep, group: ClassicGroup, request: JoinGroupRequest) -
     if instance_id is not None and instance_id in group.static_members:
         _replace_static(step, group, request, member_id)
     elif instance_id is None and request.requires_known_member_id:
-        _hand_out_id(step, group, request, member_id)
+        _require_member_id(step, group, request, member_id)
     else:
         _add_member(step, group, request, member_id)
 
 
-def _hand_out_id(
+def _require_member_id(
     step: GroupStep, group: ClassicGroup, request: JoinGroupRequest, member_id: str
 ) -> None:
-    """KIP-394: the member must come again under its id, so that lost answers leave no ghosts."""
+    """KIP-394: the client must rejoin with its id; a lost response then leaves no unused member."""
     group.pending_members.add(member_id)
     key = TimerKey(TimerKind.PENDING_MEMBER, group.group_id, member_id)
     step.outcome.set_timer(key, request.session_timeout_ms)
-    _refuse(step, ErrorCode.MEMBER_ID_REQUIRED, member_id)
+    _reject(step, ErrorCode.MEMBER_ID_REQUIRED, member_id)
 
 
 def _add_member(
@@ -118,13 +118,13 @@ def _rejoin(step: GroupStep, group: ClassicGroup, request: JoinGroupRequest) -> 
     try:
         group.validate_member(request.member_id, request.group_instance_id)
     except BrokerError as error:
-        _refuse(step, error.code, request.member_id)
+        _reject(step, error.code, request.member_id)
         return
     member = group.members[request.member_id]
     if _repeats_generation(group, member, request):
         step.outcome.reply = rebalance.generation_reply(group, member.member_id)
     elif group.is_empty:
-        _refuse(step, ErrorCode.UNKNOWN_MEMBER_ID, request.member_id)
+        _reject(step, ErrorCode.UNKNOWN_MEMBER_ID, request.member_id)
     else:
         _update_member(step, group, member, request)
         reason = _why(request, f"member {member.member_id} rejoins")
@@ -134,10 +134,10 @@ def _rejoin(step: GroupStep, group: ClassicGroup, request: JoinGroupRequest) -> 
 def _repeats_generation(
     group: ClassicGroup, member: ClassicGroupMember, request: JoinGroupRequest
 ) -> bool:
-    """Whether the request can be answered with the generation there is.
+    """Returns whether the current generation is the response to this request.
 
-    A leader in a stable group always rebalances: it may know of changes that the members'
-    metadata does not show, such as new partitions.
+    The leader of a stable group always causes a rebalance: it may have seen changes that are not
+    in the metadata of members, such as new partitions.
     """
     unchanged = member.protocols == request.protocols
     if group.state is ClassicState.COMPLETING_REBALANCE:
@@ -160,7 +160,7 @@ def _update_member(
 def _replace_static(
     step: GroupStep, group: ClassicGroup, request: JoinGroupRequest, new_id: str
 ) -> None:
-    """A static member came back without its id: it keeps its place under a new one (KIP-345)."""
+    """Replaces the id of a static member that rejoins without its member id (KIP-345)."""
     assert request.group_instance_id is not None
     old_id = group.static_members[request.group_instance_id]
     member = group.members[old_id]
@@ -174,7 +174,7 @@ def _replace_static(
     rebalance.set_session(step, group, member)
     reason = _why(request, f"static member {request.group_instance_id} is now {new_id}")
     if group.state is ClassicState.COMPLETING_REBALANCE:
-        # The leader may be assigning to the old id already; that assignment would reach nobody.
+        # The leader may already compute an assignment for the old id, which no member would get.
         rebalance.prepare_rebalance(step, group, reason)
     elif group.state is not ClassicState.STABLE:
         rebalance.complete_join_if_ready(step, group)
@@ -185,7 +185,7 @@ def _replace_static(
 
 
 class _StaticReplacement:
-    """What it takes to undo a replacement whose record could not be stored."""
+    """The state needed to revert a replacement whose record could not be stored."""
 
     __slots__ = ("before", "group", "leader_id", "member", "new_id", "old_id")
 
@@ -209,8 +209,8 @@ class _StaticReplacement:
 def _store_replacement(
     step: GroupStep, replacement: _StaticReplacement, request: JoinGroupRequest
 ) -> None:
-    """No rebalance, but the new id must be stored before it is told: else a new coordinator
-    would fence the living member in favour of the dead one (KAFKA-10284)."""
+    """Stores the new id before the response, without a rebalance. Otherwise a new coordinator would
+    load the old id and fence the active member (KAFKA-10284)."""
     group, member = replacement.group, replacement.member
 
     def settled(code: ErrorCode) -> None:
@@ -229,8 +229,8 @@ def _store_replacement(
 def _replacement_reply(
     replacement: _StaticReplacement, request: JoinGroupRequest
 ) -> JoinGroupReply:
-    """A returning leader may not assign again: the others would never hear of it. Clients that
-    can are told to skip it (KIP-814), others are told the old leader's name."""
+    """A leader that rejoins must not assign again: the other members would not sync. Clients
+    with KIP-814 get `skip_assignment`; older clients get the old member id as leader."""
     group, new_id = replacement.group, replacement.new_id
     if request.can_skip_assignment:
         skip = group.leader_id == new_id

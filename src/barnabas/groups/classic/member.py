@@ -33,16 +33,16 @@ class ClassicGroupMember:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the coordinator owes it an answer, so that silence is no sign of death."""
+        """Whether the member has a parked request, so its session must not expire."""
         return not self.is_new and (self.join_token is not None or self.sync_token is not None)
 
     def metadata(self, protocol_name: str | None) -> bytes:
-        """Its subscription under this protocol, empty when it has none."""
+        """Returns the subscription for this protocol, empty when the member does not support it."""
         for name, metadata in self.protocols:
             if name == protocol_name:
                 return metadata
         return b""
 
     def vote(self, candidates: frozenset[str]) -> str | None:
-        """Its most preferred protocol among the candidates."""
+        """Returns the most preferred protocol among the candidates."""
         return next((name for name, _ in self.protocols if name in candidates), None)

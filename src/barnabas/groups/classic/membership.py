@@ -23,7 +23,7 @@ from barnabas.model.errors import BrokerError
 
 
 def heartbeat(step: GroupStep, group: ClassicGroup, request: HeartbeatRequest) -> None:
-    """Keeps the session alive, also while the group prepares a rebalance."""
+    """Extends the session, also while the group prepares a rebalance."""
     try:
         group.validate_member(request.member_id, request.group_instance_id)
     except BrokerError as error:
@@ -67,7 +67,7 @@ def _leave_one(step: GroupStep, group: ClassicGroup, leaving: LeavingMember) -> 
 
 
 def _resolve(group: ClassicGroup, leaving: LeavingMember) -> str:
-    """Tools name a static member by its instance id alone (KIP-345)."""
+    """Returns the member id; tools send only the instance id of a static member (KIP-345)."""
     if leaving.member_id == UNKNOWN_MEMBER_ID and leaving.group_instance_id is not None:
         owner = group.static_members.get(leaving.group_instance_id)
         if owner is None:
@@ -101,7 +101,7 @@ def validate_commit(
 
 
 def describe(group: ClassicGroup) -> DescribedGroup:
-    """Subscriptions and assignments are shown of a stable group only, as Kafka does."""
+    """Describes a group; as in Kafka, only a stable group has subscriptions and assignments."""
     stable = group.state is ClassicState.STABLE
     return DescribedGroup(
         group_id=group.group_id,

@@ -1,4 +1,4 @@
-"""How a classic group gets from one generation to the next.
+"""Moves a classic group from one generation to the next.
 
 Every wait here has a timer: JOIN while preparing, SYNC while completing (KAFKA-12890, KAFKA-9752
 were groups stuck without one), SESSION per member, PENDING_MEMBER per handed-out id.
@@ -25,12 +25,12 @@ has gone away, retries would otherwise pile up members (KAFKA-7610)."""
 
 
 def client_reason(given: str | None) -> str:
-    """A client's reason as one bounded line: it is the client's text in our log."""
+    """Formats the client's reason for the log: quoted, at most 255 characters."""
     return f"client's reason: {given[:255]!r}" if given else "no reason given"
 
 
 def rebalance_or_complete(step: GroupStep, group: ClassicGroup, reason: str) -> None:
-    """Start a rebalance, or move one along that is under way."""
+    """Starts a rebalance, or completes the join phase of the current one if possible."""
     if group.can_rebalance:
         prepare_rebalance(step, group, reason)
     else:
@@ -38,7 +38,7 @@ def rebalance_or_complete(step: GroupStep, group: ClassicGroup, reason: str) -> 
 
 
 def prepare_rebalance(step: GroupStep, group: ClassicGroup, reason: str) -> None:
-    """Make everybody rejoin. The first rebalance of an empty group waits for more members."""
+    """Makes all members rejoin. The first rebalance of an empty group waits for more members."""
     _log.info(
         "preparing to rebalance group %s in state %s with old generation %d: %s",
         group.group_id,
@@ -65,14 +65,14 @@ def prepare_rebalance(step: GroupStep, group: ClassicGroup, reason: str) -> None
 
 
 def complete_join_if_ready(step: GroupStep, group: ClassicGroup) -> None:
-    """End the join phase once all have joined, except in the initial delay."""
+    """Ends the join phase when all members have joined, except during the initial delay."""
     preparing = group.state is ClassicState.PREPARING_REBALANCE
     if preparing and group.previous_state is not ClassicState.EMPTY and group.all_joined:
         complete_join(step, group)
 
 
 def on_join_timer(step: GroupStep, group: ClassicGroup) -> None:
-    """The join phase has lasted its time, or a slice of the initial delay is over."""
+    """Handles the end of the join phase, or of one interval of the initial delay."""
     if group.state is not ClassicState.PREPARING_REBALANCE:
         return
     initial = group.previous_state is ClassicState.EMPTY
@@ -87,10 +87,10 @@ def on_join_timer(step: GroupStep, group: ClassicGroup) -> None:
 
 
 def complete_join(step: GroupStep, group: ClassicGroup) -> None:
-    """Enter the next generation with those who joined; dynamic members who did not are out.
+    """Starts the next generation with the members that joined; removes other dynamic members.
 
-    Static members are kept until their session ends, that is what they are for; when only such
-    members are left and none has joined, the group goes on waiting.
+    Static members stay until their session expires. When only static members remain and none of
+    them has joined, the join phase continues.
     """
     step.outcome.cancel_timer(TimerKey(TimerKind.JOIN, group.group_id))
     for member in group.all_members:
@@ -109,7 +109,7 @@ def complete_join(step: GroupStep, group: ClassicGroup) -> None:
 
 
 def on_sync_timer(step: GroupStep, group: ClassicGroup) -> None:
-    """Members that have not synced in time are removed, and the rest rebalances."""
+    """Removes members that have not synced before the timeout; the other members rebalance."""
     waiting = group.state in (ClassicState.COMPLETING_REBALANCE, ClassicState.STABLE)
     if not waiting or not group.pending_sync:
         return
@@ -121,7 +121,7 @@ def on_sync_timer(step: GroupStep, group: ClassicGroup) -> None:
 
 
 def on_session_timer(step: GroupStep, group: ClassicGroup, member_id: str) -> None:
-    """A member fell silent. One that waits for our answer has no reason to speak."""
+    """Removes a member whose session expired, unless it has a parked request."""
     member = group.members.get(member_id)
     if member is None or member.is_waiting:
         return
@@ -147,7 +147,7 @@ def on_pending_member_timer(step: GroupStep, group: ClassicGroup, member_id: str
 
 
 def after_removal(step: GroupStep, group: ClassicGroup, reason: str) -> None:
-    """Members have been removed: the others rebalance."""
+    """Starts or continues a rebalance after members were removed."""
     if group.state in (ClassicState.STABLE, ClassicState.COMPLETING_REBALANCE):
         prepare_rebalance(step, group, reason)
     elif group.state is ClassicState.PREPARING_REBALANCE and group.all_joined:
@@ -155,7 +155,7 @@ def after_removal(step: GroupStep, group: ClassicGroup, reason: str) -> None:
 
 
 def release(step: GroupStep, group: ClassicGroup, member_id: str) -> None:
-    """Remove a member, answering whatever it had parked: it may rejoin as a new one."""
+    """Removes a member and completes its parked requests; it may rejoin as a new member."""
     member = group.remove(member_id)
     if member is None:
         return
@@ -168,7 +168,7 @@ def release(step: GroupStep, group: ClassicGroup, member_id: str) -> None:
 
 
 def fail_parked_syncs(step: GroupStep, group: ClassicGroup, error_code: ErrorCode) -> None:
-    """The generation ends without an assignment."""
+    """Fails every parked SyncGroup: the generation ends without an assignment."""
     for member in group.all_members:
         member.assignment = b""
         if answer_sync(step, member, SyncGroupReply(error_code)):
@@ -176,7 +176,7 @@ def fail_parked_syncs(step: GroupStep, group: ClassicGroup, error_code: ErrorCod
 
 
 def dismiss(step: GroupStep, group: ClassicGroup, error_code: ErrorCode) -> None:
-    """Answer every parked request of the group with an error; its members stay."""
+    """Fails every parked request of the group; its members stay."""
     for member in group.all_members:
         answer_join(step, group, member, JoinGroupReply(error_code, member.member_id))
         answer_sync(step, member, SyncGroupReply(error_code))
@@ -191,7 +191,7 @@ def answer_join(
 
 
 def answer_sync(step: GroupStep, member: ClassicGroupMember, reply: SyncGroupReply) -> bool:
-    """Whether there was a parked SyncGroup to answer."""
+    """Completes the parked SyncGroup of a member; returns whether there was one."""
     if member.sync_token is None:
         return False
     step.outcome.complete(member.sync_token, reply)
@@ -202,7 +202,7 @@ def answer_sync(step: GroupStep, member: ClassicGroupMember, reply: SyncGroupRep
 def generation_reply(
     group: ClassicGroup, member_id: str, *, skip_assignment: bool = False
 ) -> JoinGroupReply:
-    """The current generation as this member sees it; only the leader sees the others."""
+    """Returns the current generation for this member; only the leader gets the list of members."""
     is_leader = member_id == group.leader_id
     return JoinGroupReply(
         error_code=ErrorCode.NONE,
@@ -241,10 +241,10 @@ def _announce_generation(step: GroupStep, group: ClassicGroup) -> None:
 
 
 def _store_empty(step: GroupStep, group: ClassicGroup) -> None:
-    """Keep generation and time of the empty group; both outlive a restart.
+    """Stores generation and timestamp of the empty group, so that both survive a restart.
 
-    When the append fails, an older generation may come back after a restart. Its members are
-    gone, their sessions will end, so nothing is lost: the failure is not the requester's.
+    If the append fails, a restart may load an older generation, whose members then expire.
+    Therefore the failure does not affect the reply to the request.
     """
     record = records.group_metadata(group, {}, step.now_ms)
     step.write([record], lambda _code: None)

@@ -1,4 +1,4 @@
-"""The states of a classic group, what each request gets in them, and who may follow whom."""
+"""The states of a classic group, the responses in each state, and the allowed transitions."""
 
 import enum
 

@@ -1,8 +1,9 @@
-"""Classic requests on a KIP-848 group: members on their way to the new protocol.
+"""Classic requests on a KIP-848 group, from members that still use the classic protocol.
 
-JoinGroup is a heartbeat in other words: it tells subscription and owned partitions and moves the
-member towards its target; SyncGroup fetches what it may own; Heartbeat tells when to come again.
-Nothing is parked: the coordinator assigns, so nobody waits for a leader.
+JoinGroup has the role of a heartbeat: it carries the subscription and owned partitions and moves
+the member towards its target. SyncGroup returns the assignment. Heartbeat returns
+REBALANCE_IN_PROGRESS when the member must rejoin. No request is parked, because the coordinator
+assigns and no member waits for a leader.
 """
 
 from barnabas.coordination.append_errors import coordinator_error
@@ -42,7 +43,7 @@ from barnabas.model.errors import BrokerError, ProtocolError
 def join(
     step: GroupStep, groups: GroupTable, group: ConsumerGroup, request: JoinGroupRequest
 ) -> None:
-    """Sets the step's reply; raises BrokerError when the request is refused."""
+    """Sets the step's reply; raises BrokerError when the request is rejected."""
     member_id = request.member_id or step.context.new_id()
     _check_join(step, group, request, member_id)
     if request.requires_known_member_id and not request.member_id and _is_dynamic(request):
@@ -74,7 +75,7 @@ def _check_join(
 def _find_member(
     draft: ConsumerDraft, request: JoinGroupRequest, member_id: str
 ) -> ConsumerGroupMember:
-    """A static member without its id takes its place again at once, as in classic groups."""
+    """A static member that joins without its id replaces the old member, as in classic groups."""
     if request.group_instance_id is None:
         return draft.group.members.get(member_id, ConsumerGroupMember(member_id))
     static = draft.group.static_member(request.group_instance_id)
@@ -106,7 +107,7 @@ def _move(
 
 
 def _join_reply(member: ConsumerGroupMember) -> JoinGroupReply:
-    """Nobody leads: the coordinator assigns."""
+    """Returns the reply without a leader, because the coordinator assigns."""
     assert member.classic is not None
     return JoinGroupReply(
         error_code=ErrorCode.NONE,
@@ -149,7 +150,7 @@ def _settle_with_downgrade(
     draft: ConsumerDraft,
     member: ConsumerGroupMember,
 ) -> None:
-    """The last member of the new protocol came back speaking the classic one."""
+    """Downgrades the group: its last KIP-848 member rejoined with the classic protocol."""
     classic = conversion.to_classic_group(step, draft.group, list(draft.group.members.values()))
     classic_records = conversion.downgrade_records(step, draft.group, classic)
 
@@ -176,7 +177,7 @@ def sync(step: GroupStep, group: ConsumerGroup, request: SyncGroupRequest) -> No
         raise BrokerError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     revoking = member.state is MemberState.UNREVOKED_PARTITIONS
     if group.group_epoch > member.member_epoch and not revoking:
-        # One that revokes has rejoined already; it must finish that first.
+        # A member that revokes has already rejoined and must finish the revocation first.
         _expect_rejoin(step, group, member)
         step.outcome.reply = SyncGroupReply(ErrorCode.REBALANCE_IN_PROGRESS)
         return
@@ -194,7 +195,7 @@ def sync(step: GroupStep, group: ConsumerGroup, request: SyncGroupRequest) -> No
 
 
 def heartbeat(step: GroupStep, group: ConsumerGroup, request: HeartbeatRequest) -> None:
-    """REBALANCE_IN_PROGRESS whenever the member would get on by rejoining."""
+    """Replies REBALANCE_IN_PROGRESS when the member must rejoin to reach its target."""
     member = _classic_member(group, request.member_id, request.group_instance_id)
     assert member.classic is not None
     _check_generation(member, request.generation_id)
@@ -277,7 +278,7 @@ def _check_generation(member: ConsumerGroupMember, generation_id: int) -> None:
 
 
 def _expect_rejoin(step: GroupStep, group: ConsumerGroup, member: ConsumerGroupMember) -> None:
-    """The member has the rebalance timeout to come; repeated warnings do not extend it."""
+    """Starts the rejoin timer; later heartbeats do not extend it."""
     if member.member_id not in group.rejoin_timers:
         group.rejoin_timers.add(member.member_id)
         key = TimerKey(TimerKind.CLASSIC_JOIN, group.group_id, member.member_id)

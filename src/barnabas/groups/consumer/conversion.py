@@ -1,9 +1,9 @@
-"""Groups that change their protocol while they live: classic <-> consumer.
+"""Online conversion between classic and consumer groups.
 
-Upgrade: the first member that speaks the new protocol turns a classic group of consumers into a
-KIP-848 one; its classic members are carried along and go on speaking the classic protocol.
-Downgrade: the last member of the new protocol goes, and the classic ones get a classic group.
-Offsets are kept by group id and know nothing of it.
+Upgrade: the first member with the consumer protocol converts a classic group of consumers into a
+KIP-848 group; its classic members stay and continue to use the classic protocol. Downgrade: when
+the last member with the consumer protocol leaves, the other members get a classic group. Offsets
+are stored by group id and do not change.
 """
 
 from dataclasses import dataclass, field
@@ -36,20 +36,20 @@ from barnabas.model.ids import Uuid
 
 
 @dataclass(slots=True)
-class Opening:
-    """A group opened for changes, and the classic group it takes the place of, if any."""
+class GroupDraft:
+    """A draft of a KIP-848 group, and the classic group that it replaces, if any."""
 
     draft: ConsumerDraft
     replaced: ClassicGroup | None = None
-    _carried: list[ConsumerGroupMember] = field(default_factory=list)
+    _converted: list[ConsumerGroupMember] = field(default_factory=list)
 
     def publish(self, step: GroupStep, groups: GroupTable) -> None:
-        """The records are in the log."""
+        """Makes the draft the current group after its records were appended."""
         groups.put(self.draft.group)
         if self.replaced is None:
             return
         _dismiss_classic(step, self.replaced)
-        for member in self._carried:
+        for member in self._converted:
             assert member.classic is not None
             key = TimerKey(TimerKind.SESSION, self.replaced.group_id, member.member_id)
             step.outcome.set_timer(key, member.classic.session_timeout_ms)
@@ -57,40 +57,40 @@ class Opening:
 
 def open_for_heartbeat(
     step: GroupStep, groups: GroupTable, group_id: str, *, create: bool
-) -> Opening:
-    """The KIP-848 group of this id; made, or made of a classic one, when `create`."""
+) -> GroupDraft:
+    """Returns the KIP-848 group of this id; `create` allows a new or converted group."""
     group = groups.get(group_id)
     if isinstance(group, ConsumerGroup):
-        return Opening(ConsumerDraft(group))
+        return GroupDraft(ConsumerDraft(group))
     if not create:
         groups.existing_consumer(group_id)
     if group is None:
-        return Opening(ConsumerDraft.of_new(ConsumerGroup(group_id)))
+        return GroupDraft(ConsumerDraft.of_new(ConsumerGroup(group_id)))
     assert isinstance(group, ClassicGroup)
     if group.is_empty:
         draft = ConsumerDraft.of_new(ConsumerGroup(group_id))
         draft.records.append(records.group_tombstone(group_id))
-        return Opening(draft, group)
+        return GroupDraft(draft, group)
     return _upgrade(step, group)
 
 
-def _refuse_upgrade(group: ClassicGroup, why: str) -> BrokerError:
+def _upgrade_error(group: ClassicGroup, why: str) -> BrokerError:
     return BrokerError(
         ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group.group_id} is not a consumer group: {why}."
     )
 
 
-def _upgrade(step: GroupStep, group: ClassicGroup) -> Opening:
+def _upgrade(step: GroupStep, group: ClassicGroup) -> GroupDraft:
     if not step.config.upgrade_allowed:
-        raise _refuse_upgrade(group, "online upgrade is disabled")
+        raise _upgrade_error(group, "online upgrade is disabled")
     if not group.uses_consumer_protocol:
-        raise _refuse_upgrade(group, f"its protocol type is {group.protocol_type}")
+        raise _upgrade_error(group, f"its protocol type is {group.protocol_type}")
     if len(group.members) > step.config.consumer_max_size:
-        raise _refuse_upgrade(group, "it has too many members")
+        raise _upgrade_error(group, "it has too many members")
     try:
         members = [_to_consumer_member(group, m, step.topics) for m in group.all_members]
     except ProtocolError as error:
-        raise _refuse_upgrade(group, str(error)) from error
+        raise _upgrade_error(group, str(error)) from error
     draft = ConsumerDraft.of_new(ConsumerGroup(group.group_id))
     draft.records.append(records.group_tombstone(group.group_id))
     for member in members:
@@ -101,7 +101,7 @@ def _upgrade(step: GroupStep, group: ClassicGroup) -> Opening:
     draft.set_target_epoch(group.generation_id)
     for member in members:
         draft.put_current_assignment(member)
-    return Opening(draft, group, members)
+    return GroupDraft(draft, group, members)
 
 
 def _to_consumer_member(
@@ -125,7 +125,7 @@ def _to_consumer_member(
 
 
 def _dismiss_classic(step: GroupStep, group: ClassicGroup) -> None:
-    """Whoever waits for the classic rebalance is told to come again."""
+    """Fails requests parked in the classic rebalance, so that the members rejoin."""
     rebalance.dismiss(step, group, ErrorCode.REBALANCE_IN_PROGRESS)
     for kind in (TimerKind.JOIN, TimerKind.SYNC):
         step.outcome.cancel_timer(TimerKey(kind, group.group_id))
@@ -137,14 +137,14 @@ def _dismiss_classic(step: GroupStep, group: ClassicGroup) -> None:
 
 
 def downgrades_without(step: GroupStep, group: ConsumerGroup, member_id: str) -> bool:
-    """Whether only classic members stay when this one goes, and the policy allows it."""
+    """Returns whether only classic members remain without this one and the policy allows it."""
     return _is_last_of_new_protocol(step, group, member_id) and len(group.members) > 1
 
 
 def downgrades_replacing(
     step: GroupStep, group: ConsumerGroup, replaced: ConsumerGroupMember | None
 ) -> bool:
-    """The same when a classic member takes the static place of this one."""
+    """Returns the same for a static member that a classic member replaces."""
     return replaced is not None and _is_last_of_new_protocol(step, group, replaced.member_id)
 
 
@@ -165,7 +165,7 @@ def downgrade(
     leaving_id: str,
     reply: ConsumerGroupHeartbeatReply | None,
 ) -> None:
-    """Make a classic group of all but one member; it rebalances at once."""
+    """Converts all members but one to a classic group, which rebalances at once."""
     stay = [member for member in group.members.values() if member.member_id != leaving_id]
     classic = to_classic_group(step, group, stay)
 
@@ -245,7 +245,7 @@ def _to_classic_member(member: ConsumerGroupMember) -> ClassicGroupMember:
 def publish_classic(
     step: GroupStep, groups: GroupTable, group: ConsumerGroup, classic: ClassicGroup
 ) -> None:
-    """The records of a downgrade are in the log."""
+    """Makes the classic group current after the records of the downgrade were appended."""
     groups.put(classic)
     for member_id in group.members:
         for kind in (TimerKind.REVOCATION, TimerKind.CLASSIC_JOIN, TimerKind.CLASSIC_SYNC):
@@ -260,7 +260,7 @@ def publish_classic(
 
 
 def by_id(partitions: dict[str, frozenset[int]], topics: TopicsImage) -> dict[Uuid, frozenset[int]]:
-    """Topics that are gone are left out."""
+    """Maps topic names to ids; deleted topics are omitted."""
     found = ((topics.topic_id(topic), numbers) for topic, numbers in partitions.items())
     return {topic_id: numbers for topic_id, numbers in found if topic_id is not None and numbers}
 

@@ -1,8 +1,7 @@
 """Changes to a KIP-848 group that are not in the log yet.
 
-Every change is made to a copy of the group and, in the same call, noted as the record that tells
-of it. When the append has succeeded the copy takes the group's place; when it fails, the copy is
-dropped and nothing has happened.
+Every call changes a copy of the group and adds the record of that change. After a successful append
+the copy replaces the group; after a failed append the copy is dropped.
 """
 
 from collections.abc import Mapping
@@ -28,12 +27,12 @@ class ConsumerDraft:
         return cls(group, _copied=True)
 
     def put_member(self, member: ConsumerGroupMember) -> None:
-        """What a member told of itself."""
+        """Stores the metadata of a member."""
         self._writable().put_member(member)
         self.records.append(records.consumer_member(self.group.group_id, member))
 
     def put_current_assignment(self, member: ConsumerGroupMember) -> None:
-        """Epoch, state and partitions of a member."""
+        """Stores epoch, state and partitions of a member."""
         self._writable().put_member(member)
         self.records.append(records.consumer_current_assignment(self.group.group_id, member))
 
@@ -74,7 +73,7 @@ class ConsumerDraft:
         self.records.append(records.consumer_regex_tombstone(self.group.group_id, regex))
 
     def replace_member(self, old: ConsumerGroupMember, new_id: str) -> ConsumerGroupMember:
-        """A static member gets a new id; target and partitions go with it."""
+        """Gives a static member a new id; it keeps its target and partitions."""
         target = self.group.target_of(old.member_id)
         new = old._replace(member_id=new_id, member_epoch=0, previous_member_epoch=0)
         self.remove_member(old.member_id)

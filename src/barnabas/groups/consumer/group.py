@@ -1,7 +1,7 @@
 """A KIP-848 group: epochs, members, target assignment.
 
-Only `apply`-like setters here, fed by `ConsumerDraft` (live) and by replay (load). Both take the
-same road, so what a restart loads is what was served before it.
+The setters are called by `ConsumerDraft` (live) and by replay (load). Both use the same code, so a
+restart loads the state that was served before it.
 """
 
 import copy
@@ -23,7 +23,7 @@ NO_EPOCH = -1
 
 class ConsumerGroupState(enum.Enum):
     """EMPTY: no members. ASSIGNING: the target is older than the group. RECONCILING: members
-    are on their way to the target. STABLE: all have reached it. DEAD: removed."""
+    move towards the target. STABLE: all have reached it. DEAD: removed."""
 
     EMPTY = "Empty"
     ASSIGNING = "Assigning"
@@ -145,7 +145,7 @@ class ConsumerGroup:
         return member.subscribed_topic_names | regex.topics
 
     def preferred_assignor(self) -> str | None:
-        """The assignor most members ask for; of equals, the one asked for first."""
+        """Returns the assignor that most members request; of equals, the first one."""
         wishes = Counter(
             member.server_assignor
             for member in self.members.values()
@@ -167,7 +167,7 @@ class ConsumerGroup:
         return bool(names)
 
     def waits_for_others(self, member: ConsumerGroupMember) -> bool:
-        """Whether all that keeps the member from its target is with other members."""
+        """Returns whether another member still owns a partition of this member's target."""
         return any(
             self.owners.get((topic_id, number), member.member_id) != member.member_id
             for topic_id, numbers in self.target_of(member.member_id).items()

@@ -1,4 +1,4 @@
-"""ConsumerGroupHeartbeat: join, stay, change the subscription, leave.
+"""ConsumerGroupHeartbeat: join, heartbeat, change of subscription, leave.
 
 A heartbeat updates the member, then the group's epoch and target if that changed anything for
 others, then moves the member towards its target. All of it goes into the log as one batch.
@@ -32,7 +32,7 @@ from barnabas.model.errors import BrokerError
 
 
 def heartbeat(step: GroupStep, groups: GroupTable, request: ConsumerGroupHeartbeatRequest) -> None:
-    """Sets the step's reply; raises BrokerError when the request is refused."""
+    """Sets the step's reply; raises BrokerError when the request is rejected."""
     if "consumer" not in step.config.rebalance_protocols:
         raise BrokerError(ErrorCode.UNSUPPORTED_VERSION, "The consumer protocol is disabled.")
     _validate(step, request)
@@ -54,7 +54,9 @@ def _validate(step: GroupStep, request: ConsumerGroupHeartbeatRequest) -> None:
     ):
         if value == "":
             raise _invalid(f"{name} can't be empty.")
-    if not request.member_id and (request.member_epoch != JOIN_EPOCH or _must_bring_id(request)):
+    if not request.member_id and (
+        request.member_epoch != JOIN_EPOCH or request.generates_member_id
+    ):
         raise _invalid("MemberId can't be empty.")
     if request.member_epoch == JOIN_EPOCH:
         _validate_join(request)
@@ -71,10 +73,6 @@ def _validate(step: GroupStep, request: ConsumerGroupHeartbeatRequest) -> None:
         )
     if request.subscribed_topic_regex:
         compile_topic_regex(request.subscribed_topic_regex)
-
-
-def _must_bring_id(request: ConsumerGroupHeartbeatRequest) -> bool:
-    return request.generates_member_id
 
 
 def _validate_join(request: ConsumerGroupHeartbeatRequest) -> None:
@@ -151,7 +149,7 @@ def _find_member(
     member_id: str,
     owned: Partitions | None,
 ) -> ConsumerGroupMember:
-    """The member the heartbeat is of: known, new, or a static one that came back."""
+    """Returns the member of the heartbeat: known, new, or a static member that rejoins."""
     group = draft.group
     joining = request.member_epoch == JOIN_EPOCH
     if request.instance_id is None:
@@ -171,7 +169,7 @@ def _find_member(
 def _join_static(
     draft: ConsumerDraft, static: ConsumerGroupMember | None, instance_id: str, member_id: str
 ) -> ConsumerGroupMember:
-    """A static member returns to its place once the previous one has said that it leaves."""
+    """A static member may rejoin after the previous member with its instance id has left."""
     if static is None:
         return draft.group.members.get(member_id, ConsumerGroupMember(member_id))
     if not static.uses_classic_protocol and static.member_epoch != LEAVE_STATIC_EPOCH:
@@ -186,7 +184,7 @@ def _join_static(
 def check_static(
     static: ConsumerGroupMember | None, instance_id: str, member_id: str
 ) -> ConsumerGroupMember:
-    """The owner of the instance id, if it is this member."""
+    """Returns the owner of the instance id; raises BrokerError if it is another member."""
     if static is None:
         raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
     if static.member_id != member_id:
@@ -199,8 +197,8 @@ def check_static(
 
 
 def _check_epoch(member: ConsumerGroupMember, epoch: int, owned: Partitions | None) -> None:
-    """The previous epoch will do if the member owns nothing it may not: the answer that told it
-    the new one may have been lost."""
+    """Accepts the previous epoch if the member owns only assigned partitions: the response with
+    the new epoch may have been lost."""
     if epoch == member.member_epoch:
         return
     retried = epoch == member.previous_member_epoch and owned is not None
@@ -224,7 +222,7 @@ def _is_within(owned: Partitions | None, assigned: Partitions) -> bool:
 def _updated(
     member: ConsumerGroupMember, request: ConsumerGroupHeartbeatRequest
 ) -> ConsumerGroupMember:
-    """The member with what this heartbeat told anew."""
+    """Returns the member with the fields of this heartbeat."""
     names, timeout = request.subscribed_topic_names, request.rebalance_timeout_ms
     regex, assignor = request.subscribed_topic_regex, request.server_assignor
     return member._replace(
@@ -249,7 +247,7 @@ def move_member(
     updated: ConsumerGroupMember,
     owned: Partitions | None,
 ) -> ConsumerGroupMember:
-    """Update a member, the group and its target, then take the member towards the target."""
+    """Updates a member, the group and its target, then moves the member towards the target."""
     is_new = updated.member_id not in draft.group.members
     if is_new or updated != before:
         draft.put_member(updated)
@@ -266,7 +264,7 @@ def move_member(
 
 
 def _is_full(request: ConsumerGroupHeartbeatRequest) -> bool:
-    """A request that tells everything asks to be told everything."""
+    """Returns whether the request is a full one, whose response must contain the assignment."""
     subscribes = request.subscribed_topic_names is not None or (
         request.subscribed_topic_regex is not None
     )

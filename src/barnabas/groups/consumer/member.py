@@ -17,7 +17,7 @@ class MemberState(enum.IntEnum):
     """Numbered as the record stores them.
 
     STABLE: owns its target, or may take it at the next heartbeat.
-    UNREVOKED_PARTITIONS: was told to give partitions up and still owns some of them.
+    UNREVOKED_PARTITIONS: must revoke partitions and still owns some of them.
     UNRELEASED_PARTITIONS: waits for partitions that other members have not given up.
     UNKNOWN: written by a newer coordinator; the member must rejoin.
     """
@@ -33,7 +33,7 @@ class MemberState(enum.IntEnum):
 
 
 class ClassicMetadata(NamedTuple):
-    """What a member that still speaks the classic protocol said when it joined."""
+    """The JoinGroup data of a member that uses the classic protocol."""
 
     session_timeout_ms: int
     protocols: tuple[Protocol, ...]
@@ -74,7 +74,7 @@ class ConsumerGroupMember(NamedTuple):
         return self.state is MemberState.STABLE and self.member_epoch == epoch
 
     def holds(self) -> Iterable[tuple[Uuid, int]]:
-        """Every partition that nobody else may be given."""
+        """Yields every partition that other members must not get."""
         for partitions in (self.assigned, self.pending_revocation):
             for topic_id, numbers in partitions.items():
                 for number in numbers:

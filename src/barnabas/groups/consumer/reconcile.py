@@ -1,8 +1,8 @@
-"""How a member gets from what it owns to its target, one heartbeat at a time (KIP-848).
+"""Moves a member from its current to its target assignment, one heartbeat at a time (KIP-848).
 
-A member first gives up what is not in its target, then takes what is free. It moves to the
-target's epoch when it has nothing left to give up, so a member epoch proves that the member has
-revoked; a partition is free once no other member holds it. That keeps one owner per partition.
+A member first revokes partitions that are not in its target, then gets the free ones. It moves to
+the target epoch when nothing remains to revoke, so a member epoch proves that the member has
+revoked. A partition is free when no other member owns it; so each partition has one owner.
 """
 
 from barnabas.groups.consumer.group import ConsumerGroup
@@ -20,10 +20,10 @@ from barnabas.model.ids import Uuid
 def reconcile(
     group: ConsumerGroup, member: ConsumerGroupMember, owned: Partitions | None
 ) -> ConsumerGroupMember:
-    """The member's next state, or the same member when it cannot move.
+    """Returns the member in its next state, or unchanged when it cannot move.
 
-    `owned` is what the member says it owns, None when it did not say: then it is assumed to own
-    all it ever did.
+    `owned` are the partitions that the member reports as owned. None means that it sent no list;
+    then the coordinator assumes that the member has revoked nothing.
     """
     match member.state:
         case MemberState.STABLE:

@@ -1,7 +1,7 @@
-"""Members of a KIP-848 group that go: by leaving, by silence, by failing to revoke.
+"""Removes members of a KIP-848 group: on leave, on session expiry, on a missed revocation.
 
-When the last member that speaks the new protocol goes and classic ones stay, the group turns
-back into a classic one if the migration policy lets it.
+When the last member with the consumer protocol is removed and classic members remain, the group is
+converted to a classic group if the migration policy allows it.
 """
 
 import logging
@@ -31,7 +31,7 @@ MEMBER_TIMERS = (
 
 
 def leave(step: GroupStep, groups: GroupTable, request: ConsumerGroupHeartbeatRequest) -> None:
-    """Epoch -1: gone for good. Epoch -2: a static member that will be back."""
+    """Epoch -1 removes the member; epoch -2 keeps a static member that will rejoin."""
     group = groups.existing_consumer(request.group_id)
     if request.instance_id is None:
         member = group.member(request.member_id)
@@ -41,7 +41,7 @@ def leave(step: GroupStep, groups: GroupTable, request: ConsumerGroupHeartbeatRe
         ErrorCode.NONE, member_id=request.member_id, member_epoch=request.member_epoch
     )
     if request.member_epoch == LEAVE_STATIC_EPOCH:
-        _leave_for_a_while(step, groups, group, member, reply)
+        _leave_temporarily(step, groups, group, member, reply)
     else:
         fence(step, groups, group, member, reply)
 
@@ -58,14 +58,14 @@ def _static(group: ConsumerGroup, instance_id: str, member_id: str) -> ConsumerG
     return static
 
 
-def _leave_for_a_while(
+def _leave_temporarily(
     step: GroupStep,
     groups: GroupTable,
     group: ConsumerGroup,
     member: ConsumerGroupMember,
     reply: ConsumerGroupHeartbeatReply,
 ) -> None:
-    """It keeps its partitions until its session ends or a successor takes its instance id."""
+    """The member keeps its partitions until its session expires or a member with its id joins."""
     draft = ConsumerDraft(group)
     draft.put_current_assignment(
         member._replace(member_epoch=LEAVE_STATIC_EPOCH, pending_revocation=NO_PARTITIONS)
@@ -90,7 +90,7 @@ def fence(
     member: ConsumerGroupMember,
     reply: ConsumerGroupHeartbeatReply | None,
 ) -> None:
-    """Remove a member; the others get its partitions by the next target assignment."""
+    """Removes a member; the next target assignment gives its partitions to other members."""
     if conversion.downgrades_without(step, group, member.member_id):
         conversion.downgrade(step, groups, group, member.member_id, reply)
         return
@@ -99,7 +99,7 @@ def fence(
 
     def settled(code: ErrorCode) -> None:
         if code is not ErrorCode.NONE:
-            _refuse_or_retry(step, group, member, code, reply)
+            _fail_or_retry(step, group, member, code, reply)
             return
         groups.put(draft.group)
         cancel_timers(step, group, member.member_id)
@@ -108,14 +108,14 @@ def fence(
     step.write(draft.records, settled)
 
 
-def _refuse_or_retry(
+def _fail_or_retry(
     step: GroupStep,
     group: ConsumerGroup,
     member: ConsumerGroupMember,
     code: ErrorCode,
     reply: ConsumerGroupHeartbeatReply | None,
 ) -> None:
-    """A timer that could not be acted on must fire again, else a dead member stays for good."""
+    """Fails the request, or sets the timer again; else an expired member would stay forever."""
     if reply is not None:
         step.outcome.reply = ConsumerGroupHeartbeatReply(coordinator_error(code))
         return
@@ -126,7 +126,7 @@ def _refuse_or_retry(
 def remove_members(
     step: GroupStep, draft: ConsumerDraft, members: list[ConsumerGroupMember]
 ) -> None:
-    """Records that take members out and start a new epoch without them."""
+    """Removes members from the draft and starts a new group epoch."""
     for member in members:
         draft.remove_member(member.member_id)
     wanted = {member.subscribed_topic_regex for member in draft.group.members.values()}
@@ -145,7 +145,7 @@ def cancel_timers(step: GroupStep, group: ConsumerGroup, member_id: str) -> None
 
 
 def on_timer(step: GroupStep, groups: GroupTable, group: ConsumerGroup, key: TimerKey) -> None:
-    """Fence the member a timer is about, if it still deserves that."""
+    """Fences the member of a timer that fired, if the condition still holds."""
     if key.kind not in MEMBER_TIMERS:
         return
     if key.kind is TimerKind.CLASSIC_JOIN:

@@ -1,4 +1,4 @@
-"""What a group subscribes to, and what of it exists; the input of the target assignment."""
+"""Subscribed topics of a group and their metadata: the input of the target assignment."""
 
 from collections.abc import Iterable
 
@@ -11,8 +11,8 @@ from barnabas.model.topic_names import INTERNAL_TOPICS
 
 
 def refresh(step: GroupStep, draft: ConsumerDraft, *, subscriptions_changed: bool) -> None:
-    """Bring expressions and topic metadata up to date; a change of what the members see means
-    a new group epoch, and with it a new target assignment."""
+    """Updates regular expressions and topic metadata; a change starts a new group epoch and
+    therefore a new target assignment."""
     if not subscriptions_changed and draft.group.seen_image_version == step.topics.version:
         return
     regexes_changed = _refresh_regexes(step, draft)
@@ -38,13 +38,13 @@ def subscription_metadata(group: ConsumerGroup, topics: TopicsImage) -> dict[str
 
 
 def resolve(regex: str, names: Iterable[str]) -> frozenset[str]:
-    """The topics a subscription expression matches in full; the system's own never do."""
+    """Returns the topics that the expression matches completely, without internal topics."""
     matches = compile_topic_regex(regex)
     return frozenset(name for name in names if name not in INTERNAL_TOPICS and matches(name))
 
 
 def _refresh_regexes(step: GroupStep, draft: ConsumerDraft) -> bool:
-    """Whether any expression now stands for other topics."""
+    """Resolves the expressions; returns whether any now matches other topics."""
     wanted = {member.subscribed_topic_regex for member in draft.group.members.values()} - {""}
     changed = False
     for regex in sorted(draft.group.regexes.keys() - wanted):

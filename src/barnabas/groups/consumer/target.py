@@ -1,4 +1,4 @@
-"""The target assignment: what each member should come to own."""
+"""Computes the target assignment of a group."""
 
 from barnabas.groups.consumer.assignors import ASSIGNORS
 from barnabas.groups.consumer.assignors.spec import GroupSpec, MemberSpec
@@ -8,7 +8,7 @@ from barnabas.groups.step import GroupStep
 
 
 def update_target(step: GroupStep, draft: ConsumerDraft) -> None:
-    """Assign anew when the group is at a newer epoch than its target."""
+    """Computes a new target when the group epoch is newer than the target epoch."""
     group = draft.group
     if group.group_epoch <= group.target_epoch:
         return

@@ -1,7 +1,7 @@
 """OffsetCommit and TxnOffsetCommit.
 
-The whole request is refused when the member may not commit; a partition with too long a metadata
-text is refused alone (KAFKA-16371: it must leave nothing behind).
+The whole request is rejected when the member may not commit. A partition whose metadata string is
+too long is rejected alone and leaves no state (KAFKA-16371).
 """
 
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ _HOLDS_SESSION = (ClassicState.STABLE, ClassicState.PREPARING_REBALANCE)
 def commit(
     step: GroupStep, groups: GroupTable, store: OffsetStore, request: OffsetCommitRequest
 ) -> None:
-    """Sets the step's reply; raises BrokerError when the whole commit is refused."""
+    """Sets the step's reply; raises BrokerError when the whole commit is rejected."""
     group = groups.get(request.group_id)
     if group is None:
         _check_groupless(request)
@@ -73,7 +73,7 @@ def all_failed(offsets: Sequence[OffsetToCommit], error_code: ErrorCode) -> Offs
 
 
 def _check_groupless(request: OffsetCommitRequest) -> None:
-    """Without a generation this is a simple consumer, whose group comes to be by committing."""
+    """A commit without a generation creates a simple group."""
     if request.generation_id < 0:
         return
     if request.member_epochs_supported:

@@ -1,8 +1,8 @@
-"""Which offsets go, and when: deletion on request and expiry by age (KIP-211).
+"""Deletes offsets on request and expires them by age (KIP-211).
 
 The retention time counts
 - for an empty group: from when it became empty, or from the commit when that is not known;
-- for a stable group of consumers: from the commit, and only for topics nobody subscribes to;
+- for a stable group of consumers: from the commit, and only for topics without a subscription;
 - for a simple group (no membership): from the commit.
 A group that rebalances, or whose subscriptions are unknown, loses nothing (KAFKA-4682, 7403).
 """
@@ -85,7 +85,7 @@ def expired(step: GroupStep, groups: GroupTable, store: OffsetStore) -> OffsetRe
 
 
 def _is_abandoned(group: Group) -> bool:
-    """Empty, and nobody is about to join with a handed-out id."""
+    """Returns whether the group is empty and no pending member can join."""
     pending = isinstance(group, ClassicGroup) and bool(group.pending_members)
     return group.is_empty and not pending
 
@@ -110,7 +110,7 @@ def _expired_of_group(
 
 
 def _base_time(group: Group) -> _BaseTime | None:
-    """From when an offset of the group ages; None while none of them does."""
+    """Returns the start of the retention time; None while offsets of the group do not expire."""
     if not isinstance(group, ClassicGroup):
         return _commit_time
     if group.protocol_type is None:

@@ -30,13 +30,15 @@ def fetch(groups: GroupTable, store: OffsetStore, request: OffsetFetchRequest) -
 
 
 def _fetch_one(
-    store: OffsetStore, request: OffsetFetchRequest, partition: TopicPartition
+    store: OffsetStore, request: OffsetFetchRequest, topic_partition: TopicPartition
 ) -> FetchedOffset:
-    if request.require_stable and store.is_pending(request.group_id, partition):
+    if request.require_stable and store.is_pending(request.group_id, topic_partition):
         # A transaction may be about to move this offset (KIP-447).
         code = ErrorCode.UNSTABLE_OFFSET_COMMIT
-        return FetchedOffset(partition, NO_OFFSET, error_code=code)
-    committed = store.get(request.group_id, partition)
+        return FetchedOffset(topic_partition, NO_OFFSET, error_code=code)
+    committed = store.get(request.group_id, topic_partition)
     if committed is None:
-        return FetchedOffset(partition, NO_OFFSET)
-    return FetchedOffset(partition, committed.offset, committed.leader_epoch, committed.metadata)
+        return FetchedOffset(topic_partition, NO_OFFSET)
+    return FetchedOffset(
+        topic_partition, committed.offset, committed.leader_epoch, committed.metadata
+    )

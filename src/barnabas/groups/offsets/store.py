@@ -29,8 +29,8 @@ _Offsets = dict[TopicPartition, CommittedOffset]
 class OffsetStore:
     """Changed only in the order of the log: by settled commits, by replay, by markers.
 
-    A regular commit may overtake one that waits in a transaction; the later *record* wins, not
-    the later marker, so that compaction cannot change the answer.
+    A regular commit may be newer than a pending transactional one. The later record wins, not the
+    later marker, so that compaction cannot change the result.
     """
 
     _groups: dict[str, _Offsets] = field(default_factory=dict)
@@ -38,28 +38,34 @@ class OffsetStore:
     _open_transactions: dict[str, set[int]] = field(default_factory=dict)
     _last_order: int = 0
 
-    def put(self, group_id: str, partition: TopicPartition, committed: CommittedOffset) -> None:
-        self._groups.setdefault(group_id, {})[partition] = self._ordered(committed)
+    def put(
+        self, group_id: str, topic_partition: TopicPartition, committed: CommittedOffset
+    ) -> None:
+        self._groups.setdefault(group_id, {})[topic_partition] = self._ordered(committed)
 
     def put_pending(
-        self, producer_id: int, group_id: str, partition: TopicPartition, committed: CommittedOffset
+        self,
+        producer_id: int,
+        group_id: str,
+        topic_partition: TopicPartition,
+        committed: CommittedOffset,
     ) -> None:
         by_group = self._pending.setdefault(producer_id, {})
-        by_group.setdefault(group_id, {})[partition] = self._ordered(committed)
+        by_group.setdefault(group_id, {})[topic_partition] = self._ordered(committed)
         self._open_transactions.setdefault(group_id, set()).add(producer_id)
 
-    def remove(self, group_id: str, partition: TopicPartition) -> None:
+    def remove(self, group_id: str, topic_partition: TopicPartition) -> None:
         """A tombstone also takes away what transactions have pending."""
         offsets = self._groups.get(group_id)
         if offsets is not None:
-            offsets.pop(partition, None)
+            offsets.pop(topic_partition, None)
             if not offsets:
                 del self._groups[group_id]
         for producer_id in self._open_transactions.get(group_id, ()):
-            self._pending[producer_id].get(group_id, {}).pop(partition, None)
+            self._pending[producer_id].get(group_id, {}).pop(topic_partition, None)
 
     def end_transaction(self, producer_id: int, *, commit: bool) -> None:
-        """Publish or drop what the producer has pending; nothing pending is fine."""
+        """Publishes or drops the producer's pending offsets, if any."""
         for group_id, pending in self._pending.pop(producer_id, {}).items():
             producers = self._open_transactions[group_id]
             producers.discard(producer_id)
@@ -77,8 +83,8 @@ class OffsetStore:
         if not offsets:
             del self._groups[group_id]
 
-    def get(self, group_id: str, partition: TopicPartition) -> CommittedOffset | None:
-        return self._groups.get(group_id, {}).get(partition)
+    def get(self, group_id: str, topic_partition: TopicPartition) -> CommittedOffset | None:
+        return self._groups.get(group_id, {}).get(topic_partition)
 
     def of_group(self, group_id: str) -> dict[TopicPartition, CommittedOffset]:
         return dict(self._groups.get(group_id, {}))
@@ -87,9 +93,9 @@ class OffsetStore:
         producers = self._open_transactions.get(group_id, ())
         return {tp for pid in producers for tp in self._pending[pid].get(group_id, {})}
 
-    def is_pending(self, group_id: str, partition: TopicPartition) -> bool:
+    def is_pending(self, group_id: str, topic_partition: TopicPartition) -> bool:
         producers = self._open_transactions.get(group_id, ())
-        return any(partition in self._pending[pid].get(group_id, {}) for pid in producers)
+        return any(topic_partition in self._pending[pid].get(group_id, {}) for pid in producers)
 
     def has_open_transactions(self, group_id: str) -> bool:
         return group_id in self._open_transactions

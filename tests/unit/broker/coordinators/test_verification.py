@@ -3,14 +3,14 @@
 import pytest
 
 from barnabas.broker.coordinators.steady_clock import SteadyClock
-from barnabas.broker.coordinators.verification import Attempt, Verifications
+from barnabas.broker.coordinators.verification import TransactionalBatch, Verifications
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
 from barnabas.testing.virtual_clock import VirtualClock
 
 PLACE = TopicPartition("t", 0)
-ATTEMPT = Attempt(PLACE, 7, 0, 0)
+ATTEMPT = TransactionalBatch(PLACE, 7, 0, 0)
 
 
 class FakeProducers:
@@ -94,7 +94,7 @@ def test_lower_sequence_goes_first(verifications):
 
 
 def test_partitions_are_apart(verifications):
-    other = ATTEMPT._replace(place=TopicPartition("t", 1))
+    other = ATTEMPT._replace(topic_partition=TopicPartition("t", 1))
     assert verifications.begin(ATTEMPT) is not verifications.begin(other)
 
 

@@ -16,7 +16,7 @@ _MAX_REMEMBERED = 20_000
 CharTest = Callable[[str], bool]
 
 
-class Fragment(NamedTuple):
+class NfaFragment(NamedTuple):
     """A piece of the automaton with one way in and one way out."""
 
     start: int
@@ -37,44 +37,44 @@ class Automaton:
 
     # Building
 
-    def empty(self) -> Fragment:
+    def empty(self) -> NfaFragment:
         state = self._new_state()
-        return Fragment(state, state)
+        return NfaFragment(state, state)
 
-    def char(self, test: CharTest) -> Fragment:
+    def char(self, test: CharTest) -> NfaFragment:
         start, end = self._new_state(), self._new_state()
         self._steps[start] = (test, end)
-        return Fragment(start, end)
+        return NfaFragment(start, end)
 
-    def text_start(self) -> Fragment:
+    def text_start(self) -> NfaFragment:
         start, end = self._new_state(), self._new_state()
         self._at_start[start] = end
-        return Fragment(start, end)
+        return NfaFragment(start, end)
 
-    def text_end(self) -> Fragment:
+    def text_end(self) -> NfaFragment:
         start, end = self._new_state(), self._new_state()
         self._at_end[start] = end
-        return Fragment(start, end)
+        return NfaFragment(start, end)
 
-    def sequence(self, first: Fragment, second: Fragment) -> Fragment:
+    def sequence(self, first: NfaFragment, second: NfaFragment) -> NfaFragment:
         self._free[first.end].append(second.start)
-        return Fragment(first.start, second.end)
+        return NfaFragment(first.start, second.end)
 
-    def choice(self, options: Iterable[Fragment]) -> Fragment:
+    def choice(self, options: Iterable[NfaFragment]) -> NfaFragment:
         start, end = self._new_state(), self._new_state()
         for option in options:
             self._free[start].append(option.start)
             self._free[option.end].append(end)
-        return Fragment(start, end)
+        return NfaFragment(start, end)
 
-    def optional(self, inner: Fragment) -> Fragment:
+    def optional(self, inner: NfaFragment) -> NfaFragment:
         return self.choice([inner, self.empty()])
 
-    def star(self, inner: Fragment) -> Fragment:
+    def star(self, inner: NfaFragment) -> NfaFragment:
         hub = self._new_state()
         self._free[hub].append(inner.start)
         self._free[inner.end].append(hub)
-        return Fragment(hub, hub)
+        return NfaFragment(hub, hub)
 
     def _new_state(self) -> int:
         if len(self._free) >= MAX_STATES:
@@ -85,7 +85,7 @@ class Automaton:
 
     # Matching
 
-    def matches(self, whole: Fragment, text: str) -> bool:
+    def matches(self, whole: NfaFragment, text: str) -> bool:
         """Whether the automaton reads all of `text` from start to end."""
         states = self._closure([whole.start], at_start=True, at_end=not text)
         for char in text:

@@ -8,14 +8,14 @@ anchors. As in RE2 there are no back-references and no look-context.
 from collections.abc import Callable
 
 from barnabas.groups.consumer.topic_regex import characters
-from barnabas.groups.consumer.topic_regex.automaton import Automaton, CharTest, Fragment
+from barnabas.groups.consumer.topic_regex.automaton import Automaton, CharTest, NfaFragment
 from barnabas.groups.consumer.topic_regex.cursor import Cursor, invalid
 
 MAX_LENGTH = 1_000
 _MAX_REPEAT = 1_000  # RE2's own bound
 _MAX_DEPTH = 100
 
-_Again = Callable[[], Fragment]
+_Again = Callable[[], NfaFragment]
 
 
 class TopicRegex:
@@ -23,7 +23,7 @@ class TopicRegex:
 
     __slots__ = ("_automaton", "_whole")
 
-    def __init__(self, automaton: Automaton, whole: Fragment) -> None:
+    def __init__(self, automaton: Automaton, whole: NfaFragment) -> None:
         self._automaton = automaton
         self._whole = whole
 
@@ -54,19 +54,19 @@ class _Parser:
         self._ignore_case = False
         self._depth = 0
 
-    def parse(self) -> Fragment:
+    def parse(self) -> NfaFragment:
         whole = self._alternation()
         if not self._cursor.at_end:
             raise invalid(f"unexpected ) at {self._cursor.position}")
         return whole
 
-    def _alternation(self) -> Fragment:
+    def _alternation(self) -> NfaFragment:
         options = [self._concatenation()]
         while self._cursor.accept("|"):
             options.append(self._concatenation())
         return options[0] if len(options) == 1 else self.automaton.choice(options)
 
-    def _concatenation(self) -> Fragment:
+    def _concatenation(self) -> NfaFragment:
         cursor, result = self._cursor, self.automaton.empty()
         while not (cursor.at_end or cursor.peek("|") or cursor.peek(")")):
             result = self.automaton.sequence(result, self._repetition())
@@ -74,7 +74,7 @@ class _Parser:
 
     # Repetition
 
-    def _repetition(self) -> Fragment:
+    def _repetition(self) -> NfaFragment:
         cursor = self._cursor
         start, ignore_case = cursor.position, self._ignore_case
         atom = self._atom()
@@ -84,7 +84,7 @@ class _Parser:
             return atom
         after, kept_case = cursor.position, self._ignore_case
 
-        def again() -> Fragment:
+        def again() -> NfaFragment:
             cursor.position, self._ignore_case = start, ignore_case
             fragment = self._atom()
             assert cursor.position == end
@@ -94,7 +94,7 @@ class _Parser:
         cursor.position, self._ignore_case = after, kept_case
         return result
 
-    def _repeat(self, atom: Fragment, again: _Again, low: int, high: int | None) -> Fragment:
+    def _repeat(self, atom: NfaFragment, again: _Again, low: int, high: int | None) -> NfaFragment:
         automaton = self.automaton
         if high is None:
             result = automaton.star(atom)
@@ -144,7 +144,7 @@ class _Parser:
 
     # Atoms
 
-    def _atom(self) -> Fragment:
+    def _atom(self) -> NfaFragment:
         cursor, automaton = self._cursor, self.automaton
         char = cursor.next()
         match char:
@@ -164,7 +164,7 @@ class _Parser:
                 raise invalid(f"nothing to repeat at {cursor.position - 1}")
         return self._literal(char)
 
-    def _literal(self, char: str) -> Fragment:
+    def _literal(self, char: str) -> NfaFragment:
         return self.automaton.char(self._folded(lambda one: one == char))
 
     def _folded(self, test: CharTest) -> CharTest:
@@ -172,7 +172,7 @@ class _Parser:
             return test
         return lambda one: test(one.lower()) or test(one.upper())
 
-    def _escape(self) -> Fragment:
+    def _escape(self) -> NfaFragment:
         char = self._cursor.next()
         if char == "A":
             return self.automaton.text_start()
@@ -182,7 +182,7 @@ class _Parser:
             return self._quoted()
         return self.automaton.char(self._folded(characters.escape(self._cursor, char)))
 
-    def _quoted(self) -> Fragment:
+    def _quoted(self) -> NfaFragment:
         cursor = self._cursor
         ends = cursor.maybe_before("\\E") is not None
         text = cursor.until("\\E") if ends else cursor.rest()
@@ -193,7 +193,7 @@ class _Parser:
 
     # Groups
 
-    def _group(self) -> Fragment:
+    def _group(self) -> NfaFragment:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
             raise invalid("groups are nested too deeply")
