@@ -154,7 +154,7 @@ def test_any_broker_answers_what_javas_tools_ask_of_any(cluster, topic):
     limit = OpData(key="connection_creation_rate", value=9, remove=False)
     quotas = AlterClientQuotasRequest(entries=[EntryData([entity], [limit])], validate_only=True)
     producers = DescribeProducersRequest([TopicRequest(topic, [0])])
-    held = replicas(cluster, topic)
+    holding = replicas(cluster, topic)
     for node in cluster.admin.describe_cluster().brokers:
         address = Address(node.host, node.port)
         connection = BlockingConnection.open(address, ConnectionOptions())
@@ -165,7 +165,7 @@ def test_any_broker_answers_what_javas_tools_ask_of_any(cluster, topic):
             connection.close()
         assert [item.error_code for item in changed.entries] == [0]
         (answer,) = described.topics[0].partitions
-        code = 0 if node.id in held else ErrorCode.NOT_LEADER_OR_FOLLOWER
+        code = 0 if node.id in holding else ErrorCode.NOT_LEADER_OR_FOLLOWER
         assert answer.error_code == code, node
 
 

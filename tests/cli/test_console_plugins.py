@@ -111,10 +111,10 @@ def test_mistakes(console, flags, message):
 
 
 def test_the_console_consumer_tells_why_it_ended(console, cli, broker, topic_name):
-    assert console().err == "Processed a total of 2 messages: --max-messages is reached\n"
+    assert console().err == "Processed a total of 2 messages: --max-messages was reached\n"
     where = ["--bootstrap-server", broker.bootstrap_servers, "--topic", topic_name]
     ran = cli("kafka-console-consumer", *where, "--from-beginning", "--timeout-ms", 4000)
-    end = ": none came for 4000 ms (--timeout-ms)\n"
+    end = ": no message for 4000 ms (--timeout-ms)\n"
     assert ran.err == f"Processed a total of 2 messages{end}"
 
 
@@ -122,8 +122,9 @@ def test_consume_tells_why_it_ended(console, cli, broker, topic_name):
     console()
     servers = broker.bootstrap_servers
     assert (
-        cli("consume", topic_name, "-n", 1, servers=servers).err == "read 1 record: -n is reached\n"
+        cli("consume", topic_name, "-n", 1, servers=servers).err
+        == "read 1 record: -n was reached\n"
     )
     ran = cli("consume", topic_name, "--timeout", 0.5, servers=servers)
-    assert ran.err == "read 2 records: none came for 0.5 s (--timeout)\n"
+    assert ran.err == "read 2 records: no record for 0.5 s (--timeout)\n"
     assert cli("consume", topic_name, "-o", ":end", servers=servers).err == ""

@@ -88,7 +88,7 @@ def test_printf(cli, broker, ten):
     assert ran.out == f"{ten}/0/0 key-0=0 5 1 {START_MS} 2023-11-14T22:13:20.000Z even=yes %A\n"
     ran = cli("consume", ten, "-f", "%z", servers=broker.bootstrap_servers)
     assert ran.code == 2
-    assert "no %z" in ran.err
+    assert "unknown %z" in ran.err
 
 
 @pytest.fixture

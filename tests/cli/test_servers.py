@@ -83,7 +83,7 @@ def test_zookeeper(tmp_path, cli):
         address = line.removeprefix("listening on ").strip()
         ran = cli("kafka-topics", "--zookeeper", address, "--list")
         assert ran.code == 1
-        assert f"ZooKeeper at {address} knows no live brokers" in ran.err
+        assert f"ZooKeeper at {address} has no live brokers" in ran.err
         ran = cli("topics", "list", "-b", address)
         assert "is a ZooKeeper server, not a broker" in ran.err
     finally:
@@ -95,4 +95,4 @@ def test_zookeeper(tmp_path, cli):
 def test_a_port_that_is_taken(cli, tmp_path, broker):
     ran = cli("up", "--port", broker.port, "--host", "127.0.0.1", "--data-dir", tmp_path)
     assert ran.code == 1
-    assert f"port {broker.port} is taken; try port {broker.port + 1}" in ran.err
+    assert f"port {broker.port} is in use; try port {broker.port + 1}" in ran.err

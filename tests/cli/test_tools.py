@@ -241,7 +241,7 @@ def test_what_has_no_effect_is_said(cli, broker, five):
     ran = cli("kafka-topics", *servers, "--describe", "--topic", five, *limit)
     assert "has no effect" in ran.err
     ran = cli("kafka-console-producer", *servers, "--topic", five, "--reader", "com.example.Odd")
-    assert (ran.code, "is not known" in ran.err) == (2, True)
+    assert (ran.code, "is unknown" in ran.err) == (2, True)
 
 
 def test_events_of_the_console_consumer(cli, broker, five):

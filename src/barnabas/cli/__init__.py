@@ -1,1 +1,1 @@
-"""The `barnabas` command: one module per noun, loaded when it is called."""
+"""The `barnabas` command: one module per command, imported when the command is called."""

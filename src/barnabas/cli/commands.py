@@ -1,10 +1,10 @@
-"""The list of commands: which module has each, and what it does in one line."""
+"""The table of commands: the module and the one-line summary of each."""
 
 from typing import NamedTuple
 
 
 class Command(NamedTuple):
-    """A subcommand. `apache` ones take Apache's flags to the letter."""
+    """A subcommand. `apache` marks tools with exactly the flags of Apache Kafka's tools."""
 
     module: str
     summary: str
@@ -32,18 +32,18 @@ COMMANDS: dict[str, Command] = {
     "groups": _noun("groups", "list, describe, reset, delete, copy, watch consumer groups"),
     "consume": _noun("consume", "read records"),
     "produce": _noun("produce", "write records"),
-    "offsets": _noun("offsets", "offsets of partitions, first, last or by time"),
+    "offsets": _noun("offsets", "start and end offsets of partitions, or the offset at a time"),
     "records": _noun("records", "delete records up to an offset"),
     "cluster": _noun("cluster", "brokers, controller, versions"),
-    "acls": _noun("acls", "list, add and remove access rules"),
+    "acls": _noun("acls", "list, add and remove ACLs"),
     "transactions": _noun("transactions", "list, describe, abort transactions"),
-    "sql": _noun("sql", "streams, tables and queries over topics, by Spark"),
-    "test": _noun("test", "run cases of SQL: statements, input and expected rows in files"),
-    "pipeline": _noun("pipeline", "run, list and watch pipelines on Spark"),
+    "sql": _noun("sql", "SQL statements on topics: streams, tables and queries, run by Spark"),
+    "test": _noun("test", "run SQL test cases: statements, input and expected rows in files"),
+    "pipeline": _noun("pipeline", "run and list pipelines on Spark, show their status"),
     "log-dirs": _noun("log_dirs", "sizes of the logs on the brokers' disks"),
     "dump-log": _noun("dump_log", "print segment, index, snapshot and checkpoint files"),
     "perf": _noun("perf", "measure produce and consume throughput"),
-    "doctor": _own("diagnosis.doctor", "find out why a cluster cannot be reached or is not well"),
+    "doctor": _own("diagnosis.doctor", "find out why a cluster is unreachable or unhealthy"),
     "install-scripts": _own("install_scripts", "write kafka-topics.sh and the other script names"),
     "completion": _own("completion", "shell completion for bash, zsh and fish"),
     "kafka-topics": _apache("topics", "kafka-topics.sh"),
@@ -81,7 +81,7 @@ ALIASES = {
 
 
 def find(name: str) -> Command | None:
-    """The command of this name; a script's `.sh` may stay on."""
+    """Returns the command of this name or alias; Apache tools are also found with `.sh`."""
     found = COMMANDS.get(name.removesuffix(".sh"))
     if found is not None and found.apache:
         return found

@@ -4,8 +4,8 @@
     barnabas completion zsh > ~/.zfunc/_barnabas
     barnabas completion fish > ~/.config/fish/completions/barnabas.fish
 
-The scripts call `barnabas completion words …` for each completion; names come from the cluster
-that the environment or the profile means, within two seconds or not at all.
+The scripts call `barnabas completion words …` for each completion. Topic and group names are read
+from the cluster of the environment or profile; after two seconds without a response none are shown.
 """
 
 import argparse
@@ -23,8 +23,8 @@ from barnabas.model.errors import BarnabasError
 
 EXAMPLE = 'eval "$(barnabas completion bash)"'
 API_TIMEOUT_MS = 2_000
-_TOPIC_PLACES = frozenset({"topic", "topics", "names", "source"})
-_GROUP_PLACES = frozenset({"group", "groups", "target"})
+_TOPIC_ARGUMENTS = frozenset({"topic", "topics", "names", "source"})
+_GROUP_ARGUMENTS = frozenset({"group", "groups", "target"})
 
 BASH = """\
 _barnabas() {
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def complete(words: Sequence[str]) -> list[str]:
-    """What may stand in place of the last word."""
+    """Returns the words that complete the last word of a command line."""
     *before, last = words or [""]
     if not before:
         return _starting(last, [*COMMANDS, *ALIASES])
@@ -104,12 +104,13 @@ def _candidates(parser: argparse.ArgumentParser, rest: Sequence[str], last: str)
 def _values(action: argparse.Action) -> Iterable[str]:
     if action.choices is not None:
         return [str(choice) for choice in action.choices]
-    if action.dest in _GROUP_PLACES:
+    if action.dest in _GROUP_ARGUMENTS:
         return _names("groups")
-    return _names("topics") if action.dest in _TOPIC_PLACES else []
+    return _names("topics") if action.dest in _TOPIC_ARGUMENTS else []
 
 
 def _names(kind: str) -> list[str]:
+    # Start-up time: most completions need no cluster.
     from barnabas.cli.framework.connection import Connection
     from barnabas.cli.framework.settings import client_settings
 

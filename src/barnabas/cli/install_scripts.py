@@ -17,7 +17,7 @@ _MARK = "# Written by barnabas install-scripts."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("directory", type=Path, metavar="DIR", help="made if it is not there")
+    parser.add_argument("directory", type=Path, metavar="DIR", help="created when missing")
     parser.add_argument(
         "--force", action="store_true", help="replace files that this command did not write"
     )
@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     directory.mkdir(parents=True, exist_ok=True)
     files = {directory / f"{name}.sh": script(name) for name in names}
     if not arguments.force:
-        _refuse_to_replace(list(files))
+        _check_no_foreign_files(list(files))
     for path, text in files.items():
         path.write_text(text, encoding="utf-8")
         path.chmod(0o755)
@@ -38,12 +38,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def script(name: str) -> str:
-    """The text of one script."""
+    """Returns the text of one script."""
     python = shlex.quote(sys.executable)
     return f'#!/bin/sh\n{_MARK}\nexec {python} -m barnabas.cli.main {name} "$@"\n'
 
 
-def _refuse_to_replace(paths: list[Path]) -> None:
+def _check_no_foreign_files(paths: list[Path]) -> None:
     foreign = [
         path.name
         for path in paths
@@ -51,6 +51,6 @@ def _refuse_to_replace(paths: list[Path]) -> None:
     ]
     if foreign:
         raise ConfigError(
-            f"{paths[0].parent} has other files of these names: {', '.join(foreign)};"
+            f"{paths[0].parent} already has files with these names: {', '.join(foreign)};"
             " --force replaces them"
         )

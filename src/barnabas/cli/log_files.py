@@ -1,8 +1,8 @@
-"""The files of a log directory, decoded: ours or Kafka's, they are the same.
+"""Decodes and checks the files of a log directory; Barnabas and Kafka use the same formats.
 
 Segments (.log), offset, time and transaction indexes, producer snapshots, checkpoints of offsets
-and of leader epochs. Every entry is a dict with frozen keys; segments yield a dict per batch, with
-its records when they are wanted. Files are only read.
+and of leader epochs. Every entry is a dict whose keys are a stable interface; a segment yields one
+dict per batch, optionally with its records. Files are never changed.
 """
 
 import bisect
@@ -37,7 +37,11 @@ ENTRY_SIZES = {"index": OFFSET_ENTRY.size, "timeindex": TIME_ENTRY.size}
 
 
 def kind_of(path: Path) -> str:
-    """What a file is, by its name; LocalError for names that no log directory has."""
+    """Returns the kind of a file by its name.
+
+    Raises:
+        LocalError: The name is not one of a log directory's files.
+    """
     if path.name == file_names.EPOCH_CHECKPOINT:
         return "epochs"
     if path.name in OFFSET_CHECKPOINTS:
@@ -56,9 +60,9 @@ def kind_of(path: Path) -> str:
 
 
 def entries_of(path: Path, *, records: bool = False) -> Iterator[dict[str, Any]]:
-    """The entries of any file of a log directory."""
+    """Returns the entries of a file of a log directory."""
     if not path.is_file():
-        raise LocalError(f"{path}: there is no such file")
+        raise LocalError(f"{path}: file does not exist")
     match kind_of(path):
         case "segment":
             return _batches(path, records=records)
@@ -77,7 +81,7 @@ def entries_of(path: Path, *, records: bool = False) -> Iterator[dict[str, Any]]
 
 
 def base_offset(path: Path) -> int:
-    """The number in a segment's name."""
+    """Returns the base offset in the name of a segment or index."""
     parsed = file_names.parse_offset_file(path.name)
     return parsed[0] if parsed is not None else 0
 
@@ -129,7 +133,7 @@ def _batch(header: BatchHeader, position: int, valid: bool) -> dict[str, Any]:
 
 
 def _records(data: bytes, header: BatchHeader) -> list[RawRecord] | str:
-    """The records, or why they cannot be read."""
+    """Returns the records, or the error text when they cannot be read."""
     try:
         if header.magic == MAGIC:
             return list(iter_raw(data, 0, header))
@@ -139,7 +143,7 @@ def _records(data: bytes, header: BatchHeader) -> list[RawRecord] | str:
 
 
 def control_of(record: RawRecord) -> tuple[str, int]:
-    """What a control record says, and the coordinator's epoch."""
+    """Returns the type of a control record and the coordinator epoch."""
     epoch = -1
     if record.value is not None and len(record.value) >= _EPOCH.size:
         epoch = _EPOCH.unpack_from(record.value)[1]
@@ -153,7 +157,7 @@ def _index(path: Path) -> Iterator[dict[str, Any]]:
     base = base_offset(path)
     for number, (relative, position) in enumerate(_unpacked(path, OFFSET_ENTRY)):
         if number and not relative and not position:
-            return  # the zeros that Kafka maps ahead for an active segment
+            return  # Kafka preallocates the index of an active segment with zeros
         yield {"type": "index", "offset": base + relative, "position": position}
 
 
@@ -176,7 +180,7 @@ def _unpacked(path: Path, layout: struct.Struct) -> Iterator[tuple[Any, ...]]:
     return layout.iter_unpack(data[: len(data) // layout.size * layout.size])
 
 
-# -- the small ones ----------------------------------------------------------------------------
+# -- snapshots and checkpoints -----------------------------------------------------------------
 
 
 def _producers(path: Path) -> Iterator[dict[str, Any]]:
@@ -199,28 +203,28 @@ def _checkpoint(path: Path, names: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     for line in read_lines(OsFileSystem(), path):
         fields = line.split()
         if len(fields) != len(names):
-            raise LocalError(f"{path.name}: not an entry: {line!r}")
+            raise LocalError(f"{path.name}: invalid entry: {line!r}")
         pairs = zip(names, fields, strict=True)
         entry = {name: text if name == "topic" else int(text) for name, text in pairs}
         yield {"type": "checkpoint", **entry}
 
 
 class Mismatch(NamedTuple):
-    """What the index says, and what the segment has there (None: nothing)."""
+    """A value in the index that differs from the segment (`found` is None when it has none)."""
 
     kind: str
     said: int
     found: int | None
 
 
-def insanity(path: Path) -> str | None:
-    """What is wrong with an index by itself: its size, or the order of its entries."""
+def sanity_problem(path: Path) -> str | None:
+    """Returns the problem in the size of an index or the order of its entries, or None."""
     kind = kind_of(path)
     if kind not in ENTRY_SIZES:
         return None
     size = path.stat().st_size
     if size % ENTRY_SIZES[kind]:
-        return f"its size of {size} bytes is no multiple of {ENTRY_SIZES[kind]}"
+        return f"its size of {size} bytes is not a multiple of {ENTRY_SIZES[kind]}"
     before = (-1, base_offset(path) - 1)
     for entry in entries_of(path):
         now = _order(entry)
@@ -235,7 +239,7 @@ def _order(entry: dict[str, Any]) -> tuple[int, int]:
 
 
 def mismatches(path: Path) -> Iterator[Mismatch]:
-    """Entries that the segment next to the index contradicts."""
+    """Yields the index entries that do not match the segment beside the index."""
     segment = path.with_suffix(file_names.LOG)
     if kind_of(path) not in ENTRY_SIZES or not segment.is_file():
         return

@@ -1,10 +1,10 @@
 """The `barnabas` command: finds the module of the subcommand and runs it.
 
-Only the module that is called gets imported, so `--help` and errors come at once. A subcommand is
-a module with `add_arguments(parser)`, `run(arguments) -> int` and an `EXAMPLE` for its help;
-Apache's have an `ERROR_PREFIX` where Apache's tool has words of its own before an error.
+Only the module of the called subcommand is imported, so `--help` and usage errors appear quickly.
+A subcommand is a module with `add_arguments(parser)`, `run(arguments) -> int` and an `EXAMPLE` for
+its help. A tool of Apache Kafka that prints a fixed text before its errors has an `ERROR_PREFIX`.
 
-Exit codes: 0 done, 1 the operation failed, 2 wrong usage, 3 a check failed, 130 Ctrl-C.
+Exit codes: 0 success, 1 the operation failed, 2 wrong usage, 3 a check failed, 130 Ctrl-C.
 """
 
 import argparse
@@ -24,7 +24,7 @@ _LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line; returns the exit code."""
+    """Runs one command line and returns the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     name = arguments[0] if arguments else ""
     command = find(name)
@@ -34,36 +34,36 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def guarded(name: str, work: Callable[[], int]) -> int:
-    """Run, and turn every expected failure into one line and an exit code."""
+    """Calls `work`; turns every expected failure into one line on stderr and an exit code."""
     try:
         return work()
     except ConfigError as error:
-        return _say(f"{name}: ", error, USAGE)
+        return _report_error(f"{name}: ", error, USAGE)
     except BarnabasError as error:
-        return _say(f"{name}: ", error, FAILED)
+        return _report_error(f"{name}: ", error, FAILED)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output has had enough (`| head`); the interpreter must not complain
-        # when it flushes at exit.
+        # The reader of our output closed the pipe (`| head`). With /dev/null as standard output the
+        # interpreter reports no second error when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except ModuleNotFoundError as error:
         missing = missing_package(error)
         if missing is None:
             raise
-        return _say(f"{name}: ", missing, FAILED)
+        return _report_error(f"{name}: ", missing, FAILED)
     except OSError as error:
-        # A file or an address that the command was given, or a disk that is full.
+        # A file or an address from the command line is wrong, or the disk is full.
         where = f"{error.filename}: " if error.filename else ""
-        return _say(f"{name}: ", f"{where}{error.strerror or error}", FAILED)
+        return _report_error(f"{name}: ", f"{where}{error.strerror or error}", FAILED)
 
 
 def _run(command: Command, name: str, arguments: list[str]) -> int:
     module = load(command.module)
     parser = make_parser(module, f"barnabas {name}")
     if command.apache:
-        from barnabas.cli.apache.flags import long_flags
+        from barnabas.cli.apache.flags import long_flags  # start-up time of the other commands
 
         arguments = long_flags(parser, arguments)
     _set_up_logging()
@@ -77,11 +77,12 @@ def _run(command: Command, name: str, arguments: list[str]) -> int:
     except BarnabasError as error:
         if prefix is None or isinstance(error, ConfigError):
             raise
-        return _say(prefix, error, FAILED)
+        return _report_error(prefix, error, FAILED)
 
 
 def make_parser(module: Any, name: str) -> argparse.ArgumentParser:
-    """The parser of a command, with its module's text as the description."""
+    """Returns the parser of a command; the docstring of its module is the description."""
+    # Start-up time: `barnabas --version` and unknown commands need no parser of a command.
     from barnabas.cli.framework.verbs import HelpFormatter, examples
 
     example = getattr(module, "EXAMPLE", "")
@@ -99,7 +100,7 @@ def make_parser(module: Any, name: str) -> argparse.ArgumentParser:
 def _set_up_logging() -> None:
     level = os.environ.get("BARNABAS_LOG_LEVEL")
     if level:
-        import logging
+        import logging  # start-up time
 
         if level.upper() not in _LOG_LEVELS:
             raise ConfigError(f"BARNABAS_LOG_LEVEL={level!r}: must be {' or '.join(_LOG_LEVELS)}")
@@ -110,7 +111,7 @@ def _without_command(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         "barnabas",
         usage="barnabas COMMAND [options]",
-        description="Kafka's system in Python: broker, clients and tools.",
+        description="A Kafka-compatible broker, clients and tools in Python.",
         epilog="\n".join(_summaries()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -125,7 +126,7 @@ def _without_command(arguments: list[str]) -> int:
 
 
 def _unknown_command(parser: argparse.ArgumentParser, name: str) -> int:
-    import difflib
+    import difflib  # start-up time
 
     parser.print_usage(sys.stderr)
     close = difflib.get_close_matches(name, COMMANDS, n=1)
@@ -141,7 +142,7 @@ def _summaries() -> list[str]:
         "commands:",
         *(f"  {name:<26} {item.summary}" for name, item in own.items()),
         "",
-        "with the flags of Apache's scripts:",
+        "tools with the flags of Apache Kafka's scripts:",
         *(f"  {name:<26} {item.summary}" for name, item in apache.items()),
         "",
         "example:",
@@ -154,12 +155,12 @@ def _print_version() -> int:
     return DONE
 
 
-def _say(prefix: str, error: BarnabasError | str, code: int) -> int:
+def _report_error(prefix: str, error: BarnabasError | str, code: int) -> int:
     sys.stdout.flush()
     text = str(error)
     for note in getattr(error, "__notes__", ()):
         text += "" if note.removeprefix("for ") in text else f" ({note})"
-    from barnabas.cli.framework.render import printable  # the common case needs no error text
+    from barnabas.cli.framework.render import printable  # start-up time: only errors need it
 
     sys.stderr.write(f"{prefix}{printable(text)}\n")
     return code

@@ -128,8 +128,8 @@ def test_the_noun(rules, capsys):
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        (["--operation", "Reed"], "no Operation is called 'Reed'; there are All, Read, Write, "),
-        (["--resource-pattern-type", "prefix"], "no PatternType is called 'prefix'; there are "),
+        (["--operation", "Reed"], "no Operation is called 'Reed'; known are All, Read, Write, "),
+        (["--resource-pattern-type", "prefix"], "no PatternType is called 'prefix'; known are "),
     ],
 )
 def test_a_word_that_is_none_is_named_with_those_there_are(rules, capsys, wrong, text):

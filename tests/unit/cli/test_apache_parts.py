@@ -8,7 +8,7 @@ from barnabas.cli.apache.configs import additions
 from barnabas.cli.apache.console_producer import parsed
 from barnabas.cli.apache.consumer_group_tables import assigned
 from barnabas.cli.apache.flags import long_flags
-from barnabas.cli.framework.topic_selection import parse_partitions, parse_place
+from barnabas.cli.framework.topic_selection import parse_partitions, parse_selection
 from barnabas.cli.nouns.group_reset import parse_offsets_file
 from barnabas.cli.nouns.group_watch import eta_seconds
 from barnabas.model.errors import ConfigError, LocalError
@@ -71,7 +71,7 @@ def test_what_is_no_offset_file(text):
 
 
 def test_places():
-    assert parse_place("a:1,3-5") == ("a", (1, 3, 4, 5))
+    assert parse_selection("a:1,3-5") == ("a", (1, 3, 4, 5))
     for wrong in ("", "x", "1-", "-1"):
         with pytest.raises(ConfigError):
             parse_partitions(wrong)

@@ -37,7 +37,7 @@ def test_a_port_that_is_none(capsys, command, port):
     with pytest.raises(SystemExit) as ended:
         main([command, f"--port={port}"])
     assert ended.value.code == 2
-    assert f"argument --port: {port!r} is no port: 0 to 65535" in capsys.readouterr().err
+    assert f"argument --port: {port!r} is not a port: must be 0 to 65535" in capsys.readouterr().err
 
 
 def test_a_file_that_cannot_be_made(capsys):
@@ -53,7 +53,7 @@ def test_a_file_that_cannot_be_made(capsys):
     [
         (
             OSError(errno.EADDRINUSE, "Address already in use", "127.0.0.1:9092"),
-            "port 9092 is taken; try port 9093, or port 0 for a free one",
+            "port 9092 is in use; try port 9093, or port 0 for a free port",
         ),
         (
             OSError(errno.EACCES, "Permission denied", "127.0.0.1:80"),
@@ -85,10 +85,10 @@ def test_a_note_says_nothing_twice(capsys, note, shown):
 def test_a_file_of_bytes_where_text_is_wanted(tmp_path, capsys):
     path = tmp_path / "plan.json"
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(LocalError, match=r"cannot read .*plan\.json: it is not text in UTF-8"):
+    with pytest.raises(LocalError, match=r"cannot read .*plan\.json: it is not UTF-8 text"):
         read_input(str(path))
     assert main(["sql", str(path)]) == 2
-    assert "plan.json: is not text in UTF-8" in capsys.readouterr().err
+    assert "plan.json: is not UTF-8 text" in capsys.readouterr().err
 
 
 def test_an_extra_that_is_not_installed(capsys):

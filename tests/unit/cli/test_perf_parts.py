@@ -2,7 +2,7 @@
 
 import pytest
 
-from barnabas.cli.apache.perf_consumer import Reading, figures, moment
+from barnabas.cli.apache.perf_consumer import ConsumeSample, format_time, throughput_columns
 from barnabas.cli.apache.perf_metrics import Metric, print_metrics
 from barnabas.cli.apache.perf_producer import SendStats, Transactions, transaction_settings
 from barnabas.cli.nouns.perf import Latencies
@@ -101,16 +101,16 @@ def test_which_transactional_id():
 
 
 def test_columns_of_a_consumer_run():
-    before = Reading(1_000, 10, MEGABYTE, 300)
-    after = Reading(3_000, 30, 3 * MEGABYTE, 800)
+    before = ConsumeSample(1_000, 10, MEGABYTE, 300)
+    after = ConsumeSample(3_000, 30, 3 * MEGABYTE, 800)
     expected = "3.0000, 1.0000, 30, 10.0000, 500, 1500, 1.3333, 13.3333"
-    assert figures(before, after, after) == expected
+    assert throughput_columns(before, after, after) == expected
 
 
 def test_dates():
-    assert moment(1_700_000_000_007, "yy/MM HH.mm SSS") == "23/11 22.13 007"
+    assert format_time(1_700_000_000_007, "yy/MM HH.mm SSS") == "23/11 22.13 007"
     with pytest.raises(ConfigError, match="QQ"):
-        moment(0, "QQ")
+        format_time(0, "QQ")
 
 
 def test_metrics_in_one_column(capsys):

@@ -1,6 +1,6 @@
 import io
 
-from barnabas.cli.framework.progress import Progress, duration_text
+from barnabas.cli.framework.progress import ProgressBar, duration_text
 
 
 class Terminal(io.StringIO):
@@ -17,7 +17,7 @@ class Clock:
 
 def test_rate_and_eta():
     clock = Clock()
-    progress = Progress("copying", 1000, stream=Terminal(), now=clock)
+    progress = ProgressBar("copying", 1000, stream=Terminal(), now=clock)
     clock.now = 2.0
     progress.advance(500)
     assert progress.line() == "copying  [##########----------]  50%  500/1,000  250/s  ETA 0:02"
@@ -25,7 +25,7 @@ def test_rate_and_eta():
 
 def test_an_unknown_end():
     clock = Clock()
-    progress = Progress("restoring", 0, stream=Terminal(), now=clock)
+    progress = ProgressBar("restoring", 0, stream=Terminal(), now=clock)
     clock.now = 1.0
     progress.advance(10)
     assert progress.line() == "restoring  10  10/s"
@@ -33,14 +33,14 @@ def test_an_unknown_end():
 
 def test_only_on_a_terminal():
     for stream, enabled in ((io.StringIO(), True), (Terminal(), False)):
-        with Progress("x", 1, stream=stream, enabled=enabled) as progress:
+        with ProgressBar("x", 1, stream=stream, enabled=enabled) as progress:
             progress.advance(1)
         assert stream.getvalue() == ""
 
 
 def test_redrawn_in_place_at_most_ten_times_a_second():
     clock, stream = Clock(), Terminal()
-    with Progress("x", 10, stream=stream, now=clock) as progress:
+    with ProgressBar("x", 10, stream=stream, now=clock) as progress:
         for _ in range(5):
             progress.advance(1)
         clock.now = 0.2

@@ -59,7 +59,7 @@ def test_printf():
         b"t 1 7 5 k 1 v 1 a=1,b=%\n\x00\\q"
     )
     assert RecordFormat("%k%K").render(record(key=None)) == b"-1"
-    with pytest.raises(ConfigError, match="no %y"):
+    with pytest.raises(ConfigError, match="unknown %y"):
         RecordFormat("%y")
 
 
@@ -92,7 +92,7 @@ def test_deserializers():
     assert render(record(struct.pack(">q", -5)), value_deserializer=name) == b"-5\n"
     with pytest.raises(ValueError, match="8 are needed"):
         render(record(b"x"), value_deserializer=name)
-    with pytest.raises(ConfigError, match="not known"):
+    with pytest.raises(ConfigError, match="is unknown"):
         render(record(), value_deserializer="com.example.Mine")
     with pytest.raises(ConfigError, match="no property"):
         render(record(), print_nonsense="true")

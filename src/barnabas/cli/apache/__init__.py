@@ -1,1 +1,1 @@
-"""Apache's tools by their own flags, for the scripts people already have."""
+"""The tools of Apache Kafka with their own flags and output, for existing scripts."""

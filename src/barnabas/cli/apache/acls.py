@@ -1,4 +1,4 @@
-"""kafka-acls: list, add and remove access rules."""
+"""kafka-acls: list, add and remove ACLs."""
 
 import argparse
 import sys
@@ -93,7 +93,7 @@ def _add(admin: "Admin", arguments: argparse.Namespace) -> int:
 
 
 def _remove(admin: "Admin", arguments: argparse.Namespace) -> int:
-    """Rules that match to the letter; without a principal everything about the resources."""
+    """Removes exactly the given ACLs; without a principal all ACLs of the resources."""
     from barnabas.admin import AclFilter
 
     resources = [resource for resource, _ in _resources(arguments)]
@@ -114,11 +114,11 @@ def _remove(admin: "Admin", arguments: argparse.Namespace) -> int:
 
 
 def _ask(arguments: argparse.Namespace, what: str) -> None:
-    """LocalError unless somebody says yes, or --force was given."""
+    """Asks for confirmation unless --force is given; raises LocalError when the user declines."""
     if arguments.force:
         return
     if not sys.stdin.isatty():
-        raise ConfigError("without a terminal to ask on, --remove needs --force")
+        raise ConfigError("--remove needs --force when there is no terminal")
     say(f"Are you sure you want to {what}? (y/n)")
     sys.stdout.flush()
     if sys.stdin.readline().strip().lower() != "y":
@@ -141,7 +141,7 @@ def _rules(arguments: argparse.Namespace) -> Iterable["AclBinding"]:
 def _resources(
     arguments: argparse.Namespace,
 ) -> Iterable[tuple["ResourcePattern", "list[Operation]"]]:
-    """Resources with the operations that --producer and --consumer imply."""
+    """Yields the resources with the operations that --producer and --consumer imply."""
     from barnabas.admin import Operation, PatternType, ResourcePattern, ResourceType
 
     pattern = _labelled(PatternType, arguments.resource_pattern_type)
@@ -186,11 +186,11 @@ def _exact(binding: "AclBinding") -> "AclFilter":
 def _by_resource(
     bindings: Iterable["AclBinding"],
 ) -> Iterable[tuple["ResourcePattern", list["AclBinding"]]]:
-    def place(binding: "AclBinding") -> tuple[int, str, int]:
+    def sort_key(binding: "AclBinding") -> tuple[int, str, int]:
         pattern = binding.pattern
         return pattern.type.value, pattern.name, pattern.pattern.value
 
-    ordered = sorted(bindings, key=place)
+    ordered = sorted(bindings, key=sort_key)
     for resource, group in groupby(ordered, key=lambda binding: binding.pattern):
         yield resource, list(group)
 
@@ -224,4 +224,4 @@ def _labelled(words: Any, text: str) -> Any:
         return words.from_label(text)
     except ValueError as error:
         known = ", ".join(word.label for word in words if word.value > 1)
-        raise ConfigError(f"{error}; there are {known}") from None
+        raise ConfigError(f"{error}; known are {known}") from None

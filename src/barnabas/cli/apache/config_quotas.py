@@ -1,4 +1,4 @@
-"""The part of kafka-configs about users, clients and addresses: quotas and SCRAM credentials."""
+"""Quotas and SCRAM credentials of users, clients and addresses, for kafka-configs."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ _ITERATIONS = 4096
 
 
 def describe_quotas(admin: "Admin", entities: Entities) -> None:
-    """Quotas that match, then SCRAM credentials of users."""
+    """Prints the matching quotas, then the SCRAM credentials of users."""
     wanted = _entity(entities)
     for entity, values in admin.describe_client_quotas(wanted, strict=True).items():
         quotas = ", ".join(f"{key}={value}" for key, value in values.items())
@@ -44,7 +44,7 @@ def _describe_scram(admin: "Admin", user: str | None) -> None:
 def alter_quotas(
     admin: "Admin", entities: Entities, added: dict[str, str], deleted: list[str]
 ) -> None:
-    """Set and remove quotas and SCRAM credentials."""
+    """Sets and removes quotas and SCRAM credentials."""
     _check_names(entities, [*added, *deleted])
     scram = {key: value for key, value in added.items() if _SCRAM.fullmatch(key)}
     gone = [key for key in deleted if _SCRAM.fullmatch(key)]
@@ -65,7 +65,7 @@ def _alter_scram(
 
     users = [name for kind, name in entities if kind == "users" and name]
     if len(users) != 1:
-        raise ConfigError("SCRAM credentials belong to one user")
+        raise ConfigError("SCRAM credentials can be altered for one user only")
     passwords = [_password(users[0], key, value) for key, value in added.items()]
     gone = [ScramDeletion(users[0], ScramMechanism[key.replace("-", "_")]) for key in deleted]
     admin.alter_scram_users(passwords, deletions=gone).check()
@@ -99,7 +99,7 @@ def _check_names(entities: Entities, names: Iterable[str]) -> None:
 
 
 def _entity(entities: Entities) -> "QuotaEntity":
-    """No name stands for all of a kind, an empty one for its default."""
+    """Returns the quota entity; a missing name matches all, an empty name is the default entity."""
     from barnabas.admin import QuotaEntity
     from barnabas.admin.access.quotas import ANY, DEFAULT
 

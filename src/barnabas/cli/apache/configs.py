@@ -1,7 +1,8 @@
-"""kafka-configs: describe and alter the configurations of topics, brokers, users and the like."""
+"""kafka-configs: describe and alter configurations of topics, brokers, users and other entities."""
 
 import argparse
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from barnabas.cli.apache.config_quotas import alter_quotas, describe_quotas
@@ -62,7 +63,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{name.replace('_', '-')}", dest=f"entity_{name}")
     for kind in ("user", "client", "broker", "ip"):
         parser.add_argument(f"--{kind}-defaults", action="store_true")
-    parser.add_argument("--all", action="store_true", help="with --describe, defaults too")
+    parser.add_argument(
+        "--all", action="store_true", help="with --describe: include default values"
+    )
     parser.add_argument("--add-config", metavar="K=V,K=[V,V]")
     parser.add_argument("--add-config-file", metavar="FILE")
     parser.add_argument("--delete-config", metavar="K,K")
@@ -81,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
                 say(completed(*entities[0]))
             return DONE
         if len(entities) != 1:
-            raise ConfigError("one entity type at a time, but for users with clients")
+            raise ConfigError("only one entity type is allowed, except users with clients")
         (kind, name) = entities[0]
         if arguments.describe:
             _describe(admin, arguments, kind, name)
@@ -91,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def entities_of(arguments: argparse.Namespace) -> list[tuple[str, str | None]]:
-    """(kind, name) pairs; "" is the default of the kind, None all of it."""
+    """Returns (kind, name) pairs; the name "" is the default entity, None means all entities."""
     names: list[str | None] = list(arguments.entity_name)
     if arguments.entity_default:
         names.append("")
@@ -113,11 +116,9 @@ def entities_of(arguments: argparse.Namespace) -> list[tuple[str, str | None]]:
 
 
 def additions(arguments: argparse.Namespace) -> dict[str, str]:
-    """--add-config: pairs by commas, values with commas in square brackets."""
+    """Returns the pairs of --add-config; values with commas are in square brackets."""
     found: dict[str, str] = {}
     if arguments.add_config_file is not None:
-        from pathlib import Path
-
         found.update(read_properties(Path(arguments.add_config_file)))
     for piece in _PIECE.split(arguments.add_config or ""):
         if not piece.strip():
@@ -186,7 +187,7 @@ def _alter(admin: "Admin", arguments: argparse.Namespace, kind: str, name: str |
         raise ConfigError("--alter needs --entity-name or --entity-default")
     added, deleted = additions(arguments), deletions(arguments)
     if not added and not deleted:
-        raise ConfigError("at least one of --add-config, --add-config-file, --delete-config")
+        raise ConfigError("--alter needs --add-config, --add-config-file or --delete-config")
     resource = _resource(kind, name)
     entries = admin.describe_configs([resource])[resource]
     missing = [key for key in deleted if key not in entries]

@@ -1,4 +1,4 @@
-"""kafka-console-consumer: reads topics and prints records to standard output."""
+"""kafka-console-consumer: read topics and print the records to standard output."""
 
 import argparse
 import contextlib
@@ -22,6 +22,7 @@ from barnabas.cli.framework.exit_codes import DONE, FAILED
 from barnabas.cli.record_io.readers import GroupReader
 from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition
+from barnabas.model.version import VERSION
 from barnabas.records.record import Record
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--offset", help="a number, earliest or latest; needs --partition")
     parser.add_argument("--from-beginning", action="store_true")
     parser.add_argument("--max-messages", type=int)
-    parser.add_argument("--timeout-ms", type=int, help="end after so long without a message")
-    parser.add_argument("--group", help="the group to read as")
+    parser.add_argument("--timeout-ms", type=int, help="end after this time without a message")
+    parser.add_argument("--group", help="the consumer group")
     parser.add_argument(
         "--formatter",
         help="name of one of Apache's formatters, or a Python class as package.module:Class",
@@ -72,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--skip-message-on-error", action="store_true")
     parser.add_argument(
-        "--enable-systest-events", action="store_true", help="say shutdown_complete at the end"
+        "--enable-systest-events", action="store_true", help="print shutdown_complete at the end"
     )
     parser.add_argument("--version", action="store_true")
     add_client_properties(parser, "consumer")
@@ -81,13 +82,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.version:
-        from importlib.metadata import version
-
-        say(version("barnabas"))
+        say(VERSION)
         return DONE
     _check(arguments)
     formatter = formatter_of(arguments)
-    with contextlib.closing(Source(arguments)) as source:
+    with contextlib.closing(ConsoleSource(arguments)) as source:
         ended = _print(source, formatter, arguments)
     close_formatter(formatter)
     sys.stdout.flush()
@@ -116,8 +115,8 @@ def _check(arguments: argparse.Namespace) -> None:
         )
 
 
-class Source:
-    """The consumer that the options describe; close it to leave the group."""
+class ConsoleSource:
+    """The consumer of the options; `close` leaves the group."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         self._arguments = arguments
@@ -128,7 +127,7 @@ class Source:
         options["auto_offset_reset"] = "earliest" if arguments.from_beginning else "latest"
         if arguments.partition is None:
             options["group_id"] = group or f"console-consumer-{uuid4().hex[:8]}"
-            # A group nobody named has nothing to remember.
+            # A generated group id is never used again, so its offsets need no commit.
             options["enable_auto_commit"] = "true" if group else "false"
         if arguments.from_beginning and given.get("auto.offset.reset") == "latest":
             raise ConfigError(
@@ -140,21 +139,21 @@ class Source:
         self._reader = GroupReader(self._consumer)
 
     def records(self) -> Iterator[list[Record]]:
-        """What polls bring, empty lists included, for ever."""
+        """Yields the result of each poll, also empty ones, without end."""
         arguments, consumer = self._arguments, self._consumer
         if arguments.partition is not None:
-            place = TopicPartition(arguments.topic, arguments.partition)
-            consumer.assign([place])
-            self._seek(place)
+            topic_partition = TopicPartition(arguments.topic, arguments.partition)
+            consumer.assign([topic_partition])
+            self._seek(topic_partition)
         elif arguments.include is not None:
             consumer.subscribe(re.compile(arguments.include))
         else:
             consumer.subscribe([arguments.topic])
         return self._reader.batches(_POLL_SECONDS)
 
-    def give_back(self, unread: list[Record]) -> None:
-        """Records that were not printed: the commit of `close` must not cover them."""
-        self._reader.give_back(unread)
+    def rewind(self, unread: list[Record]) -> None:
+        """Moves back to records that were not printed, so that the commit in `close` skips none."""
+        self._reader.rewind(unread)
 
     def close(self) -> None:
         self._consumer.close()
@@ -162,26 +161,28 @@ class Source:
             with self._connection.admin() as admin:
                 admin.delete_groups([self._temporary])
 
-    def _seek(self, place: TopicPartition) -> None:
+    def _seek(self, topic_partition: TopicPartition) -> None:
         offset = self._arguments.offset
         if self._arguments.from_beginning or offset == "earliest":
-            self._consumer.seek_to_beginning(place)
+            self._consumer.seek_to_beginning(topic_partition)
         elif offset in (None, "latest"):
-            self._consumer.seek_to_end(place)
+            self._consumer.seek_to_end(topic_partition)
         else:
-            self._consumer.seek(place, int(offset))
+            self._consumer.seek(topic_partition, int(offset))
 
 
-class Ended(NamedTuple):
-    """How printing ended: after how many messages, with which exit code, by which option."""
+class ConsumeResult(NamedTuple):
+    """Number of printed messages, exit code, and the option that ended the run."""
 
     messages: int
     code: int
     reason: str = ""
 
 
-def _print(source: Source, formatter: Formatter, arguments: argparse.Namespace) -> Ended:
-    """Print until the count, the time-out or a signal."""
+def _print(
+    source: ConsoleSource, formatter: Formatter, arguments: argparse.Namespace
+) -> ConsumeResult:
+    """Prints records until the count, the timeout or a signal."""
     left = sys.maxsize if arguments.max_messages is None else arguments.max_messages
     count, last = 0, time.monotonic()
     stopped: list[int] = []
@@ -189,29 +190,32 @@ def _print(source: Source, formatter: Formatter, arguments: argparse.Namespace) 
     with contextlib.suppress(KeyboardInterrupt), _sigterm_into(stopped):
         for records in source.records():
             wanted = records[: left - count]
-            with _unprinted_given_back(source, records) as printed:
+            with _rewind_unprinted(source, records) as printed:
                 for record in wanted:
                     if not _write(formatter, record, skip=arguments.skip_message_on_error):
                         break
                     printed.append(record)
             count += len(printed)
             if len(printed) < len(wanted):
-                return Ended(count, FAILED)
+                return ConsumeResult(count, FAILED)
             last = time.monotonic() if records else last
             idle_ms = (time.monotonic() - last) * 1000
             timed_out = arguments.timeout_ms is not None and idle_ms >= arguments.timeout_ms
             if count >= left:
-                reason = "--max-messages is reached"
+                reason = "--max-messages was reached"
             elif timed_out:
-                reason = f"none came for {arguments.timeout_ms} ms (--timeout-ms)"
+                reason = f"no message for {arguments.timeout_ms} ms (--timeout-ms)"
             if reason or stopped:
                 break
-    return Ended(count, DONE, reason)
+    return ConsumeResult(count, DONE, reason)
 
 
 @contextlib.contextmanager
-def _unprinted_given_back(source: Source, records: list[Record]) -> Iterator[list[Record]]:
-    """The block appends what it wrote; when standard output fails, nothing of it counts."""
+def _rewind_unprinted(source: ConsoleSource, records: list[Record]) -> Iterator[list[Record]]:
+    """Rewinds to the records that the block did not append to the yielded list.
+
+    When writing to standard output fails, all records of the batch count as not printed.
+    """
     printed: list[Record] = []
     unread = records
     try:
@@ -221,7 +225,7 @@ def _unprinted_given_back(source: Source, records: list[Record]) -> Iterator[lis
             sys.stdout.buffer.flush()
             unread = records[len(printed) :]
     finally:
-        source.give_back(unread)
+        source.rewind(unread)
 
 
 def _write(formatter: Formatter, record: Record, *, skip: bool) -> bool:
@@ -235,7 +239,7 @@ def _write(formatter: Formatter, record: Record, *, skip: bool) -> bool:
 
 @contextlib.contextmanager
 def _sigterm_into(received: list[int]) -> Iterator[None]:
-    """SIGTERM ends the loop, so that the group is left and the count is printed."""
+    """Records SIGTERM in a list, so that the loop ends and the consumer leaves the group."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

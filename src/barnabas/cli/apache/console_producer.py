@@ -1,4 +1,4 @@
-"""kafka-console-producer: a record per line of standard input.
+"""kafka-console-producer: send each line of standard input as a record.
 
 Reader properties: parse.key, key.separator, parse.headers, headers.delimiter, headers.separator,
 headers.key.separator, ignore.error, null.marker.
@@ -7,13 +7,14 @@ headers.key.separator, ignore.error, null.marker.
 import argparse
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from barnabas.cli.apache.flags import (
     add_bootstrap_options,
     add_client_properties,
-    class_word,
     connection_of,
+    simple_class_name,
 )
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.settings import key_values, read_properties
@@ -38,7 +39,7 @@ _DEFAULTS = {
 
 
 class Line(NamedTuple):
-    """What a line means."""
+    """The record of one line."""
 
     key: bytes | None
     value: bytes | None
@@ -47,7 +48,9 @@ class Line(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--topic", required=True)
-    parser.add_argument("--sync", action="store_true", help="wait for each record")
+    parser.add_argument(
+        "--sync", action="store_true", help="wait for the acknowledgement of each record"
+    )
     parser.add_argument("--compression-codec", nargs="?", const="gzip", default=None)
     parser.add_argument("--batch-size", type=int)
     parser.add_argument("--timeout", type=int, help="linger in milliseconds")
@@ -61,7 +64,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--metadata-expiry-ms", type=int)
     parser.add_argument("--socket-buffer-size", type=int)
     parser.add_argument(
-        "--line-reader", "--reader", default=LINE_READER, help="a class; only the default is known"
+        "--line-reader",
+        "--reader",
+        default=LINE_READER,
+        help="class name; only the default is supported",
     )
     parser.add_argument("--reader-config", metavar="FILE")
     parser.add_argument(
@@ -94,12 +100,12 @@ _OPTIONS = {
 
 
 def run(arguments: argparse.Namespace) -> int:
-    if class_word(arguments.line_reader) != LINE_READER:
-        raise ConfigError(f"reader {arguments.line_reader!r} is not known; there is {LINE_READER}")
+    if simple_class_name(arguments.line_reader) != LINE_READER:
+        raise ConfigError(
+            f"reader {arguments.line_reader!r} is unknown; only {LINE_READER} is supported"
+        )
     properties = dict(_DEFAULTS)
     if arguments.reader_config is not None:
-        from pathlib import Path
-
         properties.update(read_properties(Path(arguments.reader_config)))
     given = key_values(arguments.reader_properties, "--property")
     unknown = sorted(set(given) - set(_DEFAULTS))
@@ -125,7 +131,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def parsed(lines: Iterable[bytes], properties: Mapping[str, str]) -> Iterator[Line]:
-    """The records that lines mean; LocalError names the line that has no separator."""
+    """Yields the record of each line.
+
+    Raises:
+        LocalError: A line has no separator.
+    """
     with_key = properties["parse.key"] == "true"
     with_headers = properties["parse.headers"] == "true"
     lenient = properties["ignore.error"] == "true"
@@ -139,15 +149,17 @@ def parsed(lines: Iterable[bytes], properties: Mapping[str, str]) -> Iterator[Li
         headers: tuple[tuple[str, bytes | None], ...] = ()
         key: bytes | None = None
         if with_headers:
-            first, rest = _cut(rest, properties["headers.delimiter"], "headers", number, lenient)
+            first, rest = _split_at(
+                rest, properties["headers.delimiter"], "headers", number, lenient
+            )
             headers = _headers(first, properties, null) if first is not None else ()
         if with_key:
-            first, rest = _cut(rest, properties["key.separator"], "key", number, lenient)
+            first, rest = _split_at(rest, properties["key.separator"], "key", number, lenient)
             key = None if first is None else null(first)
         yield Line(key, null(rest), headers)
 
 
-def _cut(
+def _split_at(
     line: bytes, separator: str, what: str, number: int, lenient: bool
 ) -> tuple[bytes | None, bytes]:
     first, found, rest = line.partition(unescape(separator).encode())

@@ -1,4 +1,4 @@
-"""The tables of kafka-consumer-groups, column by column as Apache prints them."""
+"""The tables of kafka-consumer-groups, in the format of Kafka's tool."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ MISSING = "-"
 
 
 def width(values: Iterable[object], least: int = NARROW) -> int:
-    """The longest of the values, and at least so much."""
+    """Returns the width of the longest value, but at least `least`."""
     return max([least, *(len(str(value)) for value in values)])
 
 
@@ -37,7 +37,7 @@ def print_offsets(lags: Sequence[PartitionLag], *, verbose: bool = False) -> Non
 
 def _offset_cells(lag: PartitionLag, verbose: bool) -> list[str]:
     member = lag.member
-    values: list[object] = [lag.group, lag.place.topic, lag.place.partition]
+    values: list[object] = [lag.group, lag.topic_partition.topic, lag.topic_partition.partition]
     values += [lag.leader_epoch] if verbose else []
     values += [lag.current_offset, lag.log_end_offset, lag.lag]
     values += [member.member_id, member.host, member.client_id] if member else [None] * 3
@@ -75,11 +75,11 @@ def _details(group: "GroupDescription", member: "MemberDescription") -> str:
     return f"{epoch:<15} {assigned(member.assignment):<20} {target_epoch:<15} {targets:<20}"
 
 
-def assigned(places: Iterable[TopicPartition]) -> str:
-    """`orders:0,1;other:2`, `-` for nothing."""
+def assigned(topic_partitions: Iterable[TopicPartition]) -> str:
+    """Returns an assignment as `orders:0,1;other:2`; `-` when it is empty."""
     topics: dict[str, list[str]] = {}
-    for place in sorted(places):
-        topics.setdefault(place.topic, []).append(str(place.partition))
+    for topic_partition in sorted(topic_partitions):
+        topics.setdefault(topic_partition.topic, []).append(str(topic_partition.partition))
     return ";".join(f"{topic}:{','.join(n)}" for topic, n in topics.items()) or MISSING
 
 
@@ -107,5 +107,5 @@ def print_reset(rows: Sequence[tuple[str, TopicPartition, int]]) -> None:
     line = "{:<30} {:<30} {:<10} {:<15}"
     say("")
     say(line.format("GROUP", "TOPIC", "PARTITION", "NEW-OFFSET"))
-    for group, place, offset in rows:
-        say(line.format(group, place.topic, place.partition, offset))
+    for group, topic_partition, offset in rows:
+        say(line.format(group, topic_partition.topic, topic_partition.partition, offset))

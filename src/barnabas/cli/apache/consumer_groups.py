@@ -1,6 +1,7 @@
 """kafka-consumer-groups: list, describe, delete groups; reset and delete their offsets."""
 
 import argparse
+import re
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import DONE, FAILED
 from barnabas.cli.framework.files import read_input
 from barnabas.cli.framework.times import parse_datetime, parse_duration
-from barnabas.cli.framework.topic_selection import expand, parse_place
+from barnabas.cli.framework.topic_selection import parse_selection, select_partitions
 from barnabas.cli.nouns.group_lag import lags_of
 from barnabas.cli.nouns.group_reset import (
     PlannedOffset,
@@ -20,7 +21,7 @@ from barnabas.cli.nouns.group_reset import (
     committed_of,
     parse_offsets_file,
     plan_reset,
-    refuse_active,
+    require_inactive,
     simple_reset,
 )
 from barnabas.model.errors import BarnabasError, BrokerError, ConfigError
@@ -50,9 +51,9 @@ _UNSET = "\0"
 
 
 def reset_offsets(admin: "Admin", arguments: argparse.Namespace) -> int:
-    """Print the new offsets; with --execute commit them, with --export print CSV."""
+    """Prints the new offsets; --execute commits them, --export prints CSV."""
     if arguments.execute and arguments.dry_run:
-        raise ConfigError("--execute and --dry-run exclude each other")
+        raise ConfigError("--execute and --dry-run cannot be used together")
     if not arguments.execute and not arguments.dry_run and not arguments.export:
         sys.stderr.write(
             "WARN: No action will be performed as the --execute option is missing. In a future "
@@ -63,19 +64,23 @@ def reset_offsets(admin: "Admin", arguments: argparse.Namespace) -> int:
         )
     plans: list[tuple[str, list[PlannedOffset]]] = []
     for group in _groups(admin, arguments):
-        refuse_active(admin, group)
+        require_inactive(admin, group)
         reset = _reset(arguments, group)
-        plans.append((group, plan_reset(admin, group, _places(admin, arguments, group), reset)))
+        plans.append(
+            (group, plan_reset(admin, group, _topic_partitions(admin, arguments, group), reset))
+        )
     failed = False
     for group, plan in plans:
         if arguments.execute and plan:
-            results = admin.alter_group_offsets(group, {item.place: item.new for item in plan})
+            results = admin.alter_group_offsets(
+                group, {item.topic_partition: item.new for item in plan}
+            )
             failed = failed or bool(results.errors)
-            _complain(group, dict(results.errors))
+            _print_errors(group, dict(results.errors))
     if arguments.export:
         _export(plans)
     else:
-        rows = [(group, item.place, item.new) for group, plan in plans for item in plan]
+        rows = [(group, item.topic_partition, item.new) for group, plan in plans for item in plan]
         tables.print_reset(rows)
     return FAILED if failed else DONE
 
@@ -84,17 +89,17 @@ def delete_offsets(admin: "Admin", arguments: argparse.Namespace) -> int:
     if not arguments.topic:
         raise ConfigError("--delete-offsets needs --topic")
     group = arguments.group[0]
-    places = expand(admin, [parse_place(text) for text in arguments.topic])
-    errors = admin.delete_group_offsets(group, places).errors
+    topic_partitions = select_partitions(admin, [parse_selection(text) for text in arguments.topic])
+    errors = admin.delete_group_offsets(group, topic_partitions).errors
     if errors:
         say("\nError: Encountered some partition-level error, see the follow-up details.\n")
     else:
         say(f"Request succeeded for deleting offsets from group {group}.\n")
     say(f"{'TOPIC':<15} {'PARTITION':<10} {'STATUS':<15}")
-    for place in places:
-        error = errors.get(place)
+    for topic_partition in topic_partitions:
+        error = errors.get(topic_partition)
         status = "Successful" if error is None else f"Error: {error}"
-        say(f"{place.topic:<15} {place.partition:<10} {status:<15}")
+        say(f"{topic_partition.topic:<15} {topic_partition.partition:<10} {status:<15}")
     return FAILED if errors else DONE
 
 
@@ -104,9 +109,11 @@ def _groups(admin: "Admin", arguments: argparse.Namespace) -> list[str]:
     return list(arguments.group)
 
 
-def _places(admin: "Admin", arguments: argparse.Namespace, group: str) -> list[TopicPartition]:
+def _topic_partitions(
+    admin: "Admin", arguments: argparse.Namespace, group: str
+) -> list[TopicPartition]:
     if arguments.topic:
-        return expand(admin, [parse_place(text) for text in arguments.topic])
+        return select_partitions(admin, [parse_selection(text) for text in arguments.topic])
     if arguments.all_topics:
         return sorted(committed_of(admin, group))
     if arguments.from_file is not None:
@@ -132,23 +139,25 @@ def _reset(arguments: argparse.Namespace, group: str) -> Reset:
 
 
 def _export(plans: list[tuple[str, list[PlannedOffset]]]) -> None:
-    """CSV that --from-file reads; the group is a column only when there are several."""
+    """Prints CSV for --from-file; the group is a column only when there are several groups."""
     several = len(plans) > 1
     for group, plan in plans:
         for item in plan:
-            line = f"{item.place.topic},{item.place.partition},{item.new}"
+            line = f"{item.topic_partition.topic},{item.topic_partition.partition},{item.new}"
             say(f'"{group}",{line}' if several else line)
     say("")
 
 
-def _complain(group: str, errors: dict[TopicPartition, BarnabasError]) -> None:
-    for place, error in errors.items():
+def _print_errors(group: str, errors: dict[TopicPartition, BarnabasError]) -> None:
+    for topic_partition, error in errors.items():
         name = error.name if isinstance(error, BrokerError) else str(error)
-        sys.stderr.write(f"Error: offsets of group {group} for {place} not reset: {name}\n")
+        sys.stderr.write(
+            f"Error: offsets of group {group} for {topic_partition} not reset: {name}\n"
+        )
 
 
 def _given(arguments: argparse.Namespace, rule: str) -> bool:
-    """Whether a rule was chosen; an offset of 0 is a choice."""
+    """Returns whether a rule was given; 0 is a valid offset."""
     value = getattr(arguments, rule)
     return value is not None and value is not False
 
@@ -176,7 +185,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--state", nargs="?", const="", default=_UNSET)
     parser.add_argument("--type", nargs="?", const="", default=_UNSET)
-    parser.add_argument("--timeout", type=int, help="milliseconds for the whole (30000)")
+    parser.add_argument("--timeout", type=int, help="timeout in milliseconds (default: 30000)")
     _reset_arguments(parser)
     add_bootstrap_options(parser, zookeeper=True)
 
@@ -200,6 +209,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.validate_regex is not None:
         return _validate_regex(arguments.validate_regex)
     if arguments.zookeeper and not arguments.bootstrap_server:
+        # Start-up time: few command lines use --zookeeper.
         from barnabas.cli.apache.consumer_groups_zookeeper import run_on_zookeeper
 
         return run_on_zookeeper(arguments)
@@ -222,8 +232,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _validate_regex(text: str) -> int:
-    import re
-
     try:
         re.compile(text)
     except re.error as error:
@@ -264,7 +272,7 @@ def _describe(admin: "Admin", arguments: argparse.Namespace) -> int:
         names = [group.group_id for group in admin.list_groups()]
     groups = list(admin.describe_groups(names).check().values())
     for group in groups:
-        _tell_state(group)
+        _warn_about_state(group)
     if arguments.members:
         tables.print_members(groups, verbose=arguments.verbose)
     elif arguments.state != _UNSET:
@@ -277,7 +285,7 @@ def _describe(admin: "Admin", arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _tell_state(group: "GroupDescription") -> None:
+def _warn_about_state(group: "GroupDescription") -> None:
     text = {
         "Empty": f"Consumer group '{group.group_id}' has no active members.",
         "Dead": f"Consumer group '{group.group_id}' does not exist.",

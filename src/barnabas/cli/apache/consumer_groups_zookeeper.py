@@ -1,8 +1,7 @@
 """Groups of the ZooKeeper high-level consumer, for `kafka-consumer-groups --zookeeper`.
 
-Lists, describes and deletes, as Apache's tool did before Kafka 2.0. Columns as 0.10 printed them,
-with the owner's stream (later releases left that out); `unknown` and `none` are its words. A group
-without members is shown with its offsets, where Apache's tool printed nothing.
+Lists, describes and deletes groups like Kafka's tool before 2.0, with the columns of 0.10, which
+include the owner. A group without members is shown with its offsets; Kafka's tool printed nothing.
 """
 
 import argparse
@@ -25,17 +24,17 @@ NOTE = (
 )
 LINE = "{:<30} {:<30} {:<10} {:<15} {:<15} {:<15} {}"
 HEADS = ("GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "OWNER")
-UNKNOWN, NOBODY = "unknown", "none"
+UNKNOWN, NO_OWNER = "unknown", "none"
 
 
 def run_on_zookeeper(arguments: argparse.Namespace) -> int:
-    """The actions that Apache's old tool had for these groups."""
+    """Runs the actions that Kafka's tool had for these groups."""
     actions = {"list": _list, "describe": _describe, "delete": _delete}
     chosen = next((name for name in actions if getattr(arguments, name)), None)
     if chosen is None:
         raise ConfigError(
-            "with --zookeeper there are --list, --describe and --delete; to move offsets to "
-            "Kafka, where the other actions are: barnabas groups migrate"
+            "--zookeeper supports --list, --describe and --delete; for the other actions copy the "
+            "offsets to Kafka: barnabas groups migrate"
         )
     if chosen != "list" and not arguments.group and not arguments.all_groups:
         raise ConfigError(f"--{chosen} needs --group or --all-groups")
@@ -72,12 +71,12 @@ def _print(report: "GroupReport") -> None:
     for item in report.partitions:
         figures = (item.offset, item.log_end_offset, item.lag)
         shown = [UNKNOWN if figure is None else figure for figure in figures]
-        owner = item.owner or NOBODY
+        owner = item.owner or NO_OWNER
         say(LINE.format(report.group, item.place.topic, item.place.partition, *shown, owner))
 
 
 def _delete(reports: "GroupReports", arguments: argparse.Namespace) -> int:
-    """Whole groups, or with --topic what they know of a topic; never of a group with members."""
+    """Deletes groups, or with --topic their data of a topic; groups with members are rejected."""
     groups = reports.groups() if arguments.all_groups else arguments.group
     topics: list[str | None] = arguments.topic or [None]
     refusals = [_delete_one(reports, group, topic) for group in groups for topic in topics]
@@ -85,7 +84,7 @@ def _delete(reports: "GroupReports", arguments: argparse.Namespace) -> int:
 
 
 def _delete_one(reports: "GroupReports", group: str, topic: str | None) -> str | None:
-    """Delete and say so; the reason if it was refused."""
+    """Deletes a group and prints the result; returns the reason of a failure."""
     from barnabas.clients.connector import LivingMembersError
 
     of_topic = "" if topic is None else f" topic '{topic}'"

@@ -1,7 +1,7 @@
-"""Stored messages of the coordinators as the JSON that Kafka's tools make of them.
+"""Converts the records of coordinators to the JSON of Kafka's tools.
 
-Only the fields of the version that was stored, by Kafka's names; bytes in base64. A tagged field
-that has its default is left out, since it was not written.
+The JSON has the fields of the stored version under Kafka's names; bytes are base64. A tagged field
+with its default value is left out, since it was not written.
 """
 
 import base64
@@ -21,8 +21,8 @@ TAGGED = frozenset(
 )
 
 
-def data_of(message: Message, version: int) -> dict[str, Any]:
-    """The fields of a message that this version has."""
+def message_data(message: Message, version: int) -> dict[str, Any]:
+    """Returns the fields of a message in this version."""
     return _struct(message, version)
 
 

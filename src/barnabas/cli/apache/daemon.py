@@ -1,4 +1,4 @@
-"""-daemon of Apache's start scripts: the command again, detached from the terminal."""
+"""The option -daemon of Kafka's start scripts: runs the command in the background."""
 
 import argparse
 import os
@@ -11,14 +11,16 @@ from barnabas.cli.framework.exit_codes import DONE
 
 
 def add_daemon_options(parser: argparse.ArgumentParser, name: str) -> None:
-    """-daemon, -name and -loggc, as the scripts take them."""
+    """Adds -daemon, -name and -loggc."""
     parser.add_argument("--daemon", action="store_true", help="run in the background")
     parser.add_argument("--name", default=name, help="name of the background process's log file")
-    parser.add_argument("--loggc", action="store_true", help="without effect: it is for the JVM")
+    parser.add_argument(
+        "--loggc", action="store_true", help="no effect; it is an option for the JVM"
+    )
 
 
 def start_in_background(name: str, command: Sequence[str]) -> int:
-    """Start a `barnabas` command in a session of its own; its output goes to LOG_DIR/NAME.out."""
+    """Starts a `barnabas` command in a new session; its output goes to LOG_DIR/NAME.out."""
     directory = Path(os.environ.get("LOG_DIR", "logs"))
     directory.mkdir(parents=True, exist_ok=True)
     output = directory / f"{name}.out"
@@ -31,5 +33,5 @@ def start_in_background(name: str, command: Sequence[str]) -> int:
             start_new_session=True,
         )
     sys.stderr.write(f"started process {process.pid}; its output is in {output}\n")
-    process.returncode = 0  # it is meant to outlive this process
+    process.returncode = 0  # prevents the warning of Popen: the process continues after this one
     return DONE

@@ -1,4 +1,4 @@
-"""kafka-delete-records: delete what is before the offsets in a JSON file."""
+"""kafka-delete-records: delete the records before the offsets in a JSON file."""
 
 import argparse
 
@@ -25,8 +25,10 @@ def run(arguments: argparse.Namespace) -> int:
         say("Executing records delete operation")
         results = admin.delete_records(wanted)
     say("Records delete operation completed:")
-    for place in wanted:
-        error = results.errors.get(place)
-        outcome = f"low_watermark: {results[place]}" if error is None else f"error: {error}"
-        say(f"partition: {place}\t{outcome}")
+    for topic_partition in wanted:
+        error = results.errors.get(topic_partition)
+        outcome = (
+            f"low_watermark: {results[topic_partition]}" if error is None else f"error: {error}"
+        )
+        say(f"partition: {topic_partition}\t{outcome}")
     return FAILED if results.errors else DONE

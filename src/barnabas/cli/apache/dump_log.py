@@ -1,4 +1,4 @@
-"""kafka-dump-log: print segments, indexes and snapshots, line by line as Apache does."""
+"""kafka-dump-log: print segments, indexes and snapshots in the format of Kafka's tool."""
 
 import argparse
 import json
@@ -7,16 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from barnabas.cli.apache.coordinator_json import data_of
-from barnabas.cli.apache.flags import class_word, say, say_without_effect
+from barnabas.cli.apache.coordinator_json import message_data
+from barnabas.cli.apache.flags import say, simple_class_name, warn_without_effect
 from barnabas.cli.framework.exit_codes import CHECK_FAILED, DONE
 from barnabas.cli.log_files import (
     base_offset,
     control_of,
     entries_of,
-    insanity,
     kind_of,
     mismatches,
+    sanity_problem,
 )
 from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.records.raw_record import RawRecord
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     decoder(arguments.key_decoder_class)
     decoder(arguments.value_decoder_class)
-    say_without_effect(arguments, {"--max-message-size": "batches of any size are read"})
+    warn_without_effect(arguments, {"--max-message-size": "batches of any size are read"})
     sound = True
     for name in arguments.files.split(","):
         path = Path(name)
@@ -58,9 +58,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _other(path: Path, arguments: argparse.Namespace) -> bool:
-    """An index, a snapshot or a checkpoint; whether it is sound."""
+    """Prints an index, a snapshot or a checkpoint; returns whether it is valid."""
     if arguments.index_sanity_check:
-        problem = insanity(path)
+        problem = sanity_problem(path)
         say(f"{path} passed sanity check." if problem is None else f"{path}: {problem}")
         return problem is None
     if not arguments.verify_index_only:
@@ -137,7 +137,7 @@ def _record(
 
 
 def _decoded(record: RawRecord, *, offsets: bool) -> str:
-    """Key and value of a coordinator's record."""
+    """Returns key and value of a coordinator's record as text."""
     decode = maybe_decode_offsets_record if offsets else maybe_decode_transaction_record
     try:
         found = decode(record.key or b"", record.value)
@@ -146,12 +146,12 @@ def _decoded(record: RawRecord, *, offsets: bool) -> str:
     if found is None:
         return " key: unknown"
     kind = version_of(record.key or b"")
-    key = {"type": str(kind), "data": data_of(found[0], kind)}
+    key = {"type": str(kind), "data": message_data(found[0], kind)}
     line = f" key: {json.dumps(key, separators=(',', ':'))}"
     if record.value is None or found[1] is None:
         return f"{line} payload: <DELETE>"
     version = version_of(record.value)
-    value = {"version": str(version), "data": data_of(found[1], version)}
+    value = {"version": str(version), "data": message_data(found[1], version)}
     return f"{line} payload: {json.dumps(value, separators=(',', ':'))}"
 
 
@@ -212,10 +212,14 @@ _DECODERS: dict[str, Callable[[bytes], str]] = {
 
 
 def decoder(name: str) -> Callable[[bytes], str]:
-    """What stands in for one of Kafka's decoders; ConfigError for any other class."""
-    found = _DECODERS.get(class_word(name))
+    """Returns the function for one of Kafka's decoder classes.
+
+    Raises:
+        ConfigError: The class is unknown.
+    """
+    found = _DECODERS.get(simple_class_name(name))
     if found is None:
-        raise ConfigError(f"decoder {name!r} is not known; there are {', '.join(_DECODERS)}")
+        raise ConfigError(f"decoder {name!r} is unknown; known are {', '.join(_DECODERS)}")
     return found
 
 

@@ -1,13 +1,14 @@
-"""Apache's way with flags, on argparse.
+"""Flags of Apache Kafka's tools on argparse.
 
-Its parser takes `-topic` for `--topic`, and any unambiguous beginning of a flag. Old names and the
-ones of KIP-1147 are accepted side by side. `--zookeeper` finds the brokers in ZooKeeper, for the
-command lines written before brokers answered such questions themselves.
+Kafka's parser accepts `-topic` for `--topic` and any unambiguous prefix of a flag. The old names
+and those of KIP-1147 are both accepted. `--zookeeper` finds the brokers in ZooKeeper, for command
+lines of Kafka before 3.0.
 """
 
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.render import printable
@@ -16,8 +17,8 @@ from barnabas.model.errors import ConfigError
 
 
 def long_flags(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> list[str]:
-    """`-topic` as `--topic`, wherever the parser knows the long name only."""
-    known = set(parser._option_string_actions)  # noqa: SLF001 - argparse has no other way to ask
+    """Returns the arguments with `-topic` replaced by `--topic` where only the long name exists."""
+    known = set(parser._option_string_actions)  # noqa: SLF001 - argparse has no public list of options
     found = []
     for argument in arguments:
         flag, equals, value = argument.partition("=")
@@ -30,7 +31,7 @@ def long_flags(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> lis
 def add_bootstrap_options(
     parser: argparse.ArgumentParser, *, zookeeper: bool = False, broker_list: bool = False
 ) -> None:
-    """--bootstrap-server with its older names, --command-config."""
+    """Adds --bootstrap-server with its older names, and --command-config."""
     names = ["--bootstrap-server", *(["--broker-list"] if broker_list else [])]
     parser.add_argument(
         *names, dest="bootstrap_server", metavar="HOST:PORT", help="brokers to connect to"
@@ -43,7 +44,7 @@ def add_bootstrap_options(
 
 
 def add_client_properties(parser: argparse.ArgumentParser, kind: str) -> None:
-    """--producer-property or --consumer-property, as KIP-1147 names it too."""
+    """Adds --producer-property or --consumer-property, and the names of KIP-1147."""
     parser.add_argument(
         f"--{kind}-property",
         "--command-property",
@@ -54,66 +55,69 @@ def add_client_properties(parser: argparse.ArgumentParser, kind: str) -> None:
         help=f"a property of the {kind}",
     )
     parser.add_argument(
-        f"--{kind}.config", f"--{kind}-config", dest="old_config", metavar="FILE", help="its file"
+        f"--{kind}.config",
+        f"--{kind}-config",
+        dest="old_config",
+        metavar="FILE",
+        help=f"properties file of the {kind}",
     )
 
 
 def connection_of(arguments: argparse.Namespace) -> Connection:
-    """The cluster an Apache command line means: it has to say where."""
+    """Returns the connection of a command line, which must name the cluster."""
     settings = given_settings(arguments)
-    settings.update(_where(arguments, settings))
+    settings.update(_bootstrap_setting(arguments, settings))
     return Connection(settings)
 
 
 def given_settings(arguments: argparse.Namespace) -> dict[str, str]:
-    """The settings of files and properties on the command line."""
+    """Returns the settings of files and properties on the command line."""
     settings: dict[str, str] = {}
     for name in ("old_config", "command_config"):
         path = getattr(arguments, name, None)
         if path is not None:
-            from pathlib import Path
-
             settings.update(read_properties(Path(path)))
     settings.update(key_values(getattr(arguments, "properties", None) or (), "--command-property"))
-    return known_settings(settings)
+    return without_java_classes(settings)
 
 
-def known_settings(settings: dict[str, str]) -> dict[str, str]:
-    """Java's serializer and such classes are not for us; everything else is checked later."""
+def without_java_classes(settings: dict[str, str]) -> dict[str, str]:
+    """Returns the settings without those that name Java classes, such as serializers."""
     java = ("serializer", "deserializer", "assignor", "interceptor.classes")
     return {key: value for key, value in settings.items() if not key.endswith(java)}
 
 
-def say_without_effect(arguments: argparse.Namespace, reasons: Mapping[str, str]) -> None:
-    """Tell of flags that were given, are accepted for old scripts' sake, and do nothing."""
+def warn_without_effect(arguments: argparse.Namespace, reasons: Mapping[str, str]) -> None:
+    """Warns about given flags that are accepted for old scripts and have no effect."""
     for flag, reason in reasons.items():
         if getattr(arguments, flag.lstrip("-").replace("-", "_")) is not None:
             sys.stderr.write(f"WARNING: {flag} has no effect: {reason}\n")
 
 
-def class_word(name: str) -> str:
-    """The last part of a Java class's name.
+def simple_class_name(name: str) -> str:
+    """Returns the last part of the name of a Java class.
 
-    >>> class_word("kafka.tools.ConsoleProducer$LineMessageReader")
+    >>> simple_class_name("kafka.tools.ConsoleProducer$LineMessageReader")
     'LineMessageReader'
     """
     return name.replace("$", ".").rpartition(".")[2]
 
 
 def say(text: str) -> None:
-    """Print a line; control characters of names and records are escaped."""
+    """Prints a line with control characters escaped."""
     sys.stdout.write(f"{printable(text)}\n")
 
 
-def _where(arguments: argparse.Namespace, settings: dict[str, str]) -> dict[str, str]:
+def _bootstrap_setting(arguments: argparse.Namespace, settings: dict[str, str]) -> dict[str, str]:
     if arguments.bootstrap_server:
         return {BOOTSTRAP: arguments.bootstrap_server}
     zookeeper = getattr(arguments, "zookeeper", None)
     if zookeeper:
-        from barnabas.cli.framework.zookeeper_brokers import brokers_in
+        # Start-up time: few command lines use --zookeeper.
+        from barnabas.cli.framework.zookeeper_brokers import find_brokers
 
         protocol = settings.get("security.protocol", "PLAINTEXT")
-        return {BOOTSTRAP: brokers_in(zookeeper, protocol)}
+        return {BOOTSTRAP: find_brokers(zookeeper, protocol)}
     if settings.get(BOOTSTRAP):
         return {}
     raise ConfigError("missing required option --bootstrap-server")

@@ -1,4 +1,4 @@
-"""kafka-get-offsets, GetOffsetShell before: `topic:partition:offset` per partition.
+"""kafka-get-offsets (formerly GetOffsetShell): prints `topic:partition:offset` per partition.
 
 --time -1 or latest, -2 or earliest, -3 or max-timestamp, or a timestamp in milliseconds.
 """
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say, say_without_effect
+from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say, warn_without_effect
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.model.errors import BrokerError, ConfigError, LocalError
 from barnabas.model.ids import TopicPartition
@@ -42,22 +42,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    say_without_effect(arguments, dict.fromkeys(("--offsets", "--max-wait-ms"), "Kafka gave it up"))
+    warn_without_effect(
+        arguments, dict.fromkeys(("--offsets", "--max-wait-ms"), "Kafka removed it")
+    )
     spec = _spec(arguments.time)
     wanted = _filter(arguments)
     with connection_of(arguments).admin() as admin:
-        places = _places(admin, arguments, wanted)
-        results = admin.list_offsets(dict.fromkeys(places, spec))
-    for place in places:
-        error = results.errors.get(place)
+        topic_partitions = _topic_partitions(admin, arguments, wanted)
+        results = admin.list_offsets(dict.fromkeys(topic_partitions, spec))
+    for topic_partition in topic_partitions:
+        error = results.errors.get(topic_partition)
         if error is not None:
             name = error.name if isinstance(error, BrokerError) else str(error)
-            sys.stderr.write(f"Skip getting offsets for topic-partition {place}: {name}\n")
+            sys.stderr.write(
+                f"Skip getting offsets for topic-partition {topic_partition}: {name}\n"
+            )
             continue
-        offset = results[place].offset
-        if offset is None:  # no record of that kind, as in an empty partition
+        offset = results[topic_partition].offset
+        if offset is None:  # such as an empty partition
             continue
-        say(f"{place.topic}:{place.partition}:{offset}")
+        say(f"{topic_partition.topic}:{topic_partition.partition}:{offset}")
     return DONE
 
 
@@ -75,15 +79,17 @@ def _spec(text: str) -> "OffsetSpec":
         ) from None
 
 
-def _places(
+def _topic_partitions(
     admin: "Admin", arguments: argparse.Namespace, wanted: Callable[[TopicPartition], bool]
 ) -> list[TopicPartition]:
     names = [t.name for t in admin.list_topics(internal=not arguments.exclude_internal_topics)]
     topics = admin.describe_topics(names).ok.values()
-    all_places = (
+    all_topic_partitions = (
         TopicPartition(topic.name, item.partition) for topic in topics for item in topic.partitions
     )
-    found = sorted(place for place in all_places if wanted(place))
+    found = sorted(
+        topic_partition for topic_partition in all_topic_partitions if wanted(topic_partition)
+    )
     if not found:
         raise LocalError("Could not match any topic-partitions with the specified filters")
     return found
@@ -94,29 +100,32 @@ def _filter(arguments: argparse.Namespace) -> Callable[[TopicPartition], bool]:
         if arguments.topic or arguments.partitions:
             raise ConfigError("--topic-partitions cannot be used with --topic or --partitions")
         rules = [_rule(part) for part in arguments.topic_partitions.split(",")]
-        return lambda place: any(rule(place) for rule in rules)
+        return lambda topic_partition: any(rule(topic_partition) for rule in rules)
     topic = re.compile("|".join((arguments.topic or ".*").split(",")))
     numbers = (
         None
         if not arguments.partitions
         else {int(number) for number in arguments.partitions.split(",")}
     )
-    return lambda place: bool(
-        topic.fullmatch(place.topic) and (numbers is None or place.partition in numbers)
+    return lambda topic_partition: bool(
+        topic.fullmatch(topic_partition.topic)
+        and (numbers is None or topic_partition.partition in numbers)
     )
 
 
 def _rule(text: str) -> Callable[[TopicPartition], bool]:
-    """`topic:n`, `topic:a-b` (b excluded), `topic:a-`, `topic:-b`, `topic`, `:n`."""
+    """Parses `topic:n`, `topic:a-b` (b excluded), `topic:a-`, `topic:-b`, `topic`, `:n`."""
     name, _, numbers = text.partition(":")
     topic = re.compile(name or ".*")
     between = _RANGE.fullmatch(numbers)
     if not numbers:
-        return lambda place: bool(topic.fullmatch(place.topic))
+        return lambda topic_partition: bool(topic.fullmatch(topic_partition.topic))
     if between:
         low, high = int(between[1] or 0), int(between[2]) if between[2] else sys.maxsize
     elif numbers.isdigit():
         low, high = int(numbers), int(numbers) + 1
     else:
         raise ConfigError(f"Invalid rule: {text}")
-    return lambda place: bool(topic.fullmatch(place.topic)) and low <= place.partition < high
+    return lambda topic_partition: (
+        bool(topic.fullmatch(topic_partition.topic)) and low <= topic_partition.partition < high
+    )

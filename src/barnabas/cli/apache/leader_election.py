@@ -33,27 +33,34 @@ def run(arguments: argparse.Namespace) -> int:
     kinds = {"preferred": ElectionType.PREFERRED, "unclean": ElectionType.UNCLEAN}
     if arguments.election_type not in kinds:
         raise ConfigError("--election-type: must be preferred or unclean")
-    places = _places(arguments)
+    topic_partitions = _topic_partitions(arguments)
     with connection_of(arguments).admin() as admin:
-        results = admin.elect_leaders(kinds[arguments.election_type], places)
+        results = admin.elect_leaders(kinds[arguments.election_type], topic_partitions)
     return report(arguments.election_type, list(results), dict(results.errors))
 
 
 def report(
-    kind: str, places: list[TopicPartition], errors: Mapping[TopicPartition, BarnabasError]
+    kind: str,
+    topic_partitions: list[TopicPartition],
+    errors: Mapping[TopicPartition, BarnabasError],
 ) -> int:
-    """Three sentences, as Apache says them: elected, not needed, failed."""
+    """Prints the results as Kafka's tool does: elected, not needed, failed."""
     noop = [p for p, e in errors.items() if _not_needed(e)]
     failed = {p: e for p, e in errors.items() if p not in noop}
-    done = [place for place in places if place not in errors]
+    done = [
+        topic_partition for topic_partition in topic_partitions if topic_partition not in errors
+    ]
     if done:
-        shown = ", ".join(str(place) for place in sorted(done))
+        shown = ", ".join(str(topic_partition) for topic_partition in sorted(done))
         say(f"Successfully completed leader election ({kind.upper()}) for partitions {shown}")
     if noop:
-        shown = ", ".join(str(place) for place in sorted(noop))
+        shown = ", ".join(str(topic_partition) for topic_partition in sorted(noop))
         say(f"Valid replica already elected for partitions {shown}")
-    for place, error in sorted(failed.items()):
-        say(f"Error completing leader election ({kind.upper()}) for partition: {place}: {error}")
+    for topic_partition, error in sorted(failed.items()):
+        say(
+            f"Error completing leader election ({kind.upper()}) for partition: "
+            f"{topic_partition}: {error}"
+        )
     return FAILED if failed else DONE
 
 
@@ -61,7 +68,7 @@ def _not_needed(error: BarnabasError) -> bool:
     return isinstance(error, BrokerError) and error.code is ErrorCode.ELECTION_NOT_NEEDED
 
 
-def _places(arguments: argparse.Namespace) -> list[TopicPartition] | None:
+def _topic_partitions(arguments: argparse.Namespace) -> list[TopicPartition] | None:
     chosen = [
         arguments.topic is not None,
         arguments.all_topic_partitions,
@@ -69,7 +76,8 @@ def _places(arguments: argparse.Namespace) -> list[TopicPartition] | None:
     ]
     if sum(chosen) != 1:
         raise ConfigError(
-            "one of --topic with --partition, --all-topic-partitions, --path-to-json-file"
+            "exactly one of --topic with --partition, --all-topic-partitions, --path-to-json-file"
+            " is required"
         )
     if arguments.all_topic_partitions:
         return None
@@ -81,4 +89,6 @@ def _places(arguments: argparse.Namespace) -> list[TopicPartition] | None:
         listed = json.loads(read_input(arguments.path_to_json_file))["partitions"]
         return [TopicPartition(str(item["topic"]), int(item["partition"])) for item in listed]
     except (ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"{arguments.path_to_json_file}: no partitions: {error}") from error
+        raise ConfigError(
+            f"{arguments.path_to_json_file}: not a list of partitions: {error}"
+        ) from error

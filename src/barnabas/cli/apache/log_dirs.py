@@ -1,4 +1,4 @@
-"""kafka-log-dirs: sizes of replicas on the brokers' disks, as one line of JSON."""
+"""kafka-log-dirs: print the sizes of replicas in the brokers' log directories as JSON."""
 
 import argparse
 import json
@@ -44,13 +44,13 @@ def _log_dir(directory: "LogDir", topics: set[str]) -> dict[str, Any]:
     return {
         "partitions": [
             {
-                "partition": str(place),
+                "partition": str(topic_partition),
                 "size": info.size_bytes,
                 "offsetLag": info.offset_lag,
                 "isFuture": info.future,
             }
-            for place, info in sorted(directory.replicas.items())
-            if not topics or place.topic in topics
+            for topic_partition, info in sorted(directory.replicas.items())
+            if not topics or topic_partition.topic in topics
         ],
         "error": None if directory.error is None else str(directory.error),
         "logDir": directory.path,

@@ -1,8 +1,13 @@
-"""The formatters of the console consumer: Apache's by their class names, and Python classes.
+"""The formatters of the console consumer: Kafka's by their class names, and Python classes.
+
+The default formatter has the properties in `_DEFAULTS`. A deserializer is one of Kafka's by its
+class name, or a Python one as `package.module:Class`: a callable of the bytes, or a class with
+`deserialize(topic, data)`. Its `configure(configs, is_key)`, if it exists, receives the properties
+that begin with `key.deserializer.`, without this prefix.
 
 A Python formatter is named as `package.module:Class`. It has `render(record)`, which returns bytes
-or text, or `write_to(record, out)` with a binary stream, as Kafka's `writeTo`. If it has
-`configure(properties)` and `close()`, they are called at the start and at the end.
+or text, or `write_to(record, out)` with a binary stream, as Kafka's `writeTo`. Its
+`configure(properties)` and `close()`, if they exist, are called at the start and at the end.
 """
 
 import argparse
@@ -13,8 +18,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
-from barnabas.cli.apache.coordinator_json import data_of
-from barnabas.cli.apache.flags import class_word
+from barnabas.cli.apache.coordinator_json import message_data
+from barnabas.cli.apache.flags import simple_class_name
 from barnabas.cli.framework.loading import make_plugin
 from barnabas.cli.framework.settings import key_values, read_properties
 from barnabas.cli.record_io.record_output import unescape
@@ -80,7 +85,7 @@ _DESERIALIZERS: dict[str, _Plain] = {
 
 
 def deserializer(kind: str, properties: Mapping[str, str]) -> Deserializer:
-    """The deserializer of keys, values or headers that the properties name."""
+    """Returns the deserializer of keys, values or headers that the properties name."""
     class_name = properties.get(f"{kind}.deserializer", "").strip()
     if ":" in class_name:
         return _python_deserializer(kind, class_name, properties)
@@ -88,7 +93,7 @@ def deserializer(kind: str, properties: Mapping[str, str]) -> Deserializer:
     if found is None:
         known = ", ".join(name for name in _DESERIALIZERS if name)
         raise ConfigError(
-            f"deserializer {class_name!r} is not known; there are {known},"
+            f"deserializer {class_name!r} is unknown; known are {known},"
             " and Python classes as package.module:Class"
         )
     return lambda _topic, data: found(data)
@@ -115,7 +120,7 @@ def _python_deserializer(kind: str, class_name: str, properties: Mapping[str, st
 
 
 class MessageFormatter:
-    """Renders records to bytes by its properties; unknown ones are an error."""
+    """Kafka's DefaultMessageFormatter; an unknown property is an error."""
 
     def __init__(self, properties: Mapping[str, str]) -> None:
         for name in properties:
@@ -128,7 +133,7 @@ class MessageFormatter:
         self._null = self._text("null.literal")
 
     def render(self, record: Record) -> bytes:
-        """One record with its line separator; ValueError when it cannot be deserialized."""
+        """Returns the text of a record; raises ValueError when it cannot be deserialized."""
         parts: list[bytes] = []
         if self._on("print.timestamp"):
             parts.append(_timestamp(record))
@@ -179,39 +184,39 @@ class Formatter(Protocol):
 
 
 class LoggingMessageFormatter(MessageFormatter):
-    """The default one; Apache's writes to the log as well."""
+    """The default formatter; Kafka's class also writes to the log."""
 
 
 class NoOpMessageFormatter:
-    """Prints nothing; for measuring."""
+    """Prints nothing, for measurements."""
 
     def render(self, record: Record) -> bytes:
         return b""
 
 
 class OffsetsMessageFormatter:
-    """`__consumer_offsets`: committed offsets, a line of JSON each."""
+    """Prints the committed offsets in `__consumer_offsets`, one line of JSON each."""
 
     def render(self, record: Record) -> bytes:
         return _decoded(record, maybe_decode_offsets_record, "OffsetCommitKey")
 
 
 class GroupMetadataMessageFormatter:
-    """`__consumer_offsets`: the groups themselves."""
+    """Prints the group metadata in `__consumer_offsets`."""
 
     def render(self, record: Record) -> bytes:
         return _decoded(record, maybe_decode_offsets_record, "GroupMetadataKey")
 
 
 class TransactionLogMessageFormatter:
-    """`__transaction_state`."""
+    """Prints the records of `__transaction_state`."""
 
     def render(self, record: Record) -> bytes:
         return _decoded(record, maybe_decode_transaction_record, "TransactionLogKey")
 
 
 class PythonFormatter:
-    """A formatter of the user's own. Its exceptions are errors of one message."""
+    """A formatter class of the user. Its exceptions are reported as errors of one message."""
 
     def __init__(self, name: str, properties: Mapping[str, str]) -> None:
         self._name = name
@@ -248,13 +253,13 @@ class PythonFormatter:
 
 
 def close_formatter(formatter: Formatter) -> None:
-    """Tell a formatter of the user's own that no message follows."""
+    """Calls `close` of a Python formatter."""
     if isinstance(formatter, PythonFormatter):
         formatter.close()
 
 
 def formatter_of(arguments: argparse.Namespace) -> Formatter:
-    """The formatter that --formatter names, with its properties."""
+    """Returns the formatter of --formatter, with its properties."""
     given_name = arguments.formatter or "DefaultMessageFormatter"
     properties: dict[str, str] = {}
     if arguments.formatter_config is not None:
@@ -266,7 +271,7 @@ def formatter_of(arguments: argparse.Namespace) -> Formatter:
             properties[f"{kind}.deserializer"] = given
     if ":" in given_name:
         return PythonFormatter(given_name, properties)
-    name = class_word(given_name)
+    name = simple_class_name(given_name)
     if name == "DefaultMessageFormatter":
         return MessageFormatter(properties)
     if name == "LoggingMessageFormatter":
@@ -279,7 +284,7 @@ def formatter_of(arguments: argparse.Namespace) -> Formatter:
     }
     if name not in plain:
         raise ConfigError(
-            f"formatter {given_name!r} is not known; there are DefaultMessageFormatter,"
+            f"formatter {given_name!r} is unknown; known are DefaultMessageFormatter,"
             f" LoggingMessageFormatter, {', '.join(plain)},"
             " and Python classes as package.module:Class"
         )
@@ -287,9 +292,9 @@ def formatter_of(arguments: argparse.Namespace) -> Formatter:
 
 
 def _decoded(record: Record, decode: Decode, wanted: str) -> bytes:
-    """A line for records of the wanted kind, nothing for others.
+    """Returns a line for records of the wanted kind, an empty text for others.
 
-    Apache's formatters put no line end after a record; nobody could read two of them.
+    Kafka's formatters write no line end, which makes the output of two records unreadable.
     """
     key = record.key or b""
     try:
@@ -302,6 +307,6 @@ def _decoded(record: Record, decode: Decode, wanted: str) -> bytes:
     value = None
     if record.value is not None and found[1] is not None:
         version = version_of(record.value)
-        value = {"version": version, "data": data_of(found[1], version)}
-    line = {"key": {"type": kind, "data": data_of(found[0], kind)}, "value": value}
+        value = {"version": version, "data": message_data(found[1], version)}
+    line = {"key": {"type": kind, "data": message_data(found[0], kind)}, "value": value}
     return json.dumps(line, separators=(",", ":")).encode() + b"\n"

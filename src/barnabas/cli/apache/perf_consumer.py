@@ -1,4 +1,4 @@
-"""kafka-consumer-perf-test: read messages, report throughput as Apache does."""
+"""kafka-consumer-perf-test: read messages and report the throughput."""
 
 import argparse
 import sys
@@ -50,8 +50,8 @@ THREAD = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """Where a run stands; times in milliseconds. `joining_ms` was spent without partitions."""
+class ConsumeSample:
+    """Totals of a run at a time; `joining_ms` is the time without assigned partitions."""
 
     at_ms: int
     records: int = 0
@@ -59,8 +59,8 @@ class Reading:
     joining_ms: int = 0
 
 
-def figures(before: Reading, after: Reading, whole: Reading) -> str:
-    """The columns: amounts of the `whole` run up to now, rates between two readings."""
+def throughput_columns(before: ConsumeSample, after: ConsumeSample, whole: ConsumeSample) -> str:
+    """Returns the columns: amounts of the `whole` run, rates between two samples."""
     elapsed_ms = max(after.at_ms - before.at_ms, 1)
     joining_ms = after.joining_ms - before.joining_ms
     fetch_ms = max(elapsed_ms - joining_ms, 1)
@@ -73,10 +73,10 @@ def figures(before: Reading, after: Reading, whole: Reading) -> str:
     )
 
 
-def moment(timestamp_ms: int, pattern: str) -> str:
-    """A time by the usual letters of Java's SimpleDateFormat.
+def format_time(timestamp_ms: int, pattern: str) -> str:
+    """Returns a time formatted with the common letters of Java's SimpleDateFormat.
 
-    >>> moment(1_700_000_000_123, "yyyy-MM-dd HH:mm:ss:SSS")
+    >>> format_time(1_700_000_000_123, "yyyy-MM-dd HH:mm:ss:SSS")
     '2023-11-14 22:13:20:123'
     """
     when = datetime.fromtimestamp(timestamp_ms // 1000, UTC)
@@ -110,8 +110,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--socket-buffer-size", type=int, default=2 * 1024 * 1024)
     parser.add_argument("--timeout", type=int, default=10_000, help="milliseconds")
     parser.add_argument("--hide-header", action="store_true")
-    parser.add_argument("--show-detailed-stats", action="store_true", help="a line per interval")
-    parser.add_argument("--print-metrics", action="store_true", help="figures at the end")
+    parser.add_argument(
+        "--show-detailed-stats", action="store_true", help="print a line per interval"
+    )
+    parser.add_argument("--print-metrics", action="store_true", help="print metrics at the end")
     parser.add_argument(
         "--date-format", default="yyyy-MM-dd HH:mm:ss:SSS", help="letters of SimpleDateFormat"
     )
@@ -125,7 +127,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    moment(0, arguments.date_format)
+    format_time(0, arguments.date_format)
     if arguments.threads is not None or arguments.num_fetch_threads is not None:
         sys.stderr.write(
             "WARNING: option [threads] and [num-fetch-threads] have been deprecated and will be "
@@ -166,7 +168,7 @@ def _options(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 class Measurement:
-    """One run; its own rebalance listener, to tell joining from fetching."""
+    """One run. It is also the rebalance listener, to measure the time without partitions."""
 
     def __init__(self, consumer: "Consumer", arguments: argparse.Namespace) -> None:
         self._consumer = consumer
@@ -174,7 +176,7 @@ class Measurement:
         self._clock = SystemClock()
         self._joining_since: int | None = self._clock.now_ms()
         self._joining_ms = 0
-        self.start = self.now = Reading(self._clock.now_ms())
+        self.start = self.now = ConsumeSample(self._clock.now_ms())
 
     def on_partitions_assigned(self, _: Any) -> None:
         if self._joining_since is not None:
@@ -185,7 +187,7 @@ class Measurement:
         self._joining_since = self._clock.now_ms()
 
     def run(self) -> None:
-        """Poll until there are enough records, or none came for too long."""
+        """Polls until --messages records are read or none arrives for --timeout."""
         arguments = self._arguments
         self._consumer.subscribe([arguments.topic], self)
         last, reported = time.monotonic(), self.start
@@ -206,20 +208,20 @@ class Measurement:
         for some in polled.values():
             records += len(some)
             size += sum(len(r.key or b"") + len(r.value or b"") for r in some)
-        self.now = Reading(self._clock.now_ms(), records, size, self._joining_ms)
+        self.now = ConsumeSample(self._clock.now_ms(), records, size, self._joining_ms)
 
-    def _interval_line(self, since: Reading) -> str:
-        when = moment(self.now.at_ms, self._arguments.date_format)
-        return f"{when}, {THREAD}, {figures(since, self.now, self.now)}"
+    def _interval_line(self, since: ConsumeSample) -> str:
+        when = format_time(self.now.at_ms, self._arguments.date_format)
+        return f"{when}, {THREAD}, {throughput_columns(since, self.now, self.now)}"
 
     def total_line(self) -> str:
-        """The figures of the whole run."""
+        """Returns the line of the whole run."""
         pattern = self._arguments.date_format
-        times = f"{moment(self.start.at_ms, pattern)}, {moment(self.now.at_ms, pattern)}"
-        return f"{times}, {figures(self.start, self.now, self.now)}"
+        times = f"{format_time(self.start.at_ms, pattern)}, {format_time(self.now.at_ms, pattern)}"
+        return f"{times}, {throughput_columns(self.start, self.now, self.now)}"
 
     def metrics(self) -> list[Metric]:
-        """Kafka's names; positions and lags are the consumer's own."""
+        """Returns the metrics of the run under Kafka's names."""
         now, known = self.now, self._consumer.metrics()
         seconds = max((now.at_ms - self.start.at_ms) / 1000, 0.001)
         tags = {"client-id": CLIENT_ID}
@@ -236,11 +238,15 @@ class Measurement:
         ]
         assigned = known["assigned-partitions"]
         found.append(Metric("consumer-coordinator-metrics", "assigned-partitions", assigned, tags))
-        for place, figures_of in known["partitions"].items():
-            here = {**tags, "topic": place.topic, "partition": str(place.partition)}
+        for topic_partition, values in known["partitions"].items():
+            here = {
+                **tags,
+                "topic": topic_partition.topic,
+                "partition": str(topic_partition.partition),
+            }
             found.extend(
-                Metric("consumer-fetch-manager-metrics", name, figures_of[name], here)
+                Metric("consumer-fetch-manager-metrics", name, values[name], here)
                 for name in ("records-lag", "records-lead")
-                if figures_of[name] is not None
+                if values[name] is not None
             )
         return found

@@ -1,4 +1,4 @@
-"""The table of --print-metrics: Kafka's names of what a run of the tool has measured itself.
+"""The table of --print-metrics: figures that the tool measured, under the names of Kafka's metrics.
 
 Metric Name                                              Value
 producer-metrics:record-send-total:{client-id=perf}    : 100.000
@@ -11,7 +11,7 @@ from barnabas.cli.apache.flags import say
 
 
 class Metric(NamedTuple):
-    """One figure of a group of Kafka's metrics."""
+    """One metric."""
 
     group: str
     name: str
@@ -24,7 +24,7 @@ class Metric(NamedTuple):
 
 
 def print_metrics(metrics: list[Metric]) -> None:
-    """Sorted by name, values in one column."""
+    """Prints the metrics sorted by name."""
     width = max((len(str(metric)) for metric in metrics), default=0)
     say(f"\n{'Metric Name':<{width}}   Value")
     for metric in sorted(metrics, key=str):

@@ -1,4 +1,4 @@
-"""kafka-producer-perf-test: send records, report throughput and latency as Apache does."""
+"""kafka-producer-perf-test: send records and report throughput and latency."""
 
 import argparse
 import random
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from barnabas.cli.apache.flags import known_settings, say
+from barnabas.cli.apache.flags import say, without_java_classes
 from barnabas.cli.apache.perf_metrics import Metric, print_metrics
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import DONE
@@ -31,13 +31,13 @@ barnabas kafka-producer-perf-test --topic bench --num-records 100000 --record-si
     --transaction-duration-ms 500 --print-metrics
 """
 CLIENT_ID = "perf-producer-client"
-_LOOK_EVERY = 100
+_CHECK_EVERY = 100
 _POOL = 64
 
 
 @dataclass(slots=True)
 class SendStats:
-    """Counts from when it is made; a window is what came since the last line."""
+    """Counts sent records from its creation; a window is the time since the last printed line."""
 
     latencies: Latencies = field(default_factory=Latencies)
     count: int = 0
@@ -57,7 +57,7 @@ class SendStats:
         return max((self.ended or time.perf_counter()) - self.started, 1e-6)
 
     def window_line(self, interval_s: float) -> str | None:
-        """The line of a reporting interval, once it is over."""
+        """Returns the line of a reporting interval, or None before its end."""
         now = time.perf_counter()
         count, size, timed, since = self._window or (0, 0, 0, self.started)
         if now - since < interval_s:
@@ -73,7 +73,7 @@ class SendStats:
         )
 
     def total_line(self, kind: str = "") -> str:
-        """The last line; `kind` is " steady state" for what came after the warm-up."""
+        """Returns the last line; `kind` is " steady state" for the records after the warm-up."""
         latencies = self.latencies
         shares = ((0.5, "50th"), (0.95, "95th"), (0.99, "99th"), (0.999, "99.9th"))
         tail = ", ".join(f"{latencies.percentile(share):.0f} ms {name}" for share, name in shares)
@@ -87,7 +87,7 @@ class SendStats:
 def transaction_settings(
     settings: dict[str, str], wanted_id: str | None, duration_ms: int | None
 ) -> int | None:
-    """Put the id into the settings; the duration, None without transactions.
+    """Sets the transactional id and returns the duration of a transaction; None without one.
 
     >>> transaction_settings({"transactional.id": "t"}, None, None)
     3000
@@ -104,7 +104,7 @@ def transaction_settings(
 
 
 class Transactions:
-    """Begins with the first record after a commit, so that none is empty."""
+    """Commits at a fixed interval; begins at the first record after a commit, so none is empty."""
 
     def __init__(self, producer: "Producer", duration_ms: int) -> None:
         self._producer = producer
@@ -122,7 +122,7 @@ class Transactions:
             self._began = now
 
     def commit(self) -> None:
-        """Commit what is open, if anything is."""
+        """Commits the open transaction, if there is one."""
         if self._began is not None:
             self._producer.commit_transaction()
             self._began = None
@@ -132,7 +132,9 @@ class Transactions:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--topic", required=True)
     parser.add_argument("--num-records", type=int, required=True)
-    parser.add_argument("--throughput", type=float, required=True, help="-1: as fast as it goes")
+    parser.add_argument(
+        "--throughput", type=float, required=True, help="records per second; -1 for no limit"
+    )
     payload = parser.add_mutually_exclusive_group(required=True)
     payload.add_argument("--record-size", type=int)
     payload.add_argument("--payload-file", metavar="FILE")
@@ -143,16 +145,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--producer.config", "--command-config", dest="config", metavar="FILE")
     parser.add_argument("--bootstrap-server", metavar="HOST:PORT")
-    parser.add_argument("--print-metrics", action="store_true", help="figures at the end")
+    parser.add_argument("--print-metrics", action="store_true", help="print metrics at the end")
     parser.add_argument("--transactional-id", help="send in transactions under this id")
     parser.add_argument(
-        "--transaction-duration-ms", type=int, help="commit when one is so old (default: 3000)"
+        "--transaction-duration-ms", type=int, help="duration of a transaction (default: 3000)"
     )
     parser.add_argument(
         "--reporting-interval", type=int, default=5000, help="ms between lines (default: 5000)"
     )
     parser.add_argument(
-        "--warmup-records", type=int, default=0, help="the rest is reported on its own too"
+        "--warmup-records",
+        type=int,
+        default=0,
+        help="report the records after these separately too",
     )
 
 
@@ -164,7 +169,7 @@ def run(arguments: argparse.Namespace) -> int:
         settings, arguments.transactional_id, arguments.transaction_duration_ms
     )
     payloads = _payloads(arguments)
-    connection = Connection(known_settings(settings))
+    connection = Connection(without_java_classes(settings))
     with connection.producer(client_id=CLIENT_ID) as producer:
         producer.partitions_for(arguments.topic)
         transactions = None if duration_ms is None else Transactions(producer, duration_ms)
@@ -184,7 +189,9 @@ def _settings(arguments: argparse.Namespace) -> dict[str, str]:
     if arguments.bootstrap_server:
         settings[BOOTSTRAP] = arguments.bootstrap_server
     if BOOTSTRAP not in settings:
-        raise ConfigError("say where: --producer-props bootstrap.servers=HOST:PORT")
+        raise ConfigError(
+            "the bootstrap servers are missing: --producer-props bootstrap.servers=HOST:PORT"
+        )
     return settings
 
 
@@ -194,7 +201,7 @@ def _send_all(
     payloads: list[bytes],
     transactions: Transactions | None,
 ) -> tuple[SendStats, SendStats]:
-    """All that was sent, and of it what came after the warm-up."""
+    """Sends all records; returns the figures of the run and of the part after the warm-up."""
     total, steady = SendStats(), SendStats()
     pace = Pace(arguments.throughput if arguments.throughput > 0 else None)
     interval_s = arguments.reporting_interval / 1000
@@ -207,8 +214,8 @@ def _send_all(
         total.latencies.send(producer, arguments.topic, payload)
         total.sent(len(payload))
         steady.sent(len(payload))
-        if number % _LOOK_EVERY == 0:
-            pace.after(_LOOK_EVERY)
+        if number % _CHECK_EVERY == 0:
+            pace.after(_CHECK_EVERY)
             line = total.window_line(interval_s)
             if line is not None:
                 say(line)
@@ -228,7 +235,7 @@ def _metrics(
         "record-send-rate": total.count / total.seconds,
         "record-size-avg": total.size / max(total.count, 1),
         "record-size-max": total.largest,
-        "record-error-total": 0,  # the first error ends the run
+        "record-error-total": 0,  # an error ends the run
     }
     if transactions is not None:
         figures["txn-commit-total"] = transactions.committed
@@ -249,7 +256,7 @@ def _metrics(
 
 def _payloads(arguments: argparse.Namespace) -> list[bytes]:
     if arguments.record_size is not None:
-        # Letters, a pool of them: one letter alone would compress to nothing.
+        # A pool of random letters: equal bytes would compress to almost nothing.
         dice = random.Random(0)
         letters = range(ord("A"), ord("Z") + 1)
         return [bytes(dice.choices(letters, k=arguments.record_size)) for _ in range(_POOL)]

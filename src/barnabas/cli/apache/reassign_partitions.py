@@ -103,8 +103,14 @@ def _execute(admin: "Admin", arguments: argparse.Namespace) -> int:
     active = admin.list_partition_reassignments()
     if active and not arguments.additional:
         raise LocalError(EXISTING)
-    current = current_replicas(admin, dict.fromkeys(place.topic for place in moves))
-    chosen = {place: current[place] for place in moves if place in current}
+    current = current_replicas(
+        admin, dict.fromkeys(topic_partition.topic for topic_partition in moves)
+    )
+    chosen = {
+        topic_partition: current[topic_partition]
+        for topic_partition in moves
+        if topic_partition in current
+    }
     say(
         f"Current partition replica assignment\n\n{plan_json(chosen)}\n\n"
         "Save this to use as the --reassignment-json-file option during rollback"
@@ -118,8 +124,8 @@ def _execute(admin: "Admin", arguments: argparse.Namespace) -> int:
         throttle_log_dirs(admin, brokers, arguments.replica_alter_log_dirs_throttle)
     errors = admin.alter_partition_reassignments(moves).errors
     if errors:
-        raise LocalError(_told("Error reassigning partition(s):", errors))
-    say(f"Successfully started partition reassignment{_s(moves)} for {_places(moves)}")
+        raise LocalError(_error_lines("Error reassigning partition(s):", errors))
+    say(f"Successfully started partition reassignment{_s(moves)} for {_topic_partitions(moves)}")
     move_log_dirs(admin, dirs, arguments.timeout)
     return DONE
 
@@ -127,10 +133,19 @@ def _execute(admin: "Admin", arguments: argparse.Namespace) -> int:
 def _verify(admin: "Admin", arguments: argparse.Namespace) -> int:
     moves, dirs = _plan(arguments)
     active = admin.list_partition_reassignments()
-    current = current_replicas(admin, dict.fromkeys(place.topic for place in moves))
+    current = current_replicas(
+        admin, dict.fromkeys(topic_partition.topic for topic_partition in moves)
+    )
     say("Status of partition reassignment:")
-    for place in sorted(moves):
-        say(_state(place, moves[place], current.get(place, ()), active=place in active))
+    for topic_partition in sorted(moves):
+        say(
+            _state(
+                topic_partition,
+                moves[topic_partition],
+                current.get(topic_partition, ()),
+                active=topic_partition in active,
+            )
+        )
     moving = verify_log_dirs(admin, dirs)
     say("")
     if not active and not moving and not arguments.preserve_throttles:
@@ -139,14 +154,14 @@ def _verify(admin: "Admin", arguments: argparse.Namespace) -> int:
 
 
 def _state(
-    place: TopicPartition, wanted: Sequence[int], replicas: Sequence[int], *, active: bool
+    topic_partition: TopicPartition, wanted: Sequence[int], replicas: Sequence[int], *, active: bool
 ) -> str:
     if active:
-        return f"Reassignment of partition {place} is still in progress."
+        return f"Reassignment of partition {topic_partition} is still in progress."
     if list(replicas) == list(wanted):
-        return f"Reassignment of partition {place} is completed."
+        return f"Reassignment of partition {topic_partition} is completed."
     return (
-        f"There is no active reassignment of partition {place}, but replica set is "
+        f"There is no active reassignment of partition {topic_partition}, but replica set is "
         f"{_numbers(replicas)} rather than {_numbers(wanted)}."
     )
 
@@ -158,11 +173,15 @@ def _cancel(admin: "Admin", arguments: argparse.Namespace) -> int:
         errors = admin.alter_partition_reassignments(dict.fromkeys(active)).errors
         if errors:
             head = f"Error cancelling partition reassignment{_s(errors)} for:"
-            raise LocalError(_told(head, errors))
-        say(f"Successfully cancelled partition reassignment{_s(active)} for: {_places(active)}")
+            raise LocalError(_error_lines(head, errors))
+        say(
+            f"Successfully cancelled partition reassignment{_s(active)} for: "
+            f"{_topic_partitions(active)}"
+        )
     else:
         say("None of the specified partition reassignments are active.")
-    # Moves between directories cannot be told from others, so as Apache's tool, nothing is undone.
+    # As in Kafka's tool, moves between log directories are not cancelled: the brokers do not report
+    # which of them belong to this plan.
     say("None of the specified partition moves are active.")
     if not arguments.preserve_throttles:
         clear_throttles(admin, moves)
@@ -175,8 +194,8 @@ def _list(admin: "Admin", arguments: argparse.Namespace) -> int:
         say("No partition reassignments found.")
         return DONE
     say("Current partition reassignments:")
-    for place, move in sorted(active.items()):
-        line = f"{place}: replicas: {_numbers(move.replicas)}."
+    for topic_partition, move in sorted(active.items()):
+        line = f"{topic_partition}: replicas: {_numbers(move.replicas)}."
         line += f" adding: {_numbers(move.adding)}." if move.adding else ""
         line += f" removing: {_numbers(move.removing)}." if move.removing else ""
         say(line)
@@ -198,12 +217,17 @@ def _plan(arguments: argparse.Namespace) -> tuple[dict[TopicPartition, list[int]
     return parse_plan(read_input(arguments.reassignment_json_file))
 
 
-def _told(head: str, errors: Mapping[TopicPartition, Exception]) -> str:
-    return "\n".join([head, *(f"{place}: {error}" for place, error in sorted(errors.items()))])
+def _error_lines(head: str, errors: Mapping[TopicPartition, Exception]) -> str:
+    return "\n".join(
+        [
+            head,
+            *(f"{topic_partition}: {error}" for topic_partition, error in sorted(errors.items())),
+        ]
+    )
 
 
-def _places(places: Iterable[TopicPartition]) -> str:
-    return ",".join(str(place) for place in sorted(places))
+def _topic_partitions(topic_partitions: Iterable[TopicPartition]) -> str:
+    return ",".join(str(topic_partition) for topic_partition in sorted(topic_partitions))
 
 
 def _s(items: Collection[object]) -> str:
@@ -215,16 +239,18 @@ def _numbers(numbers: Sequence[int]) -> str:
 
 
 def move_log_dirs(admin: "Admin", dirs: LogDirs, timeout_ms: int) -> None:
-    """Start every move; a replica that is not there yet is waited for."""
+    """Starts every move between log directories; waits for replicas that do not exist yet."""
     from barnabas.admin import Replica
 
     deadline = time.monotonic() + timeout_ms / 1000
-    pending = {Replica(*place, broker): name for (place, broker), name in dirs.items()}
+    pending = {
+        Replica(*topic_partition, broker): name for (topic_partition, broker), name in dirs.items()
+    }
     while pending:
         results = admin.alter_replica_log_dirs(pending)
         for replica in results.ok:
-            place = f"replica {replica.topic}-{replica.partition} with broker {replica.broker}"
-            say(f"Successfully started moving log directory to {pending[replica]} for {place} ")
+            name = f"replica {replica.topic}-{replica.partition} with broker {replica.broker}"
+            say(f"Successfully started moving log directory to {pending[replica]} for {name} ")
         for error in results.errors.values():
             if not _not_yet(error):
                 raise error
@@ -243,38 +269,48 @@ def _not_yet(error: Exception) -> bool:
 
 
 def verify_log_dirs(admin: "Admin", dirs: LogDirs) -> bool:
-    """Say how far each move is; whether some are still under way."""
+    """Prints the state of each move and returns whether any is in progress."""
     brokers = sorted({broker for _, broker in dirs})
     found = admin.describe_log_dirs(brokers).ok if brokers else {}
     ongoing = False
-    for (place, broker), wanted in sorted(dirs.items()):
-        now, future = _where(found.get(broker, ()), place)
+    for (topic_partition, broker), wanted in sorted(dirs.items()):
+        now, future = _where(found.get(broker, ()), topic_partition)
         ongoing = ongoing or future is not None
-        say(_log_dir_state(f"{place}", broker, wanted, now, future))
+        say(_log_dir_state(topic_partition, broker, wanted, now, future))
     return ongoing
 
 
-def _where(dirs: Iterable["LogDir"], place: TopicPartition) -> tuple[str | None, str | None]:
-    """The directory of a replica, and the one that it is on its way to."""
-    holding = [(item.path, item.replicas[place].future) for item in dirs if place in item.replicas]
+def _where(
+    dirs: Iterable["LogDir"], topic_partition: TopicPartition
+) -> tuple[str | None, str | None]:
+    """Returns the directory of a replica and the directory to which it is being moved."""
+    holding = [
+        (item.path, item.replicas[topic_partition].future)
+        for item in dirs
+        if topic_partition in item.replicas
+    ]
     now = next((path for path, future in holding if not future), None)
     return now, next((path for path, future in holding if future), None)
 
 
 def _log_dir_state(
-    place: str, broker: int, wanted: str, now: str | None, future: str | None
+    topic_partition: TopicPartition, broker: int, wanted: str, now: str | None, future: str | None
 ) -> str:
     if future == wanted:
-        return f"Reassignment of replica {place}-{broker} is still in progress."
+        return f"Reassignment of replica {topic_partition}-{broker} is still in progress."
     if future is not None:
         return (
-            f"Partition {place} on broker {broker} is being moved to log dir {future} instead of "
-            f"{wanted}."
+            f"Partition {topic_partition} on broker {broker} is being moved to log dir {future} "
+            f"instead of {wanted}."
         )
     if now is None:
-        return f"Partition {place} cannot be found in any live log directory on broker {broker}."
+        return (
+            f"Partition {topic_partition} cannot be found in any live log directory on broker "
+            f"{broker}."
+        )
     if now == wanted:
-        return f"Reassignment of replica {place}-{broker} completed successfully."
+        return f"Reassignment of replica {topic_partition}-{broker} completed successfully."
     return (
-        f"Partition {place} on broker {broker} is not being moved from log dir {now} to {wanted}."
+        f"Partition {topic_partition} on broker {broker} is not being moved from log dir {now} to "
+        f"{wanted}."
     )

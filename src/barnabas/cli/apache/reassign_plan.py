@@ -1,4 +1,4 @@
-"""The JSON files of kafka-reassign-partitions, in both directions."""
+"""Reassignment plans: their JSON files, and the proposal of --generate."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,38 +11,42 @@ from barnabas.model.ids import BrokerId, TopicPartition
 ANY_DIR = "any"
 Replicas = Mapping[TopicPartition, Sequence[int]]
 LogDirs = dict[tuple[TopicPartition, int], str]
-"""The directory of a replica on a broker, where one is wanted."""
+"""The log directory of a replica on a broker, where the plan names one."""
 
 
 def parse_plan(text: str) -> tuple[dict[TopicPartition, list[int]], LogDirs]:
-    """Replicas and log directories; ConfigError for what contradicts itself."""
+    """Returns the replicas and log directories of a plan.
+
+    Raises:
+        ConfigError: The plan is invalid.
+    """
     replicas: dict[TopicPartition, list[int]] = {}
     dirs: LogDirs = {}
     try:
         for item in json.loads(text)["partitions"]:
-            place = TopicPartition(str(item["topic"]), int(item["partition"]))
-            if place in replicas:
+            topic_partition = TopicPartition(str(item["topic"]), int(item["partition"]))
+            if topic_partition in replicas:
                 raise ConfigError(
-                    f"Partition reassignment contains duplicate topic partitions: {place}"
+                    f"Partition reassignment contains duplicate topic partitions: {topic_partition}"
                 )
-            replicas[place] = [int(number) for number in item["replicas"]]
-            dirs.update(_dirs(place, replicas[place], item.get("log_dirs")))
+            replicas[topic_partition] = [int(number) for number in item["replicas"]]
+            dirs.update(_dirs(topic_partition, replicas[topic_partition], item.get("log_dirs")))
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"not a reassignment: {error}") from error
     _check(replicas)
     return replicas, dirs
 
 
-def _dirs(place: TopicPartition, replicas: Sequence[int], names: Any) -> LogDirs:
+def _dirs(topic_partition: TopicPartition, replicas: Sequence[int], names: Any) -> LogDirs:
     if names is None:
         return {}
     if len(names) != len(replicas):
         raise ConfigError(
             f"Size of replicas list {list(replicas)} is different from size of log dirs list "
-            f"{list(names)} for partition {place}"
+            f"{list(names)} for partition {topic_partition}"
         )
     pairs = zip(replicas, names, strict=True)
-    return {(place, broker): str(name) for broker, name in pairs if name != ANY_DIR}
+    return {(topic_partition, broker): str(name) for broker, name in pairs if name != ANY_DIR}
 
 
 def _check(replicas: Replicas) -> None:
@@ -50,10 +54,11 @@ def _check(replicas: Replicas) -> None:
         raise ConfigError("Partition reassignment list cannot be empty")
     if not all(replicas.values()):
         raise ConfigError("Partition replica list cannot be empty")
-    for place, numbers in replicas.items():
+    for topic_partition, numbers in replicas.items():
         if len(set(numbers)) != len(numbers):
             raise ConfigError(
-                f"Partition replica lists may not contain duplicate entries: {place} has {numbers}"
+                "Partition replica lists may not contain duplicate entries: "
+                f"{topic_partition} has {numbers}"
             )
 
 
@@ -65,21 +70,25 @@ def parse_topics(text: str) -> list[str]:
 
 
 def plan_json(replicas: Replicas) -> str:
-    """An assignment as the tool reads it."""
+    """Returns an assignment as a plan in JSON."""
     partitions = [
         {
-            "topic": place.topic,
-            "partition": place.partition,
+            "topic": topic_partition.topic,
+            "partition": topic_partition.partition,
             "replicas": list(numbers),
             "log_dirs": [ANY_DIR] * len(numbers),
         }
-        for place, numbers in sorted(replicas.items())
+        for topic_partition, numbers in sorted(replicas.items())
     ]
     return json.dumps({"version": 1, "partitions": partitions}, separators=(",", ":"))
 
 
 def brokers_for(wanted: Sequence[int], racks: Mapping[int, str | None]) -> list[BrokerRack]:
-    """The brokers with their racks; none has one when racks do not count."""
+    """Returns the brokers with their racks.
+
+    Raises:
+        LocalError: Only some of the brokers have a rack.
+    """
     if len(set(wanted)) != len(wanted):
         raise ConfigError(f"Broker list contains duplicate entries: {list(wanted)}")
     brokers = [BrokerRack(BrokerId(number), racks.get(number)) for number in wanted]
@@ -93,13 +102,24 @@ def brokers_for(wanted: Sequence[int], racks: Mapping[int, str | None]) -> list[
 
 
 def propose(current: Replicas, brokers: Sequence[BrokerRack]) -> dict[TopicPartition, list[int]]:
-    """Topic by topic, each with the number of replicas that its first partition has."""
+    """Returns a new assignment; each topic keeps the replication factor of its first partition.
+
+    Replicas are assigned as for new topics. Kafka's tool starts at a random broker; this one starts
+    at the first, so that the result is reproducible.
+    """
     found: dict[TopicPartition, list[int]] = {}
-    for topic in sorted({place.topic for place in current}):
-        places = sorted(place for place in current if place.topic == topic)
-        factor = len(current[places[0]])
+    for topic in sorted({topic_partition.topic for topic_partition in current}):
+        topic_partitions = sorted(
+            topic_partition for topic_partition in current if topic_partition.topic == topic
+        )
+        factor = len(current[topic_partitions[0]])
         if factor > len(brokers):
-            raise LocalError(f"{topic} has {factor} replicas, there are {len(brokers)} brokers")
-        placed = place_replicas(brokers, len(places), factor, Start())
-        found.update((place, list(placed[number])) for number, place in enumerate(places))
+            raise LocalError(
+                f"{topic} has {factor} replicas, but only {len(brokers)} brokers are given"
+            )
+        placed = place_replicas(brokers, len(topic_partitions), factor, Start())
+        found.update(
+            (topic_partition, list(placed[number]))
+            for number, topic_partition in enumerate(topic_partitions)
+        )
     return found

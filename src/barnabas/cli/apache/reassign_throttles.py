@@ -1,7 +1,7 @@
-"""Throttles of a reassignment: which replicas, which brokers, and how they are set and cleared.
+"""Sets and clears the throttles of a reassignment (KIP-73).
 
-The rate is a dynamic setting of every broker that takes part; the replicas it holds for are
-settings of their topics: the sources as leaders, the new ones as followers (KIP-73).
+The rate is a dynamic setting of every broker that takes part. The throttled replicas are settings
+of their topics: the current replicas as leaders, the new ones as followers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ Changes = dict["ConfigResource", dict[str, str | None]]
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Who has a partition now, and who gets it."""
+    """The brokers that have a partition now, and those that will get it."""
 
     sources: frozenset[int]
     targets: frozenset[int]
@@ -34,28 +34,32 @@ class Move:
 def moves_of(
     wanted: Replicas, current: Replicas, active: Mapping[TopicPartition, "Reassignment"]
 ) -> dict[TopicPartition, Move]:
-    """Moves under way and the ones wanted; a wanted one keeps the sources of one under way."""
+    """Returns the active and the wanted moves; a wanted move keeps the sources of an active one."""
     found = {}
-    for place, move in active.items():
+    for topic_partition, move in active.items():
         adding = frozenset(move.adding)
-        found[place] = Move(frozenset(move.replicas) - adding, adding)
-    for place, replicas in wanted.items():
-        now = found.get(place)
-        sources = frozenset(current.get(place, ())) if now is None else now.sources
-        found[place] = Move(sources, frozenset(replicas) - sources)
+        found[topic_partition] = Move(frozenset(move.replicas) - adding, adding)
+    for topic_partition, replicas in wanted.items():
+        now = found.get(topic_partition)
+        sources = frozenset(current.get(topic_partition, ())) if now is None else now.sources
+        found[topic_partition] = Move(sources, frozenset(replicas) - sources)
     return found
 
 
 def topic_throttles(moves: Mapping[TopicPartition, Move]) -> dict[str, dict[str, str]]:
-    """The settings of each topic.
+    """Returns the throttle settings of each topic.
 
     >>> move = Move(frozenset({1, 2}), frozenset({3}))
     >>> topic_throttles({TopicPartition("orders", 0): move})["orders"][LEADER_REPLICAS]
     '0:1,0:2'
     """
     found: dict[str, dict[str, str]] = {}
-    for topic in sorted({place.topic for place in moves}):
-        mine = {place.partition: move for place, move in moves.items() if place.topic == topic}
+    for topic in sorted({topic_partition.topic for topic_partition in moves}):
+        mine = {
+            topic_partition.partition: move
+            for topic_partition, move in moves.items()
+            if topic_partition.topic == topic
+        }
         found[topic] = {
             LEADER_REPLICAS: _pairs({n: move.sources for n, move in mine.items()}),
             FOLLOWER_REPLICAS: _pairs({n: move.targets for n, move in mine.items()}),
@@ -69,7 +73,7 @@ def _pairs(brokers: Mapping[int, Iterable[int]]) -> str:
 
 
 def throttle_replication(admin: "Admin", moves: Mapping[TopicPartition, Move], rate: int) -> None:
-    """Set the rate on all brokers that take part, for the replicas that move."""
+    """Sets the rate on all brokers that take part, for the replicas that move."""
     from barnabas.admin import ConfigResource
 
     brokers = {number for move in moves.values() for number in move.sources | move.targets}
@@ -84,7 +88,7 @@ def throttle_replication(admin: "Admin", moves: Mapping[TopicPartition, Move], r
 
 
 def throttle_log_dirs(admin: "Admin", brokers: Iterable[int], rate: int) -> None:
-    """Set the rate of moves between directories where there are such moves."""
+    """Sets the rate of moves between log directories on the given brokers."""
     from barnabas.admin import ConfigResource
 
     changes: Changes = {
@@ -96,12 +100,12 @@ def throttle_log_dirs(admin: "Admin", brokers: Iterable[int], rate: int) -> None
 
 
 def clear_throttles(admin: "Admin", wanted: Replicas) -> None:
-    """Remove all throttles: on every broker, and on the topics that were moved."""
+    """Removes the throttles of all brokers and of the moved topics."""
     from barnabas.admin import ConfigResource
 
     live = {node.id for node in admin.describe_cluster().brokers}
     brokers = sorted(live | {number for numbers in wanted.values() for number in numbers})
-    topics = sorted({place.topic for place in wanted})
+    topics = sorted({topic_partition.topic for topic_partition in wanted})
     say(f"Clearing broker-level throttles on broker{_s(brokers)} {_joined(brokers)}")
     changes: Changes = {
         ConfigResource.broker(number): dict.fromkeys((*RATES, LOG_DIR_RATE)) for number in brokers

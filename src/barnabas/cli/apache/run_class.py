@@ -1,4 +1,4 @@
-"""kafka-run-class: the tool behind a class name, with its own flags."""
+"""kafka-run-class: run the tool with this class name."""
 
 import argparse
 
@@ -35,9 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from barnabas.cli.main import main
+    from barnabas.cli.main import main  # main imports this module by name
 
     tool = TOOLS.get(arguments.class_name.rpartition(".")[2])
     if tool is None:
-        raise ConfigError(f"no tool is called {arguments.class_name}; there are {', '.join(TOOLS)}")
+        raise ConfigError(f"unknown class {arguments.class_name}; known are {', '.join(TOOLS)}")
     return main([tool, *arguments.rest])

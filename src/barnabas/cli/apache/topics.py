@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say, say_without_effect
+from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say, warn_without_effect
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.settings import key_values
 from barnabas.model.error_codes import ErrorCode
@@ -24,7 +24,7 @@ barnabas kafka-topics --zookeeper localhost:2181 --list
 
 
 def hash_map_order(keys: Iterable[str]) -> list[str]:
-    """Keys in a HashMap's order, given in the order they were put there.
+    """Returns the keys in the iteration order of a Java HashMap, as Kafka's tool prints them.
 
     >>> hash_map_order(["cleanup.policy", "segment.bytes", "compression.type"])
     ['compression.type', 'cleanup.policy', 'segment.bytes']
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     action = parser.add_mutually_exclusive_group(required=True)
     for name in ("list", "create", "describe", "alter", "delete"):
         action.add_argument(f"--{name}", action="store_true")
-    parser.add_argument("--topic", help="for all but --create, a regular expression too")
+    parser.add_argument("--topic", help="except for --create also a regular expression")
     parser.add_argument("--topic-id")
     parser.add_argument("--partitions", type=int)
     parser.add_argument("--replication-factor", type=int)
@@ -78,14 +78,14 @@ def run(arguments: argparse.Namespace) -> int:
     }
     chosen = next(name for name in actions if getattr(arguments, name))
     paging = "--partition-size-limit-per-response"
-    say_without_effect(arguments, {paging: "topics are not described page by page"})
+    warn_without_effect(arguments, {paging: "topics are not described in pages"})
     with connection_of(arguments).admin() as admin:
         actions[chosen](admin, arguments)
     return DONE
 
 
 def _matching(admin: "Admin", arguments: argparse.Namespace, *, required: bool) -> list[str]:
-    """The topics that --topic means; Apache reads it as a regular expression with commas."""
+    """Returns the topics that match --topic, a comma-separated list of regular expressions."""
     listed = admin.list_topics(internal=not arguments.exclude_internal)
     names = [item.name for item in listed]
     if arguments.topic_id is not None:
@@ -172,7 +172,7 @@ def _describe_topic(
 
 
 def _configs(admin: "Admin", topic: str) -> str:
-    """What differs from Kafka's defaults, by the topic's own settings or the broker's."""
+    """Returns the settings of the topic or the broker that differ from Kafka's defaults."""
     from barnabas.admin import ConfigResource
 
     resource = ConfigResource.topic(topic)

@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Apache's pretty printer: columns padded to the widest, with tabs between."""
+    """Prints a table as Kafka's tool does: columns padded to the widest cell, separated by tabs."""
     texts = [[str(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(heads, *texts, strict=True)]
     for row in [list(heads), *texts]:
@@ -101,14 +101,14 @@ def _describe(admin: "Admin", arguments: argparse.Namespace) -> None:
         found.timeout_ms,
         "None" if started is None else started,
         duration,
-        ",".join(str(place) for place in found.partitions),
+        ",".join(str(topic_partition) for topic_partition in found.partitions),
     )
     table(heads, [row])
 
 
 def _producers(admin: "Admin", arguments: argparse.Namespace) -> None:
-    place = TopicPartition(arguments.topic, arguments.partition)
-    found = admin.describe_producers([place], broker=arguments.broker_id)[place]
+    topic_partition = TopicPartition(arguments.topic, arguments.partition)
+    found = admin.describe_producers([topic_partition], broker=arguments.broker_id)[topic_partition]
     heads = (
         "ProducerId",
         "ProducerEpoch",
@@ -134,35 +134,35 @@ def _producers(admin: "Admin", arguments: argparse.Namespace) -> None:
 def _abort(admin: "Admin", arguments: argparse.Namespace) -> None:
     from barnabas.admin import HangingTransaction
 
-    place = TopicPartition(arguments.topic, arguments.partition)
+    topic_partition = TopicPartition(arguments.topic, arguments.partition)
     if arguments.start_offset is None:
         if arguments.producer_id is None or arguments.producer_epoch is None:
             raise LocalError("abort needs --start-offset, or --producer-id and --producer-epoch")
         epoch = max(arguments.coordinator_epoch or 0, 0)
         ids = (arguments.producer_id, arguments.producer_epoch)
-        admin.abort_transaction(HangingTransaction(place, *ids, epoch))
+        admin.abort_transaction(HangingTransaction(topic_partition, *ids, epoch))
         return
-    for item in admin.describe_producers([place])[place]:
+    for item in admin.describe_producers([topic_partition])[topic_partition]:
         if item.transaction_start_offset == arguments.start_offset:
             epoch = max(item.coordinator_epoch or 0, 0)
             ids = (item.producer_id, item.producer_epoch)
-            admin.abort_transaction(HangingTransaction(place, *ids, epoch))
+            admin.abort_transaction(HangingTransaction(topic_partition, *ids, epoch))
             return
     raise LocalError(
         f"Could not find any open transactions starting at offset {arguments.start_offset} "
-        f"on partition {place}"
+        f"on partition {topic_partition}"
     )
 
 
 def _find_hanging(admin: "Admin", arguments: argparse.Namespace) -> None:
-    """Open transactions that no coordinator knows, or that are far older than allowed."""
+    """Prints open transactions that no coordinator has and that exceed the maximum timeout."""
     known = {item.producer_id for item in admin.list_transactions() if item.state == "Ongoing"}
     limit_ms, now_ms = arguments.max_transaction_timeout * 60_000, SystemClock().now_ms()
     described = admin.describe_producers(_partitions(admin, arguments)).ok
     rows = [
         (
-            place.topic,
-            place.partition,
+            topic_partition.topic,
+            topic_partition.partition,
             item.producer_id,
             item.producer_epoch,
             -1 if item.coordinator_epoch is None else item.coordinator_epoch,
@@ -170,7 +170,7 @@ def _find_hanging(admin: "Admin", arguments: argparse.Namespace) -> None:
             item.last_timestamp,
             (now_ms - item.last_timestamp) // 60_000,
         )
-        for place, producers in described.items()
+        for topic_partition, producers in described.items()
         for item in producers
         if item.transaction_start_offset is not None
         and now_ms - item.last_timestamp > limit_ms
@@ -180,7 +180,7 @@ def _find_hanging(admin: "Admin", arguments: argparse.Namespace) -> None:
 
 
 def _partitions(admin: "Admin", arguments: argparse.Namespace) -> list[TopicPartition]:
-    """Those of the topic that was named, or of all; of each the one that was named, or all."""
+    """Returns the partitions that match --topic and --partition; without them all partitions."""
     names = [arguments.topic] if arguments.topic else [t.name for t in admin.list_topics()]
     return [
         TopicPartition(str(name), item.partition)

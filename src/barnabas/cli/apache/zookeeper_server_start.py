@@ -1,4 +1,4 @@
-"""zookeeper-server-start: run ZooKeeper from zookeeper.properties; Java is needed."""
+"""zookeeper-server-start: run ZooKeeper from zookeeper.properties. Needs Java."""
 
 import argparse
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def server_config(given: Mapping[str, str]) -> "ServerConfig":
-    """The server that a file describes; keys that are not ours to know go to ZooKeeper as given.
+    """Returns the configuration of a server; other keys are passed to ZooKeeper unchanged.
 
     Raises:
         ConfigError: A key is missing or has a wrong value.

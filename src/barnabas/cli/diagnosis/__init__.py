@@ -1,1 +1,1 @@
-"""What the doctor looks at, and what it finds."""
+"""The `doctor` command: checks of addresses and of the cluster."""

@@ -1,10 +1,10 @@
-"""The doctor's second half: is the cluster behind the brokers well?"""
+"""The second part of `doctor`: checks of the cluster through the admin client."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from barnabas.cli.diagnosis.findings import Finding, fine, trouble, warning
+from barnabas.cli.diagnosis.findings import Finding, failed, passed, warning
 from barnabas.cli.framework.connection import Connection
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 SKEW_MS = 5_000
 NEEDED = ("PRODUCE", "FETCH", "LIST_OFFSETS", "METADATA", "API_VERSIONS", "FIND_COORDINATOR")
-PLACES_LOOKED_AT = 200
+MAX_CHECKED_PARTITIONS = 200
 
 
 def check_cluster(connection: Connection, *, probe: bool) -> Iterator[Finding]:
-    """Controller, versions, replicas and clocks."""
+    """Yields the findings about controller, API versions, replicas and clocks."""
     with connection.admin() as admin:
         yield from _controller(admin)
         yield from _versions(admin)
@@ -34,16 +34,16 @@ def _controller(admin: "Admin") -> Iterator[Finding]:
     cluster = admin.describe_cluster()
     brokers = ", ".join(str(node.id) for node in cluster.brokers)
     if cluster.controller is None:
-        yield trouble(
+        yield failed(
             "controller",
             cluster.cluster_id or "-",
             "the cluster has no controller",
             "no broker won the election, or ZooKeeper is not reachable",
-            "look at the brokers' logs and at ZooKeeper's /controller",
+            "check the brokers' logs and the node /controller in ZooKeeper",
         )
     else:
         detail = f"broker {cluster.controller}; brokers {brokers}"
-        yield fine("controller", cluster.cluster_id or "-", detail)
+        yield passed("controller", cluster.cluster_id or "-", detail)
 
 
 def _versions(admin: "Admin") -> Iterator[Finding]:
@@ -51,17 +51,17 @@ def _versions(admin: "Admin") -> Iterator[Finding]:
         try:
             served = {item.name: item for item in admin.describe_api_versions(node.id)}
         except BarnabasError as error:
-            yield trouble(
+            yield failed(
                 "versions",
                 node.id,
                 str(error),
-                "the broker does not answer",
+                "the broker does not respond",
                 "see the checks of its address above",
             )
             continue
         missing = [name for name in NEEDED if name not in served]
         if missing:
-            yield trouble(
+            yield failed(
                 "versions",
                 f"broker {node.id}",
                 f"does not serve {', '.join(missing)}",
@@ -71,7 +71,7 @@ def _versions(admin: "Admin") -> Iterator[Finding]:
         else:
             fetch = served["FETCH"]
             detail = f"{len(served)} APIs, Fetch {fetch.min_version} to {fetch.max_version}"
-            yield fine("versions", f"broker {node.id}", detail)
+            yield passed("versions", f"broker {node.id}", detail)
 
 
 def _topics(admin: "Admin") -> list["TopicDescription"]:
@@ -94,7 +94,7 @@ def _replicas(topics: list["TopicDescription"]) -> Iterator[Finding]:
     ]
     count = sum(len(topic.partitions) for topic in topics)
     if leaderless:
-        yield trouble(
+        yield failed(
             "leaders",
             _some(leaderless),
             f"{len(leaderless)} of {count} partitions have no leader",
@@ -102,15 +102,15 @@ def _replicas(topics: list["TopicDescription"]) -> Iterator[Finding]:
             "start the brokers that hold them; the last one in the ISR first",
         )
     if behind:
-        yield trouble(
+        yield failed(
             "replicas",
             _some(behind),
             f"{len(behind)} of {count} partitions are under-replicated",
             "a broker is down, slow, or its disk is full",
-            "start or mend the brokers missing from the ISR: barnabas topics describe",
+            "start or repair the brokers missing from the ISR: barnabas topics describe",
         )
     if not leaderless and not behind:
-        yield fine("replicas", "-", f"all {count} partitions have a leader and all replicas")
+        yield passed("replicas", "-", f"all {count} partitions have a leader and all replicas")
 
 
 def _some(names: list[str], limit: int = 5) -> str:
@@ -119,18 +119,22 @@ def _some(names: list[str], limit: int = 5) -> str:
 
 
 def _record_clock(admin: "Admin", topics: list["TopicDescription"]) -> Finding:
-    """Records from the future: some clock, here or there, is wrong."""
+    """Checks for records from the future, which show that a clock is wrong."""
     from barnabas.admin import MAX_TIMESTAMP
 
-    places = [
+    topic_partitions = [
         TopicPartition(topic.name, item.partition)
         for topic in topics
         if not topic.internal
         for item in topic.partitions
         if item.leader is not None
-    ][:PLACES_LOOKED_AT]
+    ][:MAX_CHECKED_PARTITIONS]
     try:
-        found = admin.list_offsets(dict.fromkeys(places, MAX_TIMESTAMP)).ok if places else {}
+        found = (
+            admin.list_offsets(dict.fromkeys(topic_partitions, MAX_TIMESTAMP)).ok
+            if topic_partitions
+            else {}
+        )
     except BarnabasError:
         found = {}
     now_ms = SystemClock().now_ms()
@@ -144,11 +148,11 @@ def _record_clock(admin: "Admin", topics: list["TopicDescription"]) -> Finding:
             "the clock of a producer, or of this machine, is wrong",
             "synchronise clocks (NTP); --probe compares with the broker's own clock",
         )
-    return fine("clock", "records", "no record is from the future")
+    return passed("clock", "records", "no record is from the future")
 
 
 def _probe(connection: Connection, admin: "Admin") -> Iterator[Finding]:
-    """Write one record to a topic of our own, stamped by the broker, and compare clocks."""
+    """Writes one record to a temporary topic and compares its broker timestamp with our clock."""
     topic = f"barnabas-doctor-{uuid4().hex[:12]}"
     admin.create_topic(topic, 1, configs={"message.timestamp.type": "LogAppendTime"})
     try:
@@ -158,10 +162,10 @@ def _probe(connection: Connection, admin: "Admin") -> Iterator[Finding]:
         after = SystemClock().now_ms()
     finally:
         admin.delete_topic(topic)
-    yield fine("produce", topic, f"a record was written and acknowledged in {after - before} ms")
+    yield passed("produce", topic, f"a record was written and acknowledged in {after - before} ms")
     skew_ms = max(before - metadata.timestamp, metadata.timestamp - after, 0)
     if skew_ms > SKEW_MS:
-        yield trouble(
+        yield failed(
             "clock",
             "broker",
             f"the broker's clock differs by {skew_ms / 1000:.1f} s",
@@ -169,4 +173,4 @@ def _probe(connection: Connection, admin: "Admin") -> Iterator[Finding]:
             "run NTP or chrony on both machines",
         )
     else:
-        yield fine("clock", "broker", f"differs by {skew_ms} ms at most")
+        yield passed("clock", "broker", f"differs by {skew_ms} ms at most")

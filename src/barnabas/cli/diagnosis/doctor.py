@@ -1,8 +1,9 @@
-"""Find out why a cluster cannot be reached, or is not well; say the cause and the fix.
+"""Find out why a cluster is unreachable or unhealthy; print the cause and the fix.
 
-Checks names, ports, ZooKeeper by mistake, TLS against plain, missing SASL, the advertised address
-of every broker, API versions, clocks, leaders and replicas. Only reads, unless --probe is given,
-which writes one record to a topic of its own and deletes it. Exit code 3 when something failed.
+Checks host names, ports, an address of ZooKeeper instead of a broker, TLS and SASL settings, the
+advertised address of every broker, API versions, clocks, leaders and replicas. The command only
+reads; with --probe it also writes one record to a temporary topic and deletes the topic. The exit
+code is 3 when a check failed.
 """
 
 import argparse
@@ -10,8 +11,8 @@ import sys
 from collections.abc import Iterator
 
 from barnabas.cli.diagnosis.cluster import check_cluster
-from barnabas.cli.diagnosis.findings import Finding, Status, trouble
-from barnabas.cli.diagnosis.network import Route
+from barnabas.cli.diagnosis.findings import Finding, Status, failed
+from barnabas.cli.diagnosis.network import AddressCheck
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import CHECK_FAILED, DONE
 from barnabas.cli.framework.options import add_common_options
@@ -44,13 +45,23 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def examine(connection: Connection, *, probe: bool) -> Iterator[Finding]:
-    """All checks, as far as they make sense."""
+    """Yields the findings of all checks; skips those that depend on a failed check."""
     try:
-        options = ClientOptions.from_values(ADMIN_KEYS.parse(connection.fitting(ADMIN_KEYS)))
+        options = ClientOptions.from_values(
+            ADMIN_KEYS.parse(connection.supported_settings(ADMIN_KEYS))
+        )
     except ConfigError as error:
-        yield trouble("settings", connection.bootstrap, str(error), "a wrong setting", "correct it")
+        yield failed(
+            "settings",
+            connection.bootstrap,
+            str(error),
+            "a setting is wrong",
+            "correct the setting",
+        )
         return
-    routes = [Route(address, options.connection, "bootstrap") for address in options.bootstrap]
+    routes = [
+        AddressCheck(address, options.connection, "bootstrap") for address in options.bootstrap
+    ]
     for route in routes:
         yield from route.check()
     answered = next((route for route in routes if route.answered), None)
@@ -59,7 +70,7 @@ def examine(connection: Connection, *, probe: bool) -> Iterator[Finding]:
     reachable = True
     for broker in answered.metadata.brokers:
         address = Address(broker.host, broker.port)
-        for finding in Route(address, options.connection, "advertised").check():
+        for finding in AddressCheck(address, options.connection, "advertised").check():
             reachable = reachable and finding.status is Status.OK
             yield _advertised(finding, broker.node_id)
     if not reachable:
@@ -67,7 +78,7 @@ def examine(connection: Connection, *, probe: bool) -> Iterator[Finding]:
     try:
         yield from check_cluster(connection, probe=probe)
     except BarnabasError as error:
-        yield trouble("cluster", connection.bootstrap, str(error), "a request failed", "see above")
+        yield failed("cluster", connection.bootstrap, str(error), "a request failed", "see above")
 
 
 def _advertised(finding: Finding, broker_id: int) -> Finding:

@@ -1,4 +1,4 @@
-"""What the doctor found: a check, its outcome, and for trouble the cause and the fix."""
+"""Results of checks: the status, and for a failure the cause and the fix."""
 
 import enum
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ class Status(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One check of one thing. The keys of its row are frozen."""
+    """The result of one check; the keys of its row are a stable interface."""
 
     check: str
     status: Status
@@ -33,11 +33,11 @@ class Finding:
         }
 
 
-def fine(check: str, target: object, detail: str) -> Finding:
+def passed(check: str, target: object, detail: str) -> Finding:
     return Finding(check, Status.OK, str(target), detail)
 
 
-def trouble(check: str, target: object, detail: str, cause: str, fix: str) -> Finding:
+def failed(check: str, target: object, detail: str, cause: str, fix: str) -> Finding:
     return Finding(check, Status.FAILED, str(target), detail, cause, fix)
 
 

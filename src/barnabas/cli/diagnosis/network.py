@@ -1,14 +1,14 @@
-"""The doctor's first half: from a name to a broker that answers.
+"""The first part of `doctor`: checks of one broker address.
 
-Name, port, protocol, login: each step is tried only when the one before went well, so the first
-trouble named is the one to mend.
+Host name, port, protocol and SASL login are checked in this order; the first failed check ends
+them, so the reported problem is the one to fix first.
 """
 
 import socket
 import time
 from collections.abc import Iterator
 
-from barnabas.cli.diagnosis.findings import Finding, fine, trouble
+from barnabas.cli.diagnosis.findings import Finding, failed, passed
 from barnabas.model.errors import BarnabasError, UnavailableError
 from barnabas.net.blocking_client import BlockingConnection
 from barnabas.net.connection_options import Address, ConnectionOptions, connect_problem
@@ -28,13 +28,13 @@ MISTAKES = (
     (
         "expects TLS",
         "tls",
-        "the port speaks TLS, we spoke plain",
+        "the port expects TLS, the settings have no TLS",
         "set security.protocol=SSL (or SASL_SSL), and ssl.ca.location if the CA is private",
     ),
     (
         "listener without TLS",
         "tls",
-        "the port speaks plain, we spoke TLS",
+        "the port has no TLS, the settings require TLS",
         "set security.protocol=PLAINTEXT (or SASL_PLAINTEXT), or use the TLS port",
     ),
     (
@@ -47,15 +47,15 @@ MISTAKES = (
         "TLS",
         "tls",
         "the TLS handshake failed",
-        "check that this is the TLS port, and ssl.keystore.location if the broker wants a "
+        "check that this is the TLS port, and ssl.keystore.location if the broker requires a "
         "certificate",
     ),
 )
-"""What the error says, the check, what is wrong, and what to do about it; the first one counts."""
+"""Text in the error, check, detail and fix; the first match is used."""
 
 
-class Route:
-    """One address: its checks, and afterwards what the broker there said."""
+class AddressCheck:
+    """The checks of one address; `metadata` has the broker's response after a successful check."""
 
     def __init__(self, address: Address, options: ConnectionOptions, role: str) -> None:
         self.address = address
@@ -68,7 +68,7 @@ class Route:
         return self.metadata is not None
 
     def check(self) -> Iterator[Finding]:
-        """Findings step by step; ends with the first trouble."""
+        """Yields a finding per step; ends after the first failure."""
         for step in (self._resolve, self._connect, self._speak):
             finding = step()
             yield finding
@@ -80,7 +80,7 @@ class Route:
         try:
             found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
         except OSError as error:
-            return trouble(
+            return failed(
                 "dns",
                 address,
                 f"{address.host} cannot be resolved: {error.strerror or error}",
@@ -88,7 +88,7 @@ class Route:
                 _name_fix(self._role, address.host),
             )
         numbers = sorted({str(item[4][0]) for item in found})
-        return fine("dns", address, f"{address.host} is {', '.join(numbers)}")
+        return passed("dns", address, f"{address.host} is {', '.join(numbers)}")
 
     def _connect(self) -> Finding:
         address = self.address
@@ -96,12 +96,12 @@ class Route:
         try:
             socket.create_connection((address.host, address.port), CONNECT_SECONDS).close()
         except OSError as error:
-            problem = "no answer" if isinstance(error, TimeoutError) else connect_problem(error)
-            return trouble(
+            problem = "no response" if isinstance(error, TimeoutError) else connect_problem(error)
+            return failed(
                 "port", address, problem, _port_cause(error), _port_fix(self._role, address)
             )
         took = (time.perf_counter() - started) * 1000
-        return fine("port", address, f"open ({took:.1f} ms)")
+        return passed("port", address, f"open ({took:.1f} ms)")
 
     def _speak(self) -> Finding:
         address = self.address
@@ -116,33 +116,33 @@ class Route:
         finally:
             connection.close()
         count = len(connection.versions)
-        return fine("protocol", address, f"a Kafka broker with {count} APIs")
+        return passed("protocol", address, f"a Kafka broker with {count} APIs")
 
     def _login_needed(self) -> Finding:
-        """ApiVersions is answered without a login, Metadata is not: ask which logins there are."""
+        """Handles a broker that responds to ApiVersions but requires a login for Metadata."""
         mechanisms = self._mechanisms()
         if not mechanisms:
-            return trouble(
+            return failed(
                 "protocol",
                 self.address,
                 "answered the first request and closed on the second",
-                "the broker wants a login (SASL), or is overloaded",
+                "the broker requires a login (SASL), or is overloaded",
                 "set security.protocol to SASL_PLAINTEXT or SASL_SSL, with sasl.mechanism",
             )
         tls = self._options.tls is not None
         protocol = "SASL_SSL" if tls else "SASL_PLAINTEXT"
         listed = ", ".join(mechanisms)
-        return trouble(
+        return failed(
             "sasl",
             self.address,
-            f"the broker wants a login; it takes {listed}",
+            f"the broker requires a login; it supports {listed}",
             "no SASL settings were given",
             f"set security.protocol={protocol} sasl.mechanism={mechanisms[0]} "
             "sasl.username=… sasl.password=…",
         )
 
     def _mechanisms(self) -> list[str]:
-        """The logins a broker takes: it lists them when asked for one that it has not."""
+        """Returns the SASL mechanisms, which a broker lists when it rejects an unknown one."""
         connection = BlockingConnection.open(self.address, self._options)
         try:
             request = SaslHandshakeRequest(mechanism="?")
@@ -154,16 +154,16 @@ class Route:
 
 
 def _no_kafka(address: Address, error: BarnabasError) -> Finding:
-    """Which of the usual mistakes it is, by what the connection found out."""
+    """Returns the finding for a failed connection, by the text of the error."""
     cause = str(error)
     for words, check, detail, fix in MISTAKES:
         if words in cause:
-            return trouble(check, address, detail, cause, fix.format(host=address.host))
+            return failed(check, address, detail, cause, fix.format(host=address.host))
     if isinstance(error, AuthenticationError):
         fix = "check sasl.mechanism, sasl.username and sasl.password"
-        return trouble("sasl", address, "the broker refused the login", cause, fix)
-    fix = "check host and port: something else listens there"
-    return trouble("protocol", address, "no Kafka broker answered", cause, fix)
+        return failed("sasl", address, "the broker rejected the login", cause, fix)
+    fix = "check host and port: another program listens there"
+    return failed("protocol", address, "no Kafka broker responded", cause, fix)
 
 
 def _name_cause(role: str) -> str:
@@ -187,7 +187,7 @@ def _port_cause(error: OSError) -> str:
 def _port_fix(role: str, address: Address) -> str:
     if role == "advertised" and address.host in LOOPBACK:
         return (
-            f"the broker tells clients to come to {address}, which is this machine itself: set its "
+            f"the broker advertises {address}, which is this machine itself: set its "
             "advertised.listeners to an address that clients can reach"
         )
     if role == "advertised":

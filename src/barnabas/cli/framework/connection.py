@@ -1,7 +1,7 @@
-"""From settings to clients: made when a command needs them, with a dead cluster told at once.
+"""Creates clients from settings and reports an unreachable cluster immediately.
 
-Keys that one client does not know but another does (`linger.ms` for the admin client) are left
-out for it; a key that none knows is an error with a suggestion.
+A key that only another kind of client has (`linger.ms` for the admin client) is left out; a key
+that no client has is an error with a suggestion.
 """
 
 import argparse
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from barnabas.model.config import ConfigTable
 
 API_TIMEOUT_MS = 30_000
-"""A person waits: the libraries' 60 s is too long for a tool."""
+"""The clients' default of 60 s is too long for a command that a person waits for."""
 
 
 def add_connection_options(parser: argparse.ArgumentParser) -> None:
-    """-b, -X, --command-config and --profile."""
+    """Adds -b, -X, --command-config and --profile."""
     group = parser.add_argument_group("connection")
     group.add_argument(
         "-b",
@@ -31,7 +31,7 @@ def add_connection_options(parser: argparse.ArgumentParser) -> None:
         "--bootstrap-servers",
         "--brokers",
         metavar="HOST:PORT",
-        help="brokers to start from, comma-separated (else environment, profile, localhost)",
+        help="bootstrap brokers, comma-separated (default: environment, profile, localhost:9092)",
     )
     group.add_argument(
         "-X",
@@ -48,7 +48,10 @@ def add_connection_options(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A cluster to talk to. Clients are made on demand; each is the caller's to close."""
+    """The settings of a cluster. Creates clients on demand; the caller closes them.
+
+    The client modules are imported inside the methods: help texts must not wait for them.
+    """
 
     settings: Mapping[str, str]
 
@@ -61,14 +64,18 @@ class Connection:
         return self.settings[BOOTSTRAP]
 
     def admin(self) -> "Admin":
-        """An admin client; UnavailableError at once when nobody answers."""
+        """Returns an admin client.
+
+        Raises:
+            UnavailableError: No bootstrap server responds.
+        """
         from barnabas.admin import Admin
         from barnabas.model.config_keys.admin import ADMIN_KEYS
 
         return Admin(self.checked(ADMIN_KEYS, {"default.api.timeout.ms": str(API_TIMEOUT_MS)}))
 
     def consumer(self, **defaults: object) -> "Consumer":
-        """A consumer; `defaults` (snake_case) give way to what the user has set."""
+        """Returns a consumer; settings of the user override `defaults` (names in snake_case)."""
         from barnabas.clients.group import Consumer
         from barnabas.model.config_keys.consumer import CONSUMER_KEYS
 
@@ -81,13 +88,17 @@ class Connection:
         return Producer(self.checked(PRODUCER_KEYS, _dotted(defaults)))
 
     def checked(self, table: "ConfigTable", defaults: Mapping[str, object]) -> dict[str, Any]:
-        """The settings of one kind of client, after some broker has answered."""
-        settings = {**defaults, **self.fitting(table)}
+        """Returns the settings for one kind of client after checking that a broker responds."""
+        settings = {**defaults, **self.supported_settings(table)}
         check_reachable(table.parse(settings))
         return settings
 
-    def fitting(self, table: "ConfigTable") -> dict[str, Any]:
-        """The settings that this kind of client knows; ConfigError for what none knows."""
+    def supported_settings(self, table: "ConfigTable") -> dict[str, Any]:
+        """Returns the settings that this kind of client has.
+
+        Raises:
+            ConfigError: No kind of client has a key of this name.
+        """
         found: dict[str, Any] = {}
         for name, value in self.settings.items():
             try:
@@ -101,7 +112,7 @@ class Connection:
 
 
 def known_to_any_client(name: str) -> bool:
-    """Whether some client has such a key."""
+    """Returns whether any kind of client has a key of this name."""
     from barnabas.model.config_keys.admin import ADMIN_KEYS
     from barnabas.model.config_keys.connector import CONNECTOR_KEYS
     from barnabas.model.config_keys.consumer import CONSUMER_KEYS
@@ -113,10 +124,10 @@ def known_to_any_client(name: str) -> bool:
 
 
 def check_reachable(values: Mapping[str, Any]) -> None:
-    """Raise UnavailableError unless a bootstrap server answers as a broker.
+    """Raises UnavailableError unless a bootstrap server responds as a broker.
 
-    The clients keep trying for as long as they are allowed to, which is right for a service and
-    wrong for a person at a prompt.
+    The clients retry until their timeout. That is right for a service, but a person at a prompt
+    should see the cause immediately.
     """
     from barnabas.clients.core.options import ClientOptions
     from barnabas.net.blocking_client import BlockingConnection
@@ -132,7 +143,7 @@ def check_reachable(values: Mapping[str, Any]) -> None:
             return
     reasons = "; ".join(causes)
     where = ",".join(str(address) for address in options.bootstrap)
-    raise UnavailableError(f"{reasons} (to find out more: barnabas doctor -b {where})")
+    raise UnavailableError(f"{reasons} (for a diagnosis run: barnabas doctor -b {where})")
 
 
 def _dotted(options: Mapping[str, object]) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Exit codes, the same for every command, so that scripts can tell outcomes apart."""
+"""Exit codes of all commands, and the status of each item that a command changed."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,16 +7,16 @@ from barnabas.model.errors import BarnabasError, BrokerError
 
 DONE = 0
 FAILED = 1
-"""Kafka refused, or an item of several failed."""
+"""The cluster rejected the operation, or at least one of several items failed."""
 USAGE = 2
 CHECK_FAILED = 3
-"""The command ran, and what it checked is not well (doctor, verifications)."""
+"""The command ran and found a problem (doctor, verifications)."""
 INTERRUPTED = 130
 OK = "OK"
 
 
 def status_of(error: BaseException | None) -> dict[str, Any]:
-    """The `status` and `message` of one item.
+    """Returns the `status` and `message` columns of one item.
 
     >>> status_of(None)
     {'status': 'OK', 'message': None}
@@ -29,5 +29,5 @@ def status_of(error: BaseException | None) -> dict[str, Any]:
 
 
 def exit_code(errors: Mapping[Any, BarnabasError] | Iterable[object]) -> int:
-    """FAILED when any item failed."""
+    """Returns FAILED when any item failed."""
     return FAILED if any(True for _ in errors) else DONE

@@ -1,4 +1,4 @@
-"""Files to read and write: `-` is the standard stream, a name that ends in .gz is compressed."""
+"""Files to read and write: `-` is the standard stream, names ending in .gz are compressed."""
 
 import contextlib
 import fcntl
@@ -16,7 +16,7 @@ STDIO = "-"
 
 @contextlib.contextmanager
 def open_output(name: str) -> Iterator[IO[str]]:
-    """The file to write, or stdout."""
+    """Opens a file for writing; `-` is stdout."""
     if name == STDIO:
         yield sys.stdout
         return
@@ -26,7 +26,7 @@ def open_output(name: str) -> Iterator[IO[str]]:
 
 @contextlib.contextmanager
 def open_input(name: str) -> Iterator[IO[str]]:
-    """The file to read, or stdin."""
+    """Opens a file for reading; `-` is stdin."""
     if name == STDIO:
         yield sys.stdin
         return
@@ -35,7 +35,7 @@ def open_input(name: str) -> Iterator[IO[str]]:
 
 
 def read_input(name: str) -> str:
-    """All of a file, or of stdin."""
+    """Returns the whole text of a file or of stdin."""
     with open_input(name) as text:
         return text.read()
 
@@ -50,7 +50,7 @@ def _open(name: str, mode: Literal["rt", "wt"], purpose: str) -> Iterator[IO[str
         try:
             yield file
         except UnicodeDecodeError:
-            raise LocalError(f"cannot {purpose} {name}: it is not text in UTF-8") from None
+            raise LocalError(f"cannot {purpose} {name}: it is not UTF-8 text") from None
 
 
 def _plain_or_zipped(name: str, mode: Literal["rt", "wt"]) -> IO[str]:
@@ -60,8 +60,15 @@ def _plain_or_zipped(name: str, mode: Literal["rt", "wt"]) -> IO[str]:
 
 
 @contextmanager
-def held(directory: Path) -> Iterator[Path]:
-    """Make the directory and hold it; LocalError when another process has it."""
+def locked_directory(directory: Path) -> Iterator[Path]:
+    """Creates the directory and locks it until the block ends.
+
+    Brokers lock their own directories. ZooKeeper does not, and two servers on one directory
+    destroy the data.
+
+    Raises:
+        LocalError: Another process has locked the directory.
+    """
     directory.mkdir(0o700, parents=True, exist_ok=True)
     with (directory / ".lock").open("a") as file:
         try:

@@ -1,4 +1,4 @@
-"""Importing what a command needs when it runs."""
+"""Imports of command modules and of classes that a user names."""
 
 import gc
 import importlib
@@ -9,7 +9,9 @@ from barnabas.model.errors import ConfigError
 
 
 def load(name: str) -> Any:
-    """Import a module. Nothing that imports make is garbage: looking for some takes time."""
+    """Imports a module with the garbage collector off: imports create no garbage, and searching
+    for it costs start-up time.
+    """
     gc.disable()
     try:
         return importlib.import_module(name)
@@ -18,10 +20,10 @@ def load(name: str) -> Any:
 
 
 def make_plugin(name: str, flag: str) -> Any:
-    """An object of the class that a user names, or the function that has this name.
+    """Returns an instance of the class, or the function, that a user names.
 
     Raises:
-        ConfigError: It cannot be found or made.
+        ConfigError: The class cannot be found or instantiated.
     """
     found = _load_class(name, flag)
     if not isinstance(found, type):
@@ -33,12 +35,12 @@ def make_plugin(name: str, flag: str) -> Any:
 
 
 def _load_class(name: str, flag: str) -> Any:
-    """The class or function that a user names as `package.module:Class`.
+    """Returns the class or function that a user names as `package.module:Class`.
 
     The current directory is searched first, as `python -m` does.
 
     Raises:
-        ConfigError: There is no such module or class; `flag` tells where it was named.
+        ConfigError: The module or class does not exist; the message begins with `flag`.
     """
     module_name, _, attribute = name.partition(":")
     if "" not in sys.path:

@@ -1,4 +1,4 @@
-"""The options that nearly every command has, in one call."""
+"""Options that many commands share, and the confirmation before destructive operations."""
 
 import argparse
 import sys
@@ -11,15 +11,15 @@ _LAST_PORT = 65535
 
 
 def add_common_options(parser: argparse.ArgumentParser) -> None:
-    """Connection and output format."""
+    """Adds the connection options and --format."""
     add_format_option(parser)
     add_connection_options(parser)
 
 
 def port_number(text: str) -> int:
-    """A port to listen on, as an argument's type; 0 takes a free one."""
+    """Argument type of a port to listen on; 0 selects a free port."""
     if not text.isdecimal() or int(text) > _LAST_PORT:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port: 0 to {_LAST_PORT}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: must be 0 to {_LAST_PORT}")
     return int(text)
 
 
@@ -34,7 +34,7 @@ def add_isolation_option(parser: argparse.ArgumentParser, default: str) -> None:
 
 def add_progress_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "-q", "--quiet", "--no-progress", action="store_true", help="no progress bar"
+        "-q", "--quiet", "--no-progress", action="store_true", help="show no progress bar"
     )
 
 
@@ -45,22 +45,26 @@ def add_config_option(parser: argparse.ArgumentParser, text: str) -> None:
 
 
 def add_confirmation_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask for confirmation")
     add_dry_run_option(parser)
 
 
 def add_dry_run_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--dry-run", action="store_true", help="say what would happen, change nothing"
+        "--dry-run", action="store_true", help="show the changes without making them"
     )
 
 
 def confirmed(arguments: argparse.Namespace, question: str) -> bool:
-    """Whether to go on; without a terminal to ask on, `--yes` is needed."""
+    """Asks the user on the terminal and returns whether to continue.
+
+    Raises:
+        ConfigError: There is neither a terminal nor `--yes`.
+    """
     if arguments.yes:
         return True
     if not sys.stdin.isatty():
-        raise ConfigError(f"{question}: say --yes to do it without a terminal to ask on")
+        raise ConfigError(f"{question}: --yes is required when there is no terminal")
     sys.stderr.write(f"{question}? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")

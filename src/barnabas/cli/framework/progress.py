@@ -1,4 +1,4 @@
-"""A progress bar on stderr for anything long: only on a terminal, never in a pipe.
+"""A progress bar on stderr; it is drawn only when stderr is a terminal.
 
 copying  [########------------]  41%  410,000/1,000,000  98,000/s  ETA 0:06
 """
@@ -13,8 +13,8 @@ REDRAW_SECONDS = 0.1
 _WIDTH = 20
 
 
-class Progress:
-    """Counts towards a total; `total` 0 means that the end is not known."""
+class ProgressBar:
+    """Counts towards a total; a total of 0 means that it is unknown."""
 
     def __init__(
         self,
@@ -35,13 +35,13 @@ class Progress:
         self._drawn = float("-inf")
 
     def advance(self, count: int) -> None:
-        """`count` more are done; redraws at most ten times a second."""
+        """Adds `count` finished items; redraws at most ten times a second."""
         self.done += count
         if self._enabled and self._now() - self._drawn >= REDRAW_SECONDS:
             self._draw()
 
     def line(self) -> str:
-        """The bar as text."""
+        """Returns the bar as text."""
         elapsed = max(self._now() - self._started, 1e-9)
         rate = self.done / elapsed
         if self.total <= 0:

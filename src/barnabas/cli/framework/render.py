@@ -1,11 +1,12 @@
-"""Output: one set of rows as a table, JSON, YAML or TSV.
+"""Prints rows as a table, JSON, YAML or TSV.
 
-Rows are dicts whose keys are the frozen JSON keys (snake_case). A table shows chosen columns:
-upper-case headers, aligned, no borders, `-` for what is empty. Numbers are right-aligned. TSV is
-the table's columns without a header, for awk. JSON and YAML carry every key.
+Rows are dicts; their keys are the JSON keys (snake_case), which are a stable interface. A table
+shows chosen columns: upper-case headers, aligned, no borders, `-` for empty values, numbers
+right-aligned. TSV has the columns of the table without a header, for awk. JSON and YAML have all
+keys.
 
-Names and records may hold control characters, which a terminal would obey. Every form shows them
-escaped: `\\x1b` in tables and texts, `\\u001b` in JSON and YAML.
+Names and records can contain control characters, which a terminal would execute. Every format
+escapes them: `\\x1b` in tables and texts, `\\u001b` in JSON and YAML.
 """
 
 import argparse
@@ -29,7 +30,7 @@ Row = Mapping[str, Any]
 
 def add_format_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--format", choices=FORMATS, default=TABLE, help="how to print (default: %(default)s)"
+        "--format", choices=FORMATS, default=TABLE, help="output format (default: %(default)s)"
     )
 
 
@@ -39,7 +40,7 @@ def show(
     columns: Sequence[str],
     out: TextIO | None = None,
 ) -> None:
-    """Print rows in the format asked for."""
+    """Prints rows in the format of --format."""
     out = out or sys.stdout
     match arguments.format:
         case "json":
@@ -53,7 +54,7 @@ def show(
 
 
 def show_document(arguments: argparse.Namespace, document: Row, text: str) -> None:
-    """Print one document: as JSON or YAML, or the text made for people."""
+    """Prints one document as JSON or YAML, or the given text in the other formats."""
     if arguments.format == JSON:
         sys.stdout.write(json_text(document) + "\n")
     elif arguments.format == YAML:
@@ -64,7 +65,7 @@ def show_document(arguments: argparse.Namespace, document: Row, text: str) -> No
 
 
 def printable(text: str) -> str:
-    r"""Text without control characters, except line ends and tabs.
+    r"""Returns the text with control characters escaped, except line ends and tabs.
 
     >>> printable("a\x1b[31m\nb")
     'a\\x1b[31m\nb'
@@ -77,12 +78,12 @@ def json_text(value: object) -> str:
 
 
 def json_line(value: object) -> str:
-    """One line of NDJSON."""
+    """Returns one line of NDJSON."""
     return _json(value, separators=(",", ":"))
 
 
 def _json(value: object, **options: Any) -> str:
-    """JSON that a terminal can show: json escapes control characters up to U+001F only."""
+    """Returns JSON that is safe on a terminal: `json` does not escape U+007F to U+009F."""
     text = json.dumps(value, ensure_ascii=False, default=str, **options)
     return _CONTROL_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
@@ -92,7 +93,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def table_text(rows: Sequence[Row], columns: Sequence[str], *, header: bool = True) -> str:
-    """An aligned table.
+    """Returns an aligned table.
 
     >>> print(table_text([{"name": "a", "lag": 5}], ["name", "lag"]), end="")
     NAME  LAG
@@ -111,7 +112,7 @@ def heading(column: str) -> str:
 
 
 def cell(value: Any) -> str:
-    """A value in a table."""
+    """Returns the text of a value in a table."""
     if value is None or value == "" or value == [] or value == {}:
         return EMPTY
     if isinstance(value, bool):
@@ -130,7 +131,7 @@ def tsv_line(row: Row, columns: Sequence[str]) -> str:
 
 
 def yaml_text(value: Any, indent: int = 0) -> str:
-    """YAML of dicts, lists and scalars; strings are quoted as JSON, which YAML reads.
+    """Returns YAML of dicts, lists and scalars; strings are quoted as in JSON, which is valid YAML.
 
     >>> print(yaml_text([{"name": "a", "isr": [1, 2]}]))
     - name: "a"

@@ -1,6 +1,6 @@
-"""Where to connect and how: flags over environment over profile over defaults.
+"""Client settings of a command. The first source that has a key wins:
 
-    -b / -X / --command-config     what the command line says
+    -b / -X / --command-config     the command line
     BARNABAS_BOOTSTRAP_SERVERS     any key, upper case, dots as underscores
     KAFKA_BOOTSTRAP_SERVERS        and KAFKA_BROKERS
     profile                        --profile, BARNABAS_PROFILE, or `profile = "name"` in the file
@@ -32,7 +32,7 @@ _BROKER_VARIABLES = ("KAFKA_BOOTSTRAP_SERVERS", "KAFKA_BROKERS")
 def client_settings(
     arguments: argparse.Namespace, environment: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """The client configuration that a command line means."""
+    """Returns the client settings of a command line, the environment and the profile."""
     variables = os.environ if environment is None else environment
     settings = {BOOTSTRAP: DEFAULT_BOOTSTRAP}
     settings.update(profile_settings(getattr(arguments, "profile", None), variables))
@@ -47,7 +47,7 @@ def client_settings(
 
 
 def environment_settings(variables: Mapping[str, str]) -> dict[str, str]:
-    """Settings from the environment; BARNABAS_* beat KAFKA_*.
+    """Returns the settings of the environment; BARNABAS_* override KAFKA_*.
 
     >>> environment_settings({"BARNABAS_SECURITY_PROTOCOL": "SSL", "KAFKA_BROKERS": "a:1"})
     {'bootstrap.servers': 'a:1', 'security.protocol': 'SSL'}
@@ -64,14 +64,18 @@ def environment_settings(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def profile_settings(name: str | None, variables: Mapping[str, str]) -> dict[str, str]:
-    """The chosen profile's settings; none where there is no file and none was asked for."""
+    """Returns the settings of the selected profile; empty when none is selected.
+
+    Raises:
+        ConfigError: The profile or the configuration file does not exist.
+    """
     path = config_path(variables)
     wanted = name or variables.get("BARNABAS_PROFILE")
     if not path.is_file():
         if wanted:
-            raise ConfigError(f"profile {wanted!r}: there is no file {path}")
+            raise ConfigError(f"profile {wanted!r}: file {path} does not exist")
         if variables.get("BARNABAS_CONFIG"):
-            raise ConfigError(f"BARNABAS_CONFIG: there is no file {path}")
+            raise ConfigError(f"BARNABAS_CONFIG: file {path} does not exist")
         return {}
     content = _load(path)
     wanted = wanted or content.get("profile")
@@ -80,12 +84,12 @@ def profile_settings(name: str | None, variables: Mapping[str, str]) -> dict[str
     profiles: Mapping[str, Any] = content.get("profiles", {})
     if wanted not in profiles:
         known = ", ".join(sorted(profiles)) or "none"
-        raise ConfigError(f"profile {wanted!r} is not in {path} (there: {known})")
+        raise ConfigError(f"profile {wanted!r} is not in {path} (it has: {known})")
     return _flat(profiles[wanted])
 
 
 def config_path(variables: Mapping[str, str]) -> Path:
-    """The file with the profiles."""
+    """Returns the path of the file with the profiles."""
     if variables.get("BARNABAS_CONFIG"):
         return Path(variables["BARNABAS_CONFIG"])
     base = variables.get("XDG_CONFIG_HOME") or Path(variables.get("HOME", "~")) / ".config"
@@ -104,7 +108,7 @@ def read_properties(path: Path) -> dict[str, str]:
 
 
 def key_values(items: Iterable[str], flag: str) -> dict[str, str]:
-    """Repeated KEY=VALUE arguments as a dict.
+    """Returns repeated KEY=VALUE arguments as a dict.
 
     >>> key_values(["a=1", "b=x=y"], "-X")
     {'a': '1', 'b': 'x=y'}
@@ -124,11 +128,11 @@ def _text(path: Path) -> str:
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: is not text in UTF-8") from error
+        raise ConfigError(f"{path}: is not UTF-8 text") from error
 
 
 def _load(path: Path) -> dict[str, Any]:
-    import tomllib
+    import tomllib  # start-up time: only needed when the file exists
 
     try:
         content = tomllib.loads(_text(path))
@@ -148,12 +152,12 @@ def _check_shape(path: Path, key: str, value: Any) -> None:
             return
         key = f"profiles.{wrong[0]}"
     raise ConfigError(
-        f'{path}: {key!r} is not understood: there are profile = "name" and [profiles.name]'
+        f'{path}: {key!r} is not valid here: expected profile = "name" or [profiles.name]'
     )
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    """TOML reads `bootstrap.servers = …` as nested tables: the dotted names again."""
+    """Restores dotted names: TOML parses `bootstrap.servers = …` as nested tables."""
     found: dict[str, str] = {}
     for key, value in table.items():
         if isinstance(value, Mapping):

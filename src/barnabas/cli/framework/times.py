@@ -1,4 +1,4 @@
-"""Times and durations as people type them. All results are milliseconds since the epoch."""
+"""Parses and prints times and durations. Times are milliseconds since 1970, in UTC."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -15,7 +15,7 @@ _MILLISECONDS_DIGITS = 13
 
 
 def parse_duration(text: str) -> float:
-    """Seconds of `90s`, `1h30m`, `7d`, or of an ISO 8601 duration.
+    """Returns the seconds of `90s`, `1h30m`, `7d`, or of an ISO 8601 duration.
 
     >>> parse_duration("1h30m"), parse_duration("PT1H"), parse_duration("P1DT2H")
     (5400.0, 3600.0, 93600.0)
@@ -37,7 +37,7 @@ def parse_duration(text: str) -> float:
 
 
 def parse_time(text: str, now_ms: int) -> int:
-    """A moment: milliseconds, seconds, ISO date or time, `-1h` (ago), `now`.
+    """Returns a time given as milliseconds, seconds, ISO date or time, `-1h` (ago) or `now`.
 
     >>> parse_time("2024-01-01", 0), parse_time("-1h", 7_200_000), parse_time("1700000000", 0)
     (1704067200000, 3600000, 1700000000000)
@@ -55,7 +55,7 @@ def parse_time(text: str, now_ms: int) -> int:
 
 
 def parse_datetime(text: str) -> int:
-    """An ISO 8601 date and time; without a zone it is UTC."""
+    """Returns the time of an ISO 8601 date and time; without a time zone it is UTC."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -68,7 +68,7 @@ def parse_datetime(text: str) -> int:
 
 
 def iso_time(timestamp_ms: int | None) -> str | None:
-    """ISO 8601 in UTC, with milliseconds.
+    """Returns a timestamp as ISO 8601 in UTC with milliseconds; None for no timestamp.
 
     >>> iso_time(0)
     '1970-01-01T00:00:00.000Z'

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from barnabas.admin import Admin
 
 
-Place = tuple[str, tuple[int, ...] | None]
+TopicSelection = tuple[str, tuple[int, ...] | None]
 
 
-def parse_place(text: str) -> Place:
-    """A topic and, if told, its partitions.
+def parse_selection(text: str) -> TopicSelection:
+    """Returns a topic and its partitions; None stands for all partitions.
 
-    >>> parse_place("orders:0,2-4"), parse_place("orders")
+    >>> parse_selection("orders:0,2-4"), parse_selection("orders")
     (('orders', (0, 2, 3, 4)), ('orders', None))
     """
     topic, colon, numbers = text.partition(":")
@@ -25,7 +25,7 @@ def parse_place(text: str) -> Place:
 
 
 def parse_partitions(text: str) -> tuple[int, ...]:
-    """Numbers and ranges, comma-separated."""
+    """Returns the partitions of a list of numbers and ranges, such as `0,2-4`."""
     found: list[int] = []
     for piece in text.split(","):
         low, dash, high = piece.strip().partition("-")
@@ -35,12 +35,12 @@ def parse_partitions(text: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def expand(admin: "Admin", places: Iterable[Place]) -> list[TopicPartition]:
-    """All partitions that are meant, each checked to be there."""
-    places = list(places)
-    known = admin.describe_topics(dict.fromkeys(topic for topic, _ in places)).check()
+def select_partitions(admin: "Admin", selections: Iterable[TopicSelection]) -> list[TopicPartition]:
+    """Returns the selected partitions after checking that they exist."""
+    wanted = list(selections)
+    known = admin.describe_topics(dict.fromkeys(topic for topic, _ in wanted)).check()
     found: list[TopicPartition] = []
-    for topic, numbers in places:
+    for topic, numbers in wanted:
         there = [item.partition for item in known[topic].partitions]
         found.extend(TopicPartition(topic, n) for n in _checked(topic, numbers, there))
     return list(dict.fromkeys(found))
@@ -53,6 +53,6 @@ def _checked(topic: str, wanted: Sequence[int] | None, there: Sequence[int]) -> 
         if number not in there:
             raise BrokerError(
                 ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-                f"topic {topic!r} has {len(there)} partitions, no partition {number}",
+                f"topic {topic!r} has {len(there)} partitions; partition {number} does not exist",
             )
     return wanted

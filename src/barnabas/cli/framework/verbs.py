@@ -1,8 +1,8 @@
-"""The shape of a command: a noun with verbs, each with its options and a worked example.
+"""Commands that consist of a noun and verbs, such as `topics create`.
 
-A noun's module declares `VERBS`; `add_verbs` turns them into sub-parsers and `run_verb` calls the
-one that was chosen. A command without verbs is a module with `EXAMPLE`, `add_arguments`, `run`.
-Only the chosen verb's options are made, and its module imported: help comes at once.
+A noun's module declares `VERBS`; `add_verbs` creates a sub-parser for each and `run_verb`
+calls the selected one. Only the options of the selected verb are created and only its module is
+imported, to keep the start-up time low.
 """
 
 import argparse
@@ -17,7 +17,7 @@ _FUNCTIONS = ("add_arguments", "run")
 
 
 class Verb(NamedTuple):
-    """One verb: `example` is a command line that works, shown in its help."""
+    """One verb; `example` is a working command line for the help text."""
 
     name: str
     summary: str
@@ -28,19 +28,19 @@ class Verb(NamedTuple):
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Keeps the lines of descriptions and examples, and uses the width there is."""
+    """Keeps the line breaks of descriptions and examples."""
 
     def __init__(self, prog: str, **options: Any) -> None:
         super().__init__(prog, max_help_position=30, **options)
 
 
 class VerbParser(argparse.ArgumentParser):
-    """A sub-parser that gets its options when it is first used."""
+    """A sub-parser that creates its options when it is first used."""
 
     add_options: AddArguments | None = None
 
     def fill(self) -> None:
-        """Make the options, once."""
+        """Creates the options unless they exist."""
         add, self.add_options = self.add_options, None
         if add is not None:
             add(self)
@@ -71,12 +71,12 @@ def in_module(name: str, verb: str = "") -> tuple[AddArguments, Run]:
 
 
 def examples(text: str) -> str:
-    """The epilog of a help text."""
+    """Returns the epilog of a help text."""
     return "example:\n" + textwrap.indent(textwrap.dedent(text).strip(), "  ")
 
 
 def add_verbs(parser: argparse.ArgumentParser, verbs: Sequence[Verb]) -> None:
-    """A sub-parser for each verb."""
+    """Adds a sub-parser for each verb."""
     chosen = parser.add_subparsers(
         dest="verb", metavar="VERB", required=True, parser_class=VerbParser
     )
@@ -95,5 +95,6 @@ def add_verbs(parser: argparse.ArgumentParser, verbs: Sequence[Verb]) -> None:
 
 
 def run_verb(arguments: argparse.Namespace) -> int:
+    """Runs the selected verb and returns the exit code."""
     run: Run = arguments.run_verb
     return run(arguments)

@@ -1,4 +1,4 @@
-"""The brokers of a cluster as ZooKeeper knows them, for `--zookeeper host:port/chroot`."""
+"""Finds the brokers of a cluster in ZooKeeper, for `--zookeeper host:port/chroot`."""
 
 import contextlib
 from typing import TYPE_CHECKING
@@ -11,14 +11,21 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 10.0
 
 
-def brokers_in(connect: str, protocol: str = "PLAINTEXT") -> str:
-    """`host:port,…` of the live brokers' listeners of this protocol, else of their first."""
-    import asyncio  # slow to import, and help needs it not
+def find_brokers(connect: str, protocol: str = "PLAINTEXT") -> str:
+    """Returns `host:port,…` of the live brokers.
 
-    return asyncio.run(_brokers_in(connect, protocol))
+    A broker without a listener of this protocol is listed with its first listener.
+
+    Raises:
+        UnavailableError: No live broker is registered.
+    """
+    import asyncio  # start-up time
+
+    return asyncio.run(_find_brokers(connect, protocol))
 
 
-async def _brokers_in(connect: str, protocol: str) -> str:
+async def _find_brokers(connect: str, protocol: str) -> str:
+    # kazoo is an optional extra.
     from barnabas.zk import paths
     from barnabas.zk.kazoo_tree import connect as open_session
     from barnabas.zk.tree import NoNodeError
@@ -35,7 +42,7 @@ async def _brokers_in(connect: str, protocol: str) -> str:
     finally:
         await tree.close()
     if not addresses:
-        raise UnavailableError(f"ZooKeeper at {connect} knows no live brokers")
+        raise UnavailableError(f"ZooKeeper at {connect} has no live brokers")
     return ",".join(addresses)
 
 

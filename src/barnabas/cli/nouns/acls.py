@@ -1,4 +1,4 @@
-"""Access rules: list, add, remove."""
+"""List, add and remove ACLs."""
 
 import argparse
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,9 @@ def _rule_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--principal", metavar="User:NAME")
     parser.add_argument("--host")
     parser.add_argument("--operation", help="read, write, describe, …")
-    parser.add_argument("--deny", action="store_true", help="a rule that forbids")
+    parser.add_argument(
+        "--deny", action="store_true", help="an ACL that denies access (default: allows)"
+    )
     add_common_options(parser)
 
 
@@ -63,7 +65,7 @@ def _named(words: Any, text: str) -> Any:
 
 
 def row_of(binding: "AclBinding") -> dict[str, Any]:
-    """The frozen JSON keys of a rule."""
+    """Returns the row of an ACL; its keys are a stable interface."""
     return {
         "resource_type": binding.pattern.type.name,
         "name": binding.pattern.name,
@@ -95,7 +97,7 @@ def _add(arguments: argparse.Namespace) -> int:
 
     kind, name = _resource(arguments.resource)
     if kind is None or name is None or arguments.principal is None:
-        raise ConfigError("a rule needs --resource TYPE:NAME and --principal")
+        raise ConfigError("an ACL needs --resource TYPE:NAME and --principal")
     pattern = _named(PatternType, arguments.pattern or "literal")
     binding = AclBinding(
         ResourcePattern(_named(ResourceType, kind), name, pattern),
@@ -123,7 +125,7 @@ def _remove(arguments: argparse.Namespace) -> int:
     with Connection.of(arguments).admin() as admin:
         matching = admin.describe_acls(wanted)
         if matching and not arguments.dry_run:
-            if not confirmed(arguments, f"remove {len(matching)} rules"):
+            if not confirmed(arguments, f"remove {len(matching)} ACLs"):
                 return FAILED
             admin.delete_acls([wanted]).check()
     show(arguments, [{**row_of(binding), **status_of(None)} for binding in matching], COLUMNS)
@@ -133,7 +135,7 @@ def _remove(arguments: argparse.Namespace) -> int:
 VERBS = (
     Verb(
         "list",
-        "rules that match",
+        "list the ACLs that match",
         "barnabas acls list --resource topic:orders",
         _rule_arguments,
         _list,
@@ -141,7 +143,7 @@ VERBS = (
     ),
     Verb(
         "add",
-        "add a rule",
+        "add an ACL",
         "barnabas acls add --resource topic:orders --principal User:alice --operation read",
         _rule_arguments,
         _add,
@@ -149,7 +151,7 @@ VERBS = (
     ),
     Verb(
         "remove",
-        "remove rules that match",
+        "remove the ACLs that match",
         "barnabas acls remove --principal User:alice --yes",
         _remove_arguments,
         _remove,

@@ -1,4 +1,4 @@
-"""The cluster: brokers, controller, id, and what the brokers speak."""
+"""Cluster id, controller, brokers, and the API versions of a broker."""
 
 import argparse
 
@@ -47,7 +47,7 @@ def _info(arguments: argparse.Namespace) -> int:
 
 
 def _versions_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--broker", type=int, metavar="ID", help="any broker unless told")
+    parser.add_argument("--broker", type=int, metavar="ID", help="broker to ask (default: any)")
     add_common_options(parser)
 
 
@@ -77,7 +77,7 @@ VERBS = (
     ),
     Verb(
         "versions",
-        "the APIs that a broker serves",
+        "the API versions that a broker supports",
         "barnabas cluster versions --broker 1",
         _versions_arguments,
         _versions,

@@ -1,4 +1,4 @@
-"""Configurations of topics, brokers, groups: describe with where each value comes from; alter."""
+"""Describe and alter the configurations of topics, brokers and groups."""
 
 import argparse
 from typing import TYPE_CHECKING, Any
@@ -28,21 +28,21 @@ run = run_verb
 
 def _resource_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", choices=KINDS)
-    parser.add_argument("name", nargs="?", default="", help="none: the default of all brokers")
+    parser.add_argument("name", nargs="?", default="", help="empty: the default of all brokers")
     add_common_options(parser)
 
 
 def resource_of(kind: str, name: str) -> "ConfigResource":
-    """What `topic orders` and the like mean."""
+    """Returns the resource of arguments such as `topic orders`."""
     from barnabas.admin import ConfigResource, ConfigResourceType
 
     if kind == "topic" and not name:
-        raise ConfigError("which topic?")
+        raise ConfigError("the name of the topic is missing")
     return ConfigResource(ConfigResourceType[kind.upper().replace("-", "_")], name)
 
 
 def _describe_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--all", action="store_true", help="defaults too")
+    parser.add_argument("--all", action="store_true", help="include default values")
     _resource_arguments(parser)
 
 
@@ -77,11 +77,11 @@ def _alter_arguments(parser: argparse.ArgumentParser) -> None:
     for flag, text in (
         ("--set", "set a value"),
         ("--append", "add to a list"),
-        ("--subtract", "take from a list"),
+        ("--subtract", "remove from a list"),
     ):
         parser.add_argument(flag, metavar="KEY=VALUE", action="append", default=[], help=text)
     parser.add_argument(
-        "--delete", metavar="KEY", action="append", default=[], help="back to the default"
+        "--delete", metavar="KEY", action="append", default=[], help="reset to the default"
     )
     add_dry_run_option(parser)
     _resource_arguments(parser)
@@ -114,7 +114,7 @@ def _changes(arguments: argparse.Namespace) -> list["ConfigChange"]:
 VERBS = (
     Verb(
         "describe",
-        "settings, and where each comes from",
+        "show settings with the source of each value",
         "barnabas configs describe topic orders --all",
         _describe_arguments,
         _describe,

@@ -1,8 +1,8 @@
 """Read records from topics, by offset, time or as a group, and print them.
 
-Where to read is one word (-o): start, end, :end, 42, 10:20, +5, -5, @2024-05-01T12:00, @-1h,
-@-2h:-1h, committed. Ends by itself when the range has an end, after -n records, or after
---timeout seconds without one.
+-o selects the offsets to read: start, end, :end, 42, 10:20, +5, -5, @2024-05-01T12:00, @-1h,
+@-2h:-1h, committed. The command ends at the end of the range, after -n records, or after
+--timeout seconds without a record.
 """
 
 import argparse
@@ -13,9 +13,13 @@ from collections.abc import Iterator
 from barnabas.cli.framework.connection import Connection, add_connection_options
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.options import add_isolation_option
-from barnabas.cli.framework.topic_selection import expand, parse_partitions, parse_place
+from barnabas.cli.framework.topic_selection import (
+    parse_partitions,
+    parse_selection,
+    select_partitions,
+)
 from barnabas.cli.record_io.filters import RecordFilter, add_filter_options
-from barnabas.cli.record_io.offset_grammar import Bound, BoundKind, OffsetRange, parse_range
+from barnabas.cli.record_io.offset_grammar import Bound, BoundKind, ReadRange, parse_range
 from barnabas.cli.record_io.readers import POLL_SECONDS, GroupReader, read_spans
 from barnabas.cli.record_io.record_output import FORMATS, RecordPrinter
 from barnabas.cli.record_io.spans import resolve
@@ -32,14 +36,20 @@ barnabas consume orders --tail 5 --format json
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("topics", nargs="*", metavar="TOPIC[:PARTITIONS]")
-    parser.add_argument("-t", "--topic", action="append", default=[], help="the same, as a flag")
+    parser.add_argument("-t", "--topic", action="append", default=[], help="a topic, as an option")
     parser.add_argument("-p", "--partition", metavar="N[,N]", help="partitions of all topics")
-    parser.add_argument("-o", "--offset", metavar="RANGE", help="where to read (default: start)")
-    parser.add_argument("--tail", type=int, metavar="N", help="the last N of each partition")
-    parser.add_argument("--follow", action="store_true", help="go on after --tail")
+    parser.add_argument("-o", "--offset", metavar="RANGE", help="offsets to read (default: start)")
+    parser.add_argument(
+        "--tail", type=int, metavar="N", help="read the last N records of each partition"
+    )
+    parser.add_argument(
+        "--follow", action="store_true", help="continue with new records after --tail"
+    )
     parser.add_argument("-n", "--count", type=int, metavar="N", help="stop after N records")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="stop when idle so long")
-    parser.add_argument("-g", "--group", help="read as a member of a group, and commit")
+    parser.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="stop after this time without a record"
+    )
+    parser.add_argument("-g", "--group", help="read as a member of this group and commit offsets")
     add_isolation_option(parser, "read_uncommitted")
     parser.add_argument("-f", "--printf", metavar="FORMAT", help="such as '%%t/%%p/%%o %%k=%%v\\n'")
     parser.add_argument("--format", choices=FORMATS, default="table", help="(default: %(default)s)")
@@ -50,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     topics = [*arguments.topics, *arguments.topic]
     if not topics:
-        raise ConfigError("which topic?")
+        raise ConfigError("the topic is missing")
     connection = Connection.of(arguments)
     output = Output(arguments)
     if arguments.group and not _by_range(arguments):
@@ -61,12 +71,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _by_range(arguments: argparse.Namespace) -> bool:
-    """A group with an offset other than a plain start or end only lends its committed offsets."""
+    """Returns whether offsets are read without joining the group.
+
+    With a range other than start or end, a group only provides its committed offsets.
+    """
     return arguments.offset not in (None, "start", "end") or arguments.tail is not None
 
 
 class Output:
-    """Prints the wanted records until the count or the time-out of the options."""
+    """Prints matching records until the count or the timeout of the options."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         self._printer = RecordPrinter(arguments.format, arguments.printf, sys.stdout.buffer)
@@ -75,7 +88,7 @@ class Output:
         self._printed = 0
         self._timeout: float | None = arguments.timeout
         self.unread: list[Record] = []
-        """Records of the last batch that were neither printed nor left out by a filter."""
+        """Records of the last batch that were neither printed nor rejected by a filter."""
 
     def print_from(self, source: Iterator[list[Record]]) -> None:
         last = time.monotonic()
@@ -84,13 +97,13 @@ class Output:
             last = time.monotonic() if records else last
             timed_out = self._timeout is not None and time.monotonic() - last >= self._timeout
             if self._left <= 0:
-                self._tell_end("-n is reached")
+                self._report_end("-n was reached")
                 return
             if timed_out:
-                self._tell_end(f"none came for {self._timeout:g} s (--timeout)")
+                self._report_end(f"no record for {self._timeout:g} s (--timeout)")
                 return
 
-    def _tell_end(self, reason: str) -> None:
+    def _report_end(self, reason: str) -> None:
         records = "record" if self._printed == 1 else "records"
         sys.stderr.write(f"read {self._printed} {records}: {reason}\n")
 
@@ -106,25 +119,25 @@ class Output:
 def _by_offsets(
     connection: Connection, arguments: argparse.Namespace, topics: list[str]
 ) -> Iterator[list[Record]]:
-    wanted = wanted_range(arguments)
-    places = [parse_place(text) for text in topics]
+    wanted = read_range(arguments)
+    selections = [parse_selection(text) for text in topics]
     if arguments.partition is not None:
         numbers = parse_partitions(arguments.partition)
-        places = [(topic, numbers) for topic, _ in places]
+        selections = [(topic, numbers) for topic, _ in selections]
     with connection.admin() as admin:
         committed = arguments.isolation_level == "read_committed"
-        places_now = expand(admin, places)
-        spans = resolve(admin, places_now, wanted, arguments.group, committed_only=committed)
+        topic_partitions = select_partitions(admin, selections)
+        spans = resolve(admin, topic_partitions, wanted, arguments.group, committed_only=committed)
     return read_spans(connection, spans, isolation_level=arguments.isolation_level)
 
 
-def wanted_range(arguments: argparse.Namespace) -> OffsetRange:
-    """The range that -o or --tail mean."""
+def read_range(arguments: argparse.Namespace) -> ReadRange:
+    """Returns the range of -o or --tail."""
     if arguments.tail is not None:
         if arguments.offset is not None:
-            raise ConfigError("--tail and -o exclude each other")
+            raise ConfigError("--tail and -o cannot be used together")
         stop = None if arguments.follow else Bound(BoundKind.END)
-        return OffsetRange(Bound(BoundKind.BEFORE_END, arguments.tail), stop)
+        return ReadRange(Bound(BoundKind.BEFORE_END, arguments.tail), stop)
     word = "start" if arguments.offset is None else arguments.offset
     return parse_range(word, SystemClock().now_ms())
 
@@ -132,7 +145,7 @@ def wanted_range(arguments: argparse.Namespace) -> OffsetRange:
 def _as_group(
     connection: Connection, arguments: argparse.Namespace, topics: list[str], output: Output
 ) -> None:
-    """As a member: committed offsets decide, -o only says where a new group begins."""
+    """Reads as a member of the group; -o is only the start of a group without committed offsets."""
     reset = "latest" if arguments.offset == "end" else "earliest"
     options = {"group_id": arguments.group, "auto_offset_reset": reset}
     with connection.consumer(isolation_level=arguments.isolation_level, **options) as consumer:
@@ -141,4 +154,4 @@ def _as_group(
         try:
             output.print_from(reader.batches(POLL_SECONDS))
         finally:
-            reader.give_back(output.unread)
+            reader.rewind(output.unread)

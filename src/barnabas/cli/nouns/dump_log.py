@@ -1,6 +1,7 @@
-"""Print the files of a log directory: segments, indexes, snapshots, checkpoints, ours or Kafka's.
+"""Print segments, indexes, snapshots and checkpoints of a log directory of Barnabas or Kafka.
 
-A directory stands for all such files in it. Damage is reported and makes the exit code 3.
+For a directory all such files in it are printed. Damaged files are reported; the exit code is then
+3.
 """
 
 import argparse
@@ -55,7 +56,9 @@ RECORD_COLUMNS = ("offset", "timestamp", "key", "value")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", type=Path, metavar="FILE")
-    parser.add_argument("--records", action="store_true", help="the records of each batch too")
+    parser.add_argument(
+        "--records", action="store_true", help="also print the records of each batch"
+    )
     add_format_option(parser)
 
 
@@ -90,7 +93,7 @@ def _files(paths: list[Path]) -> Iterator[Path]:
 
 
 def _plain(entry: dict[str, Any]) -> dict[str, Any]:
-    """The entry with its records as JSON can have them."""
+    """Returns the entry with its records as JSON values."""
     records = entry.get("records")
     if not isinstance(records, list):
         return entry
@@ -100,8 +103,12 @@ def _plain(entry: dict[str, Any]) -> dict[str, Any]:
 
 def _marker(record: RawRecord) -> dict[str, Any]:
     kind, epoch = control_of(record)
-    place = {"offset": record.offset, "timestamp": record.timestamp}
-    return {**place, "key": kind, "value": f"coordinator epoch {epoch}"}
+    return {
+        "offset": record.offset,
+        "timestamp": record.timestamp,
+        "key": kind,
+        "value": f"coordinator epoch {epoch}",
+    }
 
 
 def _record(record: RawRecord) -> dict[str, Any]:

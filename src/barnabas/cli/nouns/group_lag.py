@@ -1,7 +1,7 @@
-"""How far a group is behind: in records, and in seconds.
+"""Computes the lag of a group in records and in seconds.
 
-Seconds are true ones: the age of the record at the committed offset, the next to be read. A group
-that has read everything is 0 behind, whatever the age of the last record.
+The lag in seconds is the age of the record at the committed offset, which is read next. It is 0 for
+a group that has read all records.
 """
 
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.record_io.spans import edges_of
+from barnabas.cli.record_io.spans import log_offsets_of
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
 
@@ -33,10 +33,10 @@ ONE_BATCH = 1
 
 @dataclass(frozen=True, slots=True)
 class PartitionLag:
-    """One partition of one group; None where nothing is committed or nobody has it."""
+    """The lag of one partition; None for a missing value, such as no committed offset."""
 
     group: str
-    place: TopicPartition
+    topic_partition: TopicPartition
     current_offset: int | None
     log_end_offset: int | None
     member: "MemberDescription | None"
@@ -50,12 +50,12 @@ class PartitionLag:
         return max(self.log_end_offset - self.current_offset, 0)
 
     def row(self) -> dict[str, Any]:
-        """The frozen JSON keys."""
+        """Returns the row of the partition; its keys are a stable interface."""
         member = self.member
         return {
             "group": self.group,
-            "topic": self.place.topic,
-            "partition": self.place.partition,
+            "topic": self.topic_partition.topic,
+            "partition": self.topic_partition.partition,
             "current_offset": self.current_offset,
             "log_end_offset": self.log_end_offset,
             "lag": self.lag,
@@ -67,35 +67,50 @@ class PartitionLag:
 
 
 def lags_of(admin: "Admin", group: "GroupDescription") -> list[PartitionLag]:
-    """Every partition that the group has committed for, or that a member has."""
+    """Returns the lag of every partition with a committed offset or an assigned member."""
     committed = admin.list_group_offsets([group.group_id])[group.group_id]
-    owners = {place: member for member in group.members for place in member.assignment}
-    places = sorted(set(committed) | set(owners))
-    ends = _ends(admin, places)
+    owners = {
+        topic_partition: member for member in group.members for topic_partition in member.assignment
+    }
+    topic_partitions = sorted(set(committed) | set(owners))
+    ends = _ends(admin, topic_partitions)
     found = []
-    for place in places:
-        at = committed.get(place)
+    for topic_partition in topic_partitions:
+        at = committed.get(topic_partition)
         offset = None if at is None else at.offset
         epoch = None if at is None or at.leader_epoch < 0 else at.leader_epoch
-        owner = owners.get(place)
+        owner = owners.get(topic_partition)
         found.append(
-            PartitionLag(group.group_id, place, offset, ends.get(place), owner, leader_epoch=epoch)
+            PartitionLag(
+                group.group_id,
+                topic_partition,
+                offset,
+                ends.get(topic_partition),
+                owner,
+                leader_epoch=epoch,
+            )
         )
     return found
 
 
-def _ends(admin: "Admin", places: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-    """End offsets; topics that are gone have none."""
-    places = list(places)
-    there = admin.describe_topics({place.topic for place in places}).ok
-    known = [place for place in places if place.topic in there]
-    return {place: edge.end for place, edge in edges_of(admin, known).items()}
+def _ends(admin: "Admin", topic_partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+    """Returns the log end offsets; partitions of deleted topics are left out."""
+    topic_partitions = list(topic_partitions)
+    there = admin.describe_topics(
+        {topic_partition.topic for topic_partition in topic_partitions}
+    ).ok
+    known = [
+        topic_partition for topic_partition in topic_partitions if topic_partition.topic in there
+    ]
+    return {
+        topic_partition: log.end for topic_partition, log in log_offsets_of(admin, known).items()
+    }
 
 
-def with_seconds(
+def with_lag_seconds(
     connection: Connection, lags: Iterable[PartitionLag], now_ms: int
 ) -> list[PartitionLag]:
-    """The same with the age of what is to be read next."""
+    """Returns the lags with `lag_seconds` set."""
     from barnabas.clients.simple import SimpleConsumer
     from barnabas.model.config_keys.simple import SIMPLE_KEYS
 
@@ -112,10 +127,10 @@ def _aged(lag: PartitionLag, timestamp_ms: int | None, now_ms: int) -> Partition
 
 
 def _next_timestamp(consumer: Any, lag: PartitionLag) -> int | None:
-    """The timestamp of the record at the committed offset; None when it cannot be known."""
+    """Returns the timestamp of the record at the committed offset; None when it cannot be read."""
     if not lag.lag or lag.current_offset is None:
         return None
-    topic, partition = lag.place
+    topic, partition = lag.topic_partition
     try:
         offset = max(lag.current_offset, consumer.earliest_offset(topic, partition))
         fetched = consumer.fetch(topic, partition, offset, ONE_BATCH)
@@ -126,5 +141,5 @@ def _next_timestamp(consumer: Any, lag: PartitionLag) -> int | None:
 
 
 def member_names(members: Iterable[Any]) -> str:
-    """Members for an error message: client and host of each."""
+    """Returns client id and host of the members, for an error message."""
     return ", ".join(f"{member.client_id}@{member.host.lstrip('/')}" for member in members)

@@ -1,7 +1,7 @@
-"""`groups migrate`: a group's offsets from ZooKeeper to Kafka or back; the plan first.
+"""`groups migrate`: copies the offsets of a group from ZooKeeper to Kafka or back.
 
-Nothing is removed where they come from. An offset that is ahead at the target is left alone
-unless `--allow-rewind`: the group would read records again.
+Prints the plan; `--execute` writes the offsets. The source is not changed. An offset that is
+higher at the target is kept, unless `--allow-rewind` is given: the group would read records again.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.options import add_common_options
 from barnabas.cli.framework.render import show
-from barnabas.cli.nouns.group_reset import ActiveGroupError, refuse_active
+from barnabas.cli.nouns.group_reset import ActiveGroupError, require_inactive
 from barnabas.cli.nouns.zookeeper_groups import (
     add_zookeeper_option,
     cluster_of,
@@ -32,10 +32,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to", choices=("kafka", "zookeeper"), default="kafka", help="(default: %(default)s)"
     )
-    parser.add_argument("--execute", action="store_true", help="do it; else only the plan")
-    parser.add_argument("--dry-run", action="store_true", help="only the plan (the default)")
     parser.add_argument(
-        "--allow-rewind", action="store_true", help="also where the target is ahead"
+        "--execute", action="store_true", help="write the offsets (default: only print the plan)"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only print the plan (the default)")
+    parser.add_argument(
+        "--allow-rewind",
+        action="store_true",
+        help="also write offsets that are higher at the target",
     )
     add_zookeeper_option(parser, required=True)
     add_common_options(parser)
@@ -49,23 +53,23 @@ def run(arguments: argparse.Namespace) -> int:
     with OffsetMigration({**config, "group.id": arguments.group}) as migration:
         plan = migration.plan(Direction(arguments.to))
         if not plan.moves:
-            raise LocalError(f"group {plan.group!r} has no offsets to move to {arguments.to}")
+            raise LocalError(f"group {plan.group!r} has no offsets to copy to {arguments.to}")
         if execute:
-            _refuse_active(arguments, plan)
+            _require_inactive(arguments, plan)
             migration.apply(plan, allow_rewind=arguments.allow_rewind)
     _show(arguments, plan, execute)
     return DONE
 
 
-def _refuse_active(arguments: argparse.Namespace, plan: "MigrationPlan") -> None:
-    """Whoever reads, on either side, would commit over it a moment later."""
+def _require_inactive(arguments: argparse.Namespace, plan: "MigrationPlan") -> None:
+    """Raises ActiveGroupError when the group has members; they would overwrite the offsets."""
     if plan.members:
         raise ActiveGroupError(
             f"group {plan.group!r} is active in ZooKeeper: stop its members first: "
             f"{', '.join(plan.members)}"
         )
     with cluster_of(arguments).admin() as admin:
-        refuse_active(admin, plan.group)
+        require_inactive(admin, plan.group)
 
 
 def _show(arguments: argparse.Namespace, plan: "MigrationPlan", executed: bool) -> None:

@@ -1,7 +1,7 @@
-"""Resetting a group's offsets: a rule, a plan, and only with --execute the change.
+"""`groups reset`: plans new offsets of a group; with --execute commits them.
 
-The group must be without members: whoever reads would overwrite the new offsets, so an active
-group is refused and its members are named.
+The group must have no members, because they would overwrite the new offsets. The error for an
+active group names its members.
 """
 
 import argparse
@@ -18,9 +18,9 @@ from barnabas.cli.framework.files import read_input
 from barnabas.cli.framework.options import add_common_options
 from barnabas.cli.framework.render import show
 from barnabas.cli.framework.times import parse_duration, parse_time
-from barnabas.cli.framework.topic_selection import expand, parse_place
+from barnabas.cli.framework.topic_selection import parse_selection, select_partitions
 from barnabas.cli.nouns.group_lag import member_names
-from barnabas.cli.record_io.spans import Edges, edges_of, offsets_at
+from barnabas.cli.record_io.spans import LogOffsets, log_offsets_of, offsets_at
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ConfigError, LocalError
 from barnabas.model.ids import TopicPartition
@@ -43,7 +43,7 @@ COLUMNS = (
 
 
 class ResetRule(enum.Enum):
-    """Where offsets go; the ones with a value say of what kind."""
+    """The rule that determines the new offsets."""
 
     EARLIEST = "to-earliest"
     LATEST = "to-latest"
@@ -56,7 +56,7 @@ class ResetRule(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """A rule with its offset, time in milliseconds, shift, or list."""
+    """A rule with its value: an offset, a time in milliseconds, a shift, or a list of offsets."""
 
     rule: ResetRule
     value: int = 0
@@ -65,12 +65,12 @@ class Reset:
 
 @dataclass(frozen=True, slots=True)
 class PlannedOffset:
-    """One line of the plan."""
+    """The planned offset of one partition."""
 
-    place: TopicPartition
+    topic_partition: TopicPartition
     current: int | None
     new: int
-    edges: Edges
+    log_offsets: LogOffsets
 
 
 class ActiveGroupError(LocalError):
@@ -78,24 +78,29 @@ class ActiveGroupError(LocalError):
 
 
 def plan_reset(
-    admin: "Admin", group: str, places: Iterable[TopicPartition], reset: Reset
+    admin: "Admin", group: str, topic_partitions: Iterable[TopicPartition], reset: Reset
 ) -> list[PlannedOffset]:
-    """The new offset of each partition, within what the partition holds."""
-    places = sorted(reset.listed or places)
-    edges = edges_of(admin, places)
-    current = {place: at.offset for place, at in committed_of(admin, group).items()}
-    wanted = _wanted(admin, edges, current, reset)
+    """Returns the new offset of each partition, limited to the existing offsets."""
+    topic_partitions = sorted(reset.listed or topic_partitions)
+    log_offsets = log_offsets_of(admin, topic_partitions)
+    current = {
+        topic_partition: at.offset for topic_partition, at in committed_of(admin, group).items()
+    }
+    wanted = _wanted(admin, log_offsets, current, reset)
     return [
         PlannedOffset(
-            place, current.get(place), _clamped(wanted[place], edges[place]), edges[place]
+            topic_partition,
+            current.get(topic_partition),
+            _clamped(wanted[topic_partition], log_offsets[topic_partition]),
+            log_offsets[topic_partition],
         )
-        for place in places
-        if place in wanted
+        for topic_partition in topic_partitions
+        if topic_partition in wanted
     ]
 
 
 def committed_of(admin: "Admin", group: str) -> dict[TopicPartition, "OffsetAndMetadata"]:
-    """What a group has committed; nothing for a group that is not known."""
+    """Returns the committed offsets of a group; empty for an unknown group."""
     try:
         offsets = admin.list_group_offsets([group])[group]
     except BrokerError as error:
@@ -105,8 +110,8 @@ def committed_of(admin: "Admin", group: str) -> dict[TopicPartition, "OffsetAndM
     return dict(offsets)
 
 
-def refuse_active(admin: "Admin", group: str) -> None:
-    """ActiveGroupError naming the members, if there are any."""
+def require_inactive(admin: "Admin", group: str) -> None:
+    """Raises ActiveGroupError with the names of the members when the group has any."""
     found = admin.describe_groups([group])
     error = found.errors.get(group)
     if error is not None:
@@ -123,43 +128,48 @@ def refuse_active(admin: "Admin", group: str) -> None:
 
 def _wanted(
     admin: "Admin",
-    edges: Mapping[TopicPartition, Edges],
+    log_offsets: Mapping[TopicPartition, LogOffsets],
     current: Mapping[TopicPartition, int],
     reset: Reset,
 ) -> Mapping[TopicPartition, int]:
     match reset.rule:
         case ResetRule.EARLIEST:
-            return {place: edge.first for place, edge in edges.items()}
+            return {topic_partition: log.start for topic_partition, log in log_offsets.items()}
         case ResetRule.LATEST:
-            return {place: edge.end for place, edge in edges.items()}
+            return {topic_partition: log.end for topic_partition, log in log_offsets.items()}
         case ResetRule.OFFSET:
-            return dict.fromkeys(edges, reset.value)
+            return dict.fromkeys(log_offsets, reset.value)
         case ResetRule.TIME:
-            return offsets_at(admin, edges, reset.value)
+            return offsets_at(admin, log_offsets, reset.value)
         case ResetRule.LISTED:
             return reset.listed or {}
         case ResetRule.CURRENT:
-            # A partition without a committed offset begins at the end, as Apache's tool has it.
-            return {place: current.get(place, edge.end) for place, edge in edges.items()}
+            # As in Kafka's tool, a partition without a committed offset starts at the log end.
+            return {
+                topic_partition: current.get(topic_partition, log.end)
+                for topic_partition, log in log_offsets.items()
+            }
         case ResetRule.SHIFT:
-            return _shifted(edges, current, reset.value)
+            return _shifted(log_offsets, current, reset.value)
 
 
 def _shifted(
-    edges: Iterable[TopicPartition], current: Mapping[TopicPartition, int], by: int
+    log_offsets: Iterable[TopicPartition], current: Mapping[TopicPartition, int], by: int
 ) -> dict[TopicPartition, int]:
-    missing = [str(place) for place in edges if place not in current]
+    missing = [
+        str(topic_partition) for topic_partition in log_offsets if topic_partition not in current
+    ]
     if missing:
-        raise ConfigError(f"cannot shift: nothing is committed for {', '.join(missing)}")
-    return {place: current[place] + by for place in edges}
+        raise ConfigError(f"--shift-by: the group has no committed offset for {', '.join(missing)}")
+    return {topic_partition: current[topic_partition] + by for topic_partition in log_offsets}
 
 
-def _clamped(offset: int, edges: Edges) -> int:
-    return min(max(offset, edges.first), edges.end)
+def _clamped(offset: int, log_offsets: LogOffsets) -> int:
+    return min(max(offset, log_offsets.start), log_offsets.end)
 
 
 def parse_offsets_file(text: str, group: str | None = None) -> dict[TopicPartition, int]:
-    """Offsets from `topic,partition,offset` lines, `group,topic,partition,offset` lines, or JSON.
+    """Parses lines `topic,partition,offset` or `group,topic,partition,offset`, or JSON.
 
     >>> parse_offsets_file("orders,0,5")
     {TopicPartition(topic='orders', partition=0): 5}
@@ -175,7 +185,7 @@ def parse_offsets_file(text: str, group: str | None = None) -> dict[TopicPartiti
             topic, partition, offset = named
             found[TopicPartition(topic, int(partition))] = int(offset)
         except ValueError:
-            raise ConfigError(f"not topic,partition,offset: {','.join(fields)!r}") from None
+            raise ConfigError(f"expected topic,partition,offset: {','.join(fields)!r}") from None
     return found
 
 
@@ -203,19 +213,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="repeatable",
     )
-    parser.add_argument("--all-topics", action="store_true", help="all it has committed for")
+    parser.add_argument(
+        "--all-topics", action="store_true", help="all topics with committed offsets of the group"
+    )
     rule = parser.add_mutually_exclusive_group(required=True)
     rule.add_argument("--to-earliest", action="store_true")
     rule.add_argument("--to-latest", action="store_true")
     rule.add_argument("--to-current", action="store_true")
     rule.add_argument("--to-offset", type=int, metavar="N")
     rule.add_argument("--to-datetime", metavar="TIME")
-    rule.add_argument("--by-duration", metavar="DURATION", help="so long ago: 1h30m, PT1H")
+    rule.add_argument(
+        "--by-duration", metavar="DURATION", help="the offset this long ago: 1h30m, PT1H"
+    )
     rule.add_argument("--shift-by", type=int, metavar="N", help="may be negative")
     rule.add_argument("--from-file", metavar="FILE", help="topic,partition,offset lines, or JSON")
-    rule.add_argument("--from-group", metavar="GROUP", help="where another group stands")
-    parser.add_argument("--execute", action="store_true", help="do it; else only the plan")
-    parser.add_argument("--dry-run", action="store_true", help="only the plan (the default)")
+    rule.add_argument(
+        "--from-group", metavar="GROUP", help="the committed offsets of another group"
+    )
+    parser.add_argument(
+        "--execute", action="store_true", help="commit the offsets (default: only print the plan)"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only print the plan (the default)")
     add_common_options(parser)
 
 
@@ -223,12 +241,12 @@ def run(arguments: argparse.Namespace) -> int:
     group = arguments.group
     with Connection.of(arguments).admin() as admin:
         if arguments.execute:
-            refuse_active(admin, group)
+            require_inactive(admin, group)
         reset = _reset(admin, arguments)
-        plan = plan_reset(admin, group, _places(admin, arguments, reset), reset)
+        plan = plan_reset(admin, group, _topic_partitions(admin, arguments, reset), reset)
         errors: dict[TopicPartition, BarnabasError] | None = None
         if arguments.execute and not arguments.dry_run and plan:
-            wanted = {item.place: item.new for item in plan}
+            wanted = {item.topic_partition: item.new for item in plan}
             errors = dict(admin.alter_group_offsets(group, wanted).errors)
     _show(arguments, plan, errors)
     return DONE if errors is None else exit_code(errors)
@@ -243,27 +261,31 @@ def _show(
     for item in plan:
         row = {
             "group": arguments.group,
-            "topic": item.place.topic,
-            "partition": item.place.partition,
+            "topic": item.topic_partition.topic,
+            "partition": item.topic_partition.partition,
             "current_offset": item.current,
             "new_offset": item.new,
             "change": None if item.current is None else item.new - item.current,
-            "start_offset": item.edges.first,
-            "end_offset": item.edges.end,
+            "start_offset": item.log_offsets.start,
+            "end_offset": item.log_offsets.end,
         }
         planned = {"status": "PLANNED", "message": None}
-        rows.append({**row, **(planned if errors is None else status_of(errors.get(item.place)))})
+        rows.append(
+            {**row, **(planned if errors is None else status_of(errors.get(item.topic_partition)))}
+        )
     show(arguments, rows, (*COLUMNS, "status"))
 
 
-def _places(admin: "Admin", arguments: argparse.Namespace, reset: Reset) -> list[TopicPartition]:
+def _topic_partitions(
+    admin: "Admin", arguments: argparse.Namespace, reset: Reset
+) -> list[TopicPartition]:
     if arguments.topic:
-        return expand(admin, [parse_place(text) for text in arguments.topic])
+        return select_partitions(admin, [parse_selection(text) for text in arguments.topic])
     if reset.listed is not None:
         return list(reset.listed)
     if arguments.all_topics:
         return sorted(committed_of(admin, arguments.group))
-    raise ConfigError("which topics? give --topic, or --all-topics")
+    raise ConfigError("--topic or --all-topics is missing")
 
 
 def _reset(admin: "Admin", arguments: argparse.Namespace) -> Reset:
@@ -271,7 +293,7 @@ def _reset(admin: "Admin", arguments: argparse.Namespace) -> Reset:
     if arguments.from_group is not None:
         theirs = committed_of(admin, arguments.from_group)
         if not theirs:
-            raise ConfigError(f"group {arguments.from_group!r} has committed nothing")
+            raise ConfigError(f"group {arguments.from_group!r} has no committed offsets")
         return Reset(ResetRule.LISTED, listed={p: at.offset for p, at in theirs.items()})
     if arguments.from_file is not None:
         offsets = parse_offsets_file(read_input(arguments.from_file), arguments.group)
@@ -284,7 +306,7 @@ def _reset(admin: "Admin", arguments: argparse.Namespace) -> Reset:
 
 
 def simple_reset(arguments: argparse.Namespace) -> Reset:
-    """The rules that need nothing but their number."""
+    """Returns the reset of the rules that need no lookup."""
     if arguments.to_offset is not None:
         return Reset(ResetRule.OFFSET, arguments.to_offset)
     if arguments.shift_by is not None:

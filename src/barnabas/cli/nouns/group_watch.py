@@ -1,7 +1,7 @@
-"""`groups watch`: samples a group again and again; rates come from two samples.
+"""`groups watch`: prints the lag of a group repeatedly, with rates computed from two samples.
 
-consumed/s  how fast committed offsets move      produced/s  how fast ends move
-ETA         time until the lag is gone at these rates, `-` when it is not shrinking
+consumed/s  rate of the committed offsets      produced/s  rate of the log end offsets
+ETA         time until the lag is 0 at these rates, `-` when the lag does not shrink
 """
 
 import argparse
@@ -15,7 +15,7 @@ from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.options import add_common_options
 from barnabas.cli.framework.progress import duration_text
 from barnabas.cli.framework.render import json_line, table_text
-from barnabas.cli.nouns.group_lag import PartitionLag, lags_of, with_seconds
+from barnabas.cli.nouns.group_lag import PartitionLag, lags_of, with_lag_seconds
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import SystemClock
 
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class Sample(NamedTuple):
-    """The group at one moment."""
+    """The lag of a group at one time."""
 
     at_s: float
     lags: dict[TopicPartition, PartitionLag]
@@ -67,14 +67,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 def sample(admin: "Admin", connection: Connection, group: str) -> Sample:
     lags = lags_of(admin, admin.describe_group(group))
-    aged = with_seconds(connection, lags, SystemClock().now_ms())
-    return Sample(time.monotonic(), {lag.place: lag for lag in aged})
+    aged = with_lag_seconds(connection, lags, SystemClock().now_ms())
+    return Sample(time.monotonic(), {lag.topic_partition: lag for lag in aged})
 
 
 def rates(before: Sample, after: Sample) -> list[dict[str, Any]]:
-    """Rows of a sample with what two of them tell about speed."""
+    """Returns the rows of the second sample with the rates between the two samples."""
     elapsed = max(after.at_s - before.at_s, 1e-9)
-    return [_row(before.lags.get(place), lag, elapsed) for place, lag in sorted(after.lags.items())]
+    return [
+        _row(before.lags.get(topic_partition), lag, elapsed)
+        for topic_partition, lag in sorted(after.lags.items())
+    ]
 
 
 def _row(old: PartitionLag | None, new: PartitionLag, elapsed: float) -> dict[str, Any]:
@@ -93,7 +96,7 @@ def _rate(old: int | None, new: int | None, elapsed: float) -> float | None:
 
 
 def eta_seconds(lag: int | None, consumed: float | None, produced: float | None) -> float | None:
-    """Time to catch up.
+    """Returns the time until the lag is 0; None when the lag does not shrink.
 
     >>> eta_seconds(100, 30.0, 10.0), eta_seconds(100, 5.0, 10.0), eta_seconds(0, 0.0, 0.0)
     (5.0, None, 0.0)

@@ -7,11 +7,11 @@ from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import CHECK_FAILED, DONE, FAILED, exit_code, status_of
 from barnabas.cli.framework.options import add_common_options, add_confirmation_options, confirmed
 from barnabas.cli.framework.render import show
-from barnabas.cli.framework.topic_selection import expand, parse_place
+from barnabas.cli.framework.topic_selection import parse_selection, select_partitions
 from barnabas.cli.framework.verbs import Verb, add_verbs, in_module, run_verb
 from barnabas.cli.nouns import zookeeper_groups
-from barnabas.cli.nouns.group_lag import COLUMNS, lags_of, with_seconds
-from barnabas.cli.nouns.group_reset import committed_of, refuse_active
+from barnabas.cli.nouns.group_lag import COLUMNS, lags_of, with_lag_seconds
+from barnabas.cli.nouns.group_reset import committed_of, require_inactive
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import SystemClock
 
@@ -48,7 +48,9 @@ run = run_verb
 
 
 def _list_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--state", action="append", default=[], help="only these, repeatable")
+    parser.add_argument(
+        "--state", action="append", default=[], help="only groups in this state, repeatable"
+    )
     parser.add_argument("--type", action="append", default=[], help="Classic, Consumer, Share…")
     zookeeper_groups.add_zookeeper_option(parser)
     add_common_options(parser)
@@ -77,16 +79,20 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _describe_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("groups", nargs="*", metavar="GROUP", help="all groups unless named")
-    parser.add_argument("--members", action="store_true", help="the members instead of the lag")
-    parser.add_argument("--max-lag", type=int, metavar="N", help="exit 3 when the lag is above")
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help="(default: all groups)")
+    parser.add_argument(
+        "--members", action="store_true", help="show the members instead of the lag"
+    )
+    parser.add_argument(
+        "--max-lag", type=int, metavar="N", help="exit with code 3 when the total lag is higher"
+    )
     zookeeper_groups.add_zookeeper_option(parser)
     add_common_options(parser)
 
 
 def _describe(arguments: argparse.Namespace) -> int:
     if arguments.zookeeper:
-        return _describe_old(arguments)
+        return _describe_in_zookeeper(arguments)
     connection = Connection.of(arguments)
     with connection.admin() as admin:
         names = arguments.groups or [item.group_id for item in admin.list_groups()]
@@ -96,13 +102,13 @@ def _describe(arguments: argparse.Namespace) -> int:
             show(arguments, rows, MEMBER_COLUMNS)
             return DONE
         lags = [lag for group in described.values() for lag in lags_of(admin, group)]
-    lags = with_seconds(connection, lags, SystemClock().now_ms())
+    lags = with_lag_seconds(connection, lags, SystemClock().now_ms())
     rows = [lag.row() for lag in lags]
     show(arguments, rows, (*COLUMNS, "lag_seconds"))
     return _checked(arguments, rows)
 
 
-def _describe_old(arguments: argparse.Namespace) -> int:
+def _describe_in_zookeeper(arguments: argparse.Namespace) -> int:
     reports = zookeeper_groups.described(arguments)
     if arguments.members:
         rows = [row for report in reports for row in zookeeper_groups.member_rows(report)]
@@ -127,7 +133,7 @@ def _members(group: "GroupDescription") -> list[dict[str, object]]:
             "instance_id": member.instance_id,
             "host": member.host,
             "client_id": member.client_id,
-            "partitions": [str(place) for place in member.assignment],
+            "partitions": [str(topic_partition) for topic_partition in member.assignment],
         }
         for member in group.members
     ]
@@ -146,10 +152,10 @@ def _delete_arguments(parser: argparse.ArgumentParser) -> None:
 def _delete(arguments: argparse.Namespace) -> int:
     names: list[str] = arguments.groups
     if arguments.zookeeper:
-        return _delete_old(arguments)
+        return _delete_in_zookeeper(arguments)
     with Connection.of(arguments).admin() as admin:
         for name in names:
-            refuse_active(admin, name)
+            require_inactive(admin, name)
         if arguments.dry_run:
             errors = dict(admin.describe_groups(names).errors)
         elif not confirmed(arguments, f"delete {', '.join(names)} with their offsets"):
@@ -161,7 +167,7 @@ def _delete(arguments: argparse.Namespace) -> int:
     return exit_code(errors)
 
 
-def _delete_old(arguments: argparse.Namespace) -> int:
+def _delete_in_zookeeper(arguments: argparse.Namespace) -> int:
     names: list[str] = arguments.groups
     question = f"delete {', '.join(names)} with their offsets from ZooKeeper"
     if not arguments.dry_run and not confirmed(arguments, question):
@@ -182,15 +188,17 @@ def _delete_offsets_arguments(parser: argparse.ArgumentParser) -> None:
 def _delete_offsets(arguments: argparse.Namespace) -> int:
     group = arguments.group
     with Connection.of(arguments).admin() as admin:
-        places = expand(admin, [parse_place(text) for text in arguments.topics])
+        topic_partitions = select_partitions(
+            admin, [parse_selection(text) for text in arguments.topics]
+        )
         errors: dict[TopicPartition, Exception] = {}
         if not arguments.dry_run:
             if not confirmed(arguments, f"delete the offsets of {group} for these topics"):
                 return FAILED
-            errors = dict(admin.delete_group_offsets(group, places).errors)
+            errors = dict(admin.delete_group_offsets(group, topic_partitions).errors)
     rows = [
         {"group": group, "topic": p.topic, "partition": p.partition, **status_of(errors.get(p))}
-        for p in places
+        for p in topic_partitions
     ]
     show(arguments, rows, OFFSET_COLUMNS)
     return exit_code(errors)
@@ -209,7 +217,7 @@ def _copy_arguments(parser: argparse.ArgumentParser) -> None:
 def _copy(arguments: argparse.Namespace) -> int:
     group = arguments.target
     with Connection.of(arguments).admin() as admin:
-        refuse_active(admin, group)
+        require_inactive(admin, group)
         offsets = committed_of(admin, arguments.source)
         errors: dict[TopicPartition, Exception] = {}
         if offsets and not arguments.dry_run:
@@ -219,12 +227,12 @@ def _copy(arguments: argparse.Namespace) -> int:
     rows = [
         {
             "group": group,
-            "topic": place.topic,
-            "partition": place.partition,
+            "topic": topic_partition.topic,
+            "partition": topic_partition.partition,
             "offset": at.offset,
-            **status_of(errors.get(place)),
+            **status_of(errors.get(topic_partition)),
         }
-        for place, at in sorted(offsets.items())
+        for topic_partition, at in sorted(offsets.items())
     ]
     show(arguments, rows, ("group", "topic", "partition", "offset", "status", "message"))
     return exit_code(errors)
@@ -248,33 +256,33 @@ VERBS = (
     ),
     Verb(
         "watch",
-        "lag, rates and time to catch up, live",
+        "show lag, rates and time to catch up, repeatedly",
         WATCH_EXAMPLE,
         *in_module("nouns.group_watch"),
     ),
     Verb(
         "reset",
-        "plan new offsets; --execute makes them so",
+        "plan new offsets; --execute commits them",
         RESET_EXAMPLE,
         *in_module("nouns.group_reset"),
         ("seek",),
     ),
     Verb(
         "copy",
-        "give a group the offsets of another",
+        "copy the committed offsets of a group to another group",
         "barnabas groups copy billing billing-test",
         _copy_arguments,
         _copy,
     ),
     Verb(
         "migrate",
-        "plan a move of offsets from ZooKeeper to Kafka or back; --execute does it",
+        "plan the copy of offsets from ZooKeeper to Kafka or back; --execute writes them",
         MIGRATE_EXAMPLE,
         *in_module("nouns.group_migration"),
     ),
     Verb(
         "delete",
-        "delete groups that have no members",
+        "delete groups without members",
         "barnabas groups delete billing-test --yes",
         _delete_arguments,
         _delete,
@@ -282,7 +290,7 @@ VERBS = (
     ),
     Verb(
         "delete-offsets",
-        "forget what a group has committed for topics",
+        "delete the committed offsets of a group for topics",
         "barnabas groups delete-offsets billing orders --yes",
         _delete_offsets_arguments,
         _delete_offsets,

@@ -1,4 +1,4 @@
-"""The logs on the brokers' disks: directories, sizes, replicas that lag or move."""
+"""Show the log directories of the brokers: sizes, lag and moves of replicas."""
 
 import argparse
 
@@ -12,7 +12,9 @@ COLUMNS = ("broker", "log_dir", "topic", "partition", "size_bytes", "offset_lag"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-t", "--topic", action="append", default=[], help="only these, repeatable")
+    parser.add_argument(
+        "-t", "--topic", action="append", default=[], help="only this topic, repeatable"
+    )
     parser.add_argument("--broker", type=int, action="append", default=[], metavar="ID")
     add_common_options(parser)
 
@@ -24,8 +26,8 @@ def run(arguments: argparse.Namespace) -> int:
         {
             "broker": broker,
             "log_dir": directory.path,
-            "topic": place.topic,
-            "partition": place.partition,
+            "topic": topic_partition.topic,
+            "partition": topic_partition.partition,
             "size_bytes": info.size_bytes,
             "offset_lag": info.offset_lag,
             "future": info.future,
@@ -34,8 +36,8 @@ def run(arguments: argparse.Namespace) -> int:
         }
         for broker, directories in results.check().items()
         for directory in directories
-        for place, info in sorted(directory.replicas.items())
-        if not arguments.topic or place.topic in arguments.topic
+        for topic_partition, info in sorted(directory.replicas.items())
+        if not arguments.topic or topic_partition.topic in arguments.topic
     ]
     show(arguments, rows, COLUMNS)
     return DONE

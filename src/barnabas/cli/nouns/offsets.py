@@ -1,4 +1,4 @@
-"""Offsets of partitions: the first, the end, by time, the newest timestamp's."""
+"""Show the start and end offsets of partitions, and the offset at a time."""
 
 import argparse
 
@@ -7,9 +7,9 @@ from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.options import add_common_options
 from barnabas.cli.framework.render import show
 from barnabas.cli.framework.times import parse_time
-from barnabas.cli.framework.topic_selection import expand, parse_place
+from barnabas.cli.framework.topic_selection import parse_selection, select_partitions
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
-from barnabas.cli.record_io.spans import edges_of, offsets_at
+from barnabas.cli.record_io.spans import log_offsets_of, offsets_at
 from barnabas.runtime.clock import SystemClock
 
 COLUMNS = ("topic", "partition", "start_offset", "end_offset", "records")
@@ -30,22 +30,22 @@ def _get_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _get(arguments: argparse.Namespace) -> int:
     with Connection.of(arguments).admin() as admin:
-        partitions = expand(admin, [parse_place(text) for text in arguments.topics])
-        edges = edges_of(admin, partitions)
+        partitions = select_partitions(admin, [parse_selection(text) for text in arguments.topics])
+        log_offsets = log_offsets_of(admin, partitions)
         at = None
         if arguments.at is not None:
             moment = parse_time(arguments.at.removeprefix("@"), SystemClock().now_ms())
-            at = offsets_at(admin, edges, moment)
+            at = offsets_at(admin, log_offsets, moment)
     rows = [
         {
-            "topic": place.topic,
-            "partition": place.partition,
-            "start_offset": edge.first,
-            "end_offset": edge.end,
-            "records": edge.end - edge.first,
-            **({} if at is None else {"offset_at": at[place]}),
+            "topic": topic_partition.topic,
+            "partition": topic_partition.partition,
+            "start_offset": log.start,
+            "end_offset": log.end,
+            "records": log.end - log.start,
+            **({} if at is None else {"offset_at": at[topic_partition]}),
         }
-        for place, edge in sorted(edges.items())
+        for topic_partition, log in sorted(log_offsets.items())
     ]
     show(arguments, rows, COLUMNS if at is None else (*COLUMNS, "offset_at"))
     return DONE
@@ -54,7 +54,7 @@ def _get(arguments: argparse.Namespace) -> int:
 VERBS = (
     Verb(
         "get",
-        "first and end offset of partitions",
+        "log start and end offset of partitions",
         "barnabas offsets get orders:0-2 --at @-1h",
         _get_arguments,
         _get,

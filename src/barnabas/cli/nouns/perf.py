@@ -10,12 +10,12 @@ from typing import Any
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.options import add_common_options, add_progress_options
-from barnabas.cli.framework.progress import Progress
+from barnabas.cli.framework.progress import ProgressBar
 from barnabas.cli.framework.render import show
-from barnabas.cli.framework.topic_selection import expand
+from barnabas.cli.framework.topic_selection import select_partitions
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
 from barnabas.cli.record_io.bulk_writer import Pace
-from barnabas.cli.record_io.offset_grammar import END, START, OffsetRange
+from barnabas.cli.record_io.offset_grammar import END, START, ReadRange
 from barnabas.cli.record_io.readers import read_spans
 from barnabas.cli.record_io.spans import resolve
 
@@ -37,33 +37,38 @@ PACE_EVERY = 100
 
 
 class Latencies:
-    """Filled from the producer's thread, read when all is delivered."""
+    """Samples send latencies and checks every send for failure.
+
+    A callback for each record costs more than sending it, so only one of SAMPLE_EVERY records is
+    timed. The other records are only checked for errors. The producer's thread adds the values;
+    read them after `finish`.
+    """
 
     def __init__(self) -> None:
         self.values_ms: list[float] = []
         self._lists: tuple[list[float], ...] = (self.values_ms,)
         self._sent = 0
-        self._under_way: deque[Any] = deque()
+        self._in_flight: deque[Any] = deque()
 
     def send(self, producer: Any, topic: str, value: bytes) -> None:
-        """Send a record; raises the error of an earlier one that was not delivered."""
+        """Sends a record; raises the error of an earlier record that failed."""
         timer = self._timer() if self._sent % SAMPLE_EVERY == 0 else None
         self._sent += 1
-        self._under_way.append(producer.send(topic, value, on_delivery=timer))
-        if len(self._under_way) >= WINDOW:
+        self._in_flight.append(producer.send(topic, value, on_delivery=timer))
+        if len(self._in_flight) >= WINDOW:
             self._check(WINDOW // 2)
 
     def finish(self, producer: Any) -> None:
-        """Wait for everything."""
+        """Waits until all records are acknowledged."""
         producer.flush()
         self._check(0)
 
     def _check(self, leave: int) -> None:
-        while len(self._under_way) > leave:
-            self._under_way.popleft().result()
+        while len(self._in_flight) > leave:
+            self._in_flight.popleft().result()
 
     def _timer(self) -> Callable[[Any, Any], None]:
-        """A delivery callback that notes the time since now."""
+        """Returns a delivery callback that stores the time since now."""
         started, lists = time.perf_counter(), self._lists
 
         def delivered(metadata: Any, error: Any) -> None:
@@ -74,7 +79,7 @@ class Latencies:
         return delivered
 
     def later(self) -> "Latencies":
-        """The latencies of what is sent from now on; they count here too."""
+        """Returns the latencies of the records sent from now on; this object also counts them."""
         child = Latencies()
         self._lists = (*self._lists, child.values_ms)
         return child
@@ -118,14 +123,14 @@ def _produce_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("topic")
     parser.add_argument("-n", "--records", type=int, default=100_000)
     parser.add_argument("--size", type=int, default=100, help="bytes of a value")
-    parser.add_argument("--rate", type=float, help="records per second; as fast as it goes else")
+    parser.add_argument("--rate", type=float, help="records per second (default: no limit)")
     add_progress_options(parser)
     add_common_options(parser)
 
 
 def _produce(arguments: argparse.Namespace) -> int:
     connection = Connection.of(arguments)
-    with Progress("producing", arguments.records, enabled=not arguments.quiet) as progress:
+    with ProgressBar("producing", arguments.records, enabled=not arguments.quiet) as progress:
         latencies, elapsed = measure_produce(
             connection, arguments.topic, b"x" * arguments.size, arguments, progress
         )
@@ -146,9 +151,9 @@ def measure_produce(
     topic: str,
     value: bytes,
     arguments: argparse.Namespace,
-    progress: Progress,
+    progress: ProgressBar,
 ) -> tuple[Latencies, float]:
-    """Send, and note how long each record took to be acknowledged."""
+    """Sends the records and returns their latencies and the elapsed seconds."""
     latencies = Latencies()
     pace = Pace(arguments.rate)
     with connection.producer() as producer:
@@ -166,7 +171,7 @@ def measure_produce(
 
 def _consume_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("topic")
-    parser.add_argument("-n", "--records", type=int, help="stop after so many")
+    parser.add_argument("-n", "--records", type=int, help="stop after N records")
     add_progress_options(parser)
     add_common_options(parser)
 
@@ -174,11 +179,13 @@ def _consume_arguments(parser: argparse.ArgumentParser) -> None:
 def _consume(arguments: argparse.Namespace) -> int:
     connection = Connection.of(arguments)
     with connection.admin() as admin:
-        spans = resolve(admin, expand(admin, [(arguments.topic, None)]), OffsetRange(START, END))
+        spans = resolve(
+            admin, select_partitions(admin, [(arguments.topic, None)]), ReadRange(START, END)
+        )
     total = min(sum(s.size for s in spans.values()), arguments.records or sys.maxsize)
     count = size = 0
     started = time.perf_counter()
-    with Progress("consuming", total, enabled=not arguments.quiet) as progress:
+    with ProgressBar("consuming", total, enabled=not arguments.quiet) as progress:
         for records in read_spans(connection, spans):
             count += len(records)
             size += sum(len(r.value or b"") + len(r.key or b"") for r in records)

@@ -1,4 +1,4 @@
-"""Pipelines on Spark: run one that a file declares, see how those of this machine do."""
+"""Run a pipeline on Spark from a file, and show the pipelines of this machine."""
 
 import argparse
 import signal
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LIST_COLUMNS = ("name", "state", "batch", "rows_per_second", "lag", "batch_ms", "updated")
 PLAIN_SECONDS = 10.0
-"""Between lines of progress where there is no terminal to draw on."""
+"""Interval of the progress lines when stderr is not a terminal."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,13 +29,13 @@ run = run_verb
 
 
 class ProgressLine:
-    """The last figures on stderr: one line drawn again on a terminal, else a line now and then."""
+    """Prints progress on stderr: a line that is redrawn on a terminal, else a line per interval."""
 
     def __init__(self, name: str, quiet: bool) -> None:
         self._name = name
         self._quiet = quiet
         self._live = sys.stderr.isatty()
-        self._told_s = float("-inf")
+        self._last_line_s = float("-inf")
         self._pending: str | None = None
 
     def say(self, text: str) -> None:
@@ -51,15 +51,15 @@ class ProgressLine:
         if self._live:
             self._write(f"\r\x1b[K{line}")
             self._pending = ""
-        elif time.monotonic() - self._told_s >= PLAIN_SECONDS:
-            self._told_s = time.monotonic()
+        elif time.monotonic() - self._last_line_s >= PLAIN_SECONDS:
+            self._last_line_s = time.monotonic()
             self._write(f"{line}\n")
             self._pending = None
         else:
             self._pending = line
 
     def end(self) -> None:
-        """The terminal's next line is free; what was kept back is told."""
+        """Ends the current line and prints progress that was not printed yet."""
         if self._pending is not None:
             self._write(f"{self._pending}\n")
         self._pending = None
@@ -71,17 +71,24 @@ class ProgressLine:
 
 def _run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE", help="a .py, .yaml or .yml file")
-    parser.add_argument("--check", action="store_true", help="read the file and do not run it")
-    parser.add_argument("--available-now", action="store_true", help="what is there now, then end")
-    parser.add_argument("--bootstrap-server", metavar="HOST:PORT", help="instead of the file's")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    parser.add_argument(
+        "--check", action="store_true", help="check the file without running the pipeline"
+    )
+    parser.add_argument(
+        "--available-now", action="store_true", help="process the existing records, then end"
+    )
+    parser.add_argument(
+        "--bootstrap-server", metavar="HOST:PORT", help="overrides the setting of the file"
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
     _state_dir_argument(parser)
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    # PySpark is an optional extra.
     from barnabas.spark.pipeline.files import load
 
-    file = _changed(load(arguments.file), arguments)
+    file = _with_overrides(load(arguments.file), arguments)
     if arguments.check:
         sys.stdout.write(f"{arguments.file}: pipeline {file.pipeline.name!r} is well-formed\n")
         return DONE
@@ -97,7 +104,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
     signals.install()
     runner = PipelineRunner(file, Registry(arguments.state_dir), line.show, on_start, stop=stop)
-    _look_for_cluster(file.pipeline, line)
+    _warn_if_unreachable(file.pipeline, line)
     line.say(f"{file.pipeline.name}: starting Spark ...")
     try:
         state = runner.run()
@@ -107,8 +114,8 @@ def _run(arguments: argparse.Namespace) -> int:
     return INTERRUPTED if signal.SIGINT in signals.received else DONE
 
 
-def _look_for_cluster(pipeline: Any, line: ProgressLine) -> None:
-    """Say at once that nobody answers. Whoever runs a service may start the brokers later."""
+def _warn_if_unreachable(pipeline: Any, line: ProgressLine) -> None:
+    """Warns immediately when no broker responds; the brokers may start later."""
     from barnabas.cli.framework.connection import check_reachable
     from barnabas.model.config_keys.admin import ADMIN_KEYS
     from barnabas.spark.client_settings import SERVERS, admin_settings
@@ -117,11 +124,11 @@ def _look_for_cluster(pipeline: Any, line: ProgressLine) -> None:
     try:
         check_reachable(ADMIN_KEYS.parse(settings))
     except UnavailableError as error:
-        line.say(f"{pipeline.name}: {error}; Spark will try again for a while")
+        line.say(f"{pipeline.name}: {error}; Spark will retry")
 
 
-def _changed(file: Any, arguments: argparse.Namespace) -> Any:
-    """The definition with what the command line says instead."""
+def _with_overrides(file: Any, arguments: argparse.Namespace) -> Any:
+    """Returns the definition with the overrides of the command line."""
     from dataclasses import replace
 
     from barnabas.spark.pipeline.definition import AVAILABLE_NOW
@@ -135,14 +142,14 @@ def _changed(file: Any, arguments: argparse.Namespace) -> Any:
 
 
 class StopSignals:
-    """SIGTERM and Ctrl-C ask for a clean stop; a second one of them ends at once."""
+    """SIGTERM and Ctrl-C request a clean stop; a second signal ends the process immediately."""
 
     def __init__(self, stop: threading.Event) -> None:
         self.received: list[int] = []
         self._stop = stop
 
     def install(self) -> None:
-        """Again when Spark is up: it puts a handler of its own, which cancels what runs."""
+        """Installs the handlers; called again after Spark has started, which replaces them."""
         for number in (signal.SIGTERM, signal.SIGINT):
             if number not in self.received:
                 signal.signal(number, self._on_signal)
@@ -185,14 +192,15 @@ def _state_dir_argument(parser: argparse.ArgumentParser) -> None:
         "--state-dir",
         type=Path,
         default=None,
-        help="where runs are noted (default: $BARNABAS_STATE_DIR or ~/.local/state/barnabas)",
+        help="directory of the run states"
+        " (default: $BARNABAS_STATE_DIR or ~/.local/state/barnabas)",
     )
 
 
 VERBS = (
     Verb(
         "run",
-        "run a pipeline in the foreground, from its checkpoint on",
+        "run a pipeline in the foreground, starting at its checkpoint",
         "barnabas pipeline run orders.yaml",
         _run_arguments,
         _run,
@@ -207,7 +215,7 @@ VERBS = (
     ),
     Verb(
         "status",
-        "how one pipeline does; exit code 1 when it has failed or died",
+        "show the status of a pipeline; exit code 1 when it failed or died",
         "barnabas pipeline status orders --format json",
         _status_arguments,
         _status,

@@ -1,7 +1,7 @@
-"""Write records to a topic: one per line of standard input, of files, or from arguments.
+"""Write records to a topic: one per line of standard input or of files, or from arguments.
 
-Lines are values; with -K they are split into key and value. `--format json` reads the documents
-that `barnabas consume --format json` prints, so one cluster's records can be another's input.
+Each line is a value; -K splits it into key and value. `--format json` reads the output of
+`barnabas consume --format json`, which can come from another cluster.
 """
 
 import argparse
@@ -30,7 +30,7 @@ WINDOW = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Outgoing:
+class OutgoingRecord:
     """A record to send."""
 
     value: bytes | None
@@ -44,17 +44,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("topic", metavar="TOPIC")
     parser.add_argument("files", nargs="*", metavar="FILE", help="lines to send (default: stdin)")
     parser.add_argument("-k", "--key", help="key of every record")
-    parser.add_argument("-K", "--key-separator", metavar="TEXT", help="divides key from value")
+    parser.add_argument("-K", "--key-separator", metavar="TEXT", help="separator of key and value")
     parser.add_argument(
         "-H", "--header", metavar="NAME=VALUE", action="append", default=[], help="repeatable"
     )
     parser.add_argument("-p", "--partition", type=int)
     parser.add_argument("--timestamp", type=int, metavar="MS")
-    parser.add_argument("--value", action="append", help="send this instead of input; repeatable")
+    parser.add_argument(
+        "--value", action="append", help="value to send instead of the input; repeatable"
+    )
     parser.add_argument("--tombstone", action="store_true", help="send a null value for the key")
-    parser.add_argument("--empty-as-null", action="store_true", help="an empty value is null")
-    parser.add_argument("--format", choices=("lines", "json"), default="lines", help="of the input")
-    parser.add_argument("-v", "--verbose", action="store_true", help="print where records went")
+    parser.add_argument("--empty-as-null", action="store_true", help="send an empty value as null")
+    parser.add_argument(
+        "--format", choices=("lines", "json"), default="lines", help="format of the input"
+    )
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="print partition and offset of each record"
+    )
     parser.add_argument("--acks", choices=("all", "-1", "0", "1"))
     parser.add_argument("--compression", choices=("none", "gzip", "snappy", "lz4", "zstd"))
     add_connection_options(parser)
@@ -69,9 +75,9 @@ def run(arguments: argparse.Namespace) -> int:
     connection = Connection.of(arguments)
     count = 0
     with connection.producer(**options) as producer:
-        under_way: list[Any] = []
+        in_flight: list[Any] = []
         for record in _records(arguments):
-            under_way.append(
+            in_flight.append(
                 producer.send(
                     arguments.topic,
                     record.value,
@@ -81,26 +87,30 @@ def run(arguments: argparse.Namespace) -> int:
                     timestamp=record.timestamp,
                 )
             )
-            if len(under_way) >= WINDOW:
-                count += _settle(under_way, arguments.verbose)
+            if len(in_flight) >= WINDOW:
+                count += _settle(in_flight, arguments.verbose)
         producer.flush()
-        count += _settle(under_way, arguments.verbose)
+        count += _settle(in_flight, arguments.verbose)
     sys.stderr.write(f"produced {count} records to {arguments.topic}\n")
     return DONE
 
 
-def _settle(under_way: list[Any], verbose: bool) -> int:
-    for future in under_way:
+def _settle(in_flight: list[Any], verbose: bool) -> int:
+    for future in in_flight:
         metadata = future.result()
         if verbose:
-            place = {"topic": metadata.topic, "partition": metadata.partition}
-            sys.stdout.write(json_line({**place, "offset": metadata.offset}) + "\n")
-    count = len(under_way)
-    under_way.clear()
+            written = {
+                "topic": metadata.topic,
+                "partition": metadata.partition,
+                "offset": metadata.offset,
+            }
+            sys.stdout.write(json_line(written) + "\n")
+    count = len(in_flight)
+    in_flight.clear()
     return count
 
 
-def _records(arguments: argparse.Namespace) -> Iterator[Outgoing]:
+def _records(arguments: argparse.Namespace) -> Iterator[OutgoingRecord]:
     if arguments.tombstone:
         if arguments.key is None:
             raise ConfigError("--tombstone needs --key")
@@ -122,7 +132,7 @@ def _encoded(lines: Iterable[str]) -> Iterator[bytes]:
     return (line.encode() for line in lines)
 
 
-def _parse_line(arguments: argparse.Namespace, line: bytes) -> Outgoing:
+def _parse_line(arguments: argparse.Namespace, line: bytes) -> OutgoingRecord:
     if arguments.key_separator is None:
         return _outgoing(arguments, None, line)
     separator = unescape(arguments.key_separator).encode(errors="surrogateescape")
@@ -132,14 +142,14 @@ def _parse_line(arguments: argparse.Namespace, line: bytes) -> Outgoing:
     return _outgoing(arguments, key, value)
 
 
-def _parse_json(arguments: argparse.Namespace, line: bytes) -> Outgoing:
+def _parse_json(arguments: argparse.Namespace, line: bytes) -> OutgoingRecord:
     try:
         document = json.loads(line)
     except ValueError as error:
         raise ProtocolError(f"the line {line[:60]!r} is not JSON: {error}") from error
     given = _outgoing(arguments, None, None)
     timestamp = document.get("timestamp", -1)
-    return Outgoing(
+    return OutgoingRecord(
         decode_bytes(document.get("value"), document.get("value_encoding")),
         given.key or decode_bytes(document.get("key"), document.get("key_encoding")),
         (*headers_of(document), *given.headers),
@@ -148,7 +158,9 @@ def _parse_json(arguments: argparse.Namespace, line: bytes) -> Outgoing:
     )
 
 
-def _outgoing(arguments: argparse.Namespace, key: bytes | None, value: bytes | None) -> Outgoing:
+def _outgoing(
+    arguments: argparse.Namespace, key: bytes | None, value: bytes | None
+) -> OutgoingRecord:
     if key is None and arguments.key is not None:
         key = arguments.key.encode(errors="surrogateescape")
     if value == b"" and arguments.empty_as_null:
@@ -157,4 +169,4 @@ def _outgoing(arguments: argparse.Namespace, key: bytes | None, value: bytes | N
     for text in arguments.header:
         name, equals, data = text.partition("=")
         headers.append((name, data.encode(errors="surrogateescape") if equals else None))
-    return Outgoing(value, key, tuple(headers), arguments.partition, arguments.timestamp)
+    return OutgoingRecord(value, key, tuple(headers), arguments.partition, arguments.timestamp)

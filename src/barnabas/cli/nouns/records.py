@@ -1,4 +1,4 @@
-"""Records: delete those below an offset; the partition begins there afterwards."""
+"""Delete the records before an offset, which becomes the log start offset."""
 
 import argparse
 import json
@@ -9,7 +9,7 @@ from barnabas.cli.framework.exit_codes import FAILED, exit_code, status_of
 from barnabas.cli.framework.files import read_input
 from barnabas.cli.framework.options import add_common_options, add_confirmation_options, confirmed
 from barnabas.cli.framework.render import show
-from barnabas.cli.framework.topic_selection import expand, parse_place
+from barnabas.cli.framework.topic_selection import parse_selection, select_partitions
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
 from barnabas.cli.record_io.offset_grammar import parse_range
 from barnabas.cli.record_io.spans import resolve
@@ -33,9 +33,11 @@ run = run_verb
 def _delete_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("topic", nargs="?", metavar="TOPIC[:PARTITIONS]")
     parser.add_argument(
-        "-o", "--offset", default="end", help="delete what is before: end, 42, -10, @-7d"
+        "-o", "--offset", default="end", help="delete records before: end, 42, -10, @-7d"
     )
-    parser.add_argument("--from-file", metavar="FILE", help="a JSON file as Apache's tool reads it")
+    parser.add_argument(
+        "--from-file", metavar="FILE", help="a JSON file in the format of kafka-delete-records"
+    )
     add_confirmation_options(parser)
     add_common_options(parser)
 
@@ -45,7 +47,9 @@ def _delete(arguments: argparse.Namespace) -> int:
         wanted = _wanted(admin, arguments)
         if arguments.dry_run:
             return _show(arguments, wanted, {}, {})
-        what = ", ".join(f"{place} before {offset}" for place, offset in wanted.items())
+        what = ", ".join(
+            f"{topic_partition} before {offset}" for topic_partition, offset in wanted.items()
+        )
         if not confirmed(arguments, f"delete the records of {what}"):
             return FAILED
         results = admin.delete_records(wanted)
@@ -56,14 +60,14 @@ def _wanted(admin: "Admin", arguments: argparse.Namespace) -> dict[TopicPartitio
     if arguments.from_file is not None:
         return parse_offset_json(read_input(arguments.from_file))
     if arguments.topic is None:
-        raise ConfigError("which topic? name it, or give --from-file")
-    partitions = expand(admin, [parse_place(arguments.topic)])
+        raise ConfigError("the topic or --from-file is missing")
+    partitions = select_partitions(admin, [parse_selection(arguments.topic)])
     chosen = parse_range(arguments.offset, SystemClock().now_ms())
     return {p: span.start for p, span in resolve(admin, partitions, chosen).items()}
 
 
 def parse_offset_json(text: str) -> dict[TopicPartition, int]:
-    """Apache's `{"partitions": [{"topic": …, "partition": …, "offset": …}], "version": 1}`."""
+    """Parses `{"partitions": [{"topic": …, "partition": …, "offset": …}], "version": 1}`."""
     try:
         found = {
             TopicPartition(str(item["topic"]), int(item["partition"])): int(item["offset"])
@@ -82,13 +86,13 @@ def _show(
 ) -> int:
     rows = [
         {
-            "topic": place.topic,
-            "partition": place.partition,
+            "topic": topic_partition.topic,
+            "partition": topic_partition.partition,
             "before_offset": offset,
-            "low_watermark": done.get(place),
-            **status_of(errors.get(place)),
+            "low_watermark": done.get(topic_partition),
+            **status_of(errors.get(topic_partition)),
         }
-        for place, offset in sorted(wanted.items())
+        for topic_partition, offset in sorted(wanted.items())
     ]
     show(arguments, rows, COLUMNS)
     return exit_code(errors)

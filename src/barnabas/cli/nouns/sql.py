@@ -1,9 +1,9 @@
-"""SQL over topics: streams, tables and queries, run by Spark.
+"""Run SQL statements on topics: streams, tables and queries, executed by Spark.
 
-A shell on a terminal; otherwise statements from FILE, -e or standard input. In a script the
-queries that it defines process what is there, and the command ends; --keep-running lets all
-queries of the cluster run until Ctrl-C. What was defined is kept in the cluster: a later shell
-goes on with it.
+On a terminal an interactive shell starts; otherwise the statements of FILE, -e or standard input
+run as a script. Queries that a script defines process the existing records, then the command ends;
+--keep-running runs all queries of the cluster until Ctrl-C. Definitions are stored in the cluster,
+and later shells use them.
 """
 
 import argparse
@@ -28,12 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=("table", "json"), default="table", help="(default: %(default)s)"
     )
-    parser.add_argument("--state-dir", metavar="DIR", help="where queries keep their checkpoints")
+    parser.add_argument("--state-dir", metavar="DIR", help="directory of the queries' checkpoints")
     parser.add_argument(
-        "--keep-running", action="store_true", help="after the script, run all queries on"
+        "--keep-running", action="store_true", help="after the script, keep all queries running"
     )
     parser.add_argument(
-        "--no-queries", action="store_true", help="a shell that only defines queries, runs none"
+        "--no-queries", action="store_true", help="a shell that defines queries and runs none"
     )
     add_connection_options(parser)
 
@@ -43,10 +43,11 @@ def run(arguments: argparse.Namespace) -> int:
     interactive = text is None
     connection = Connection.of(arguments)
     _check_installed()
+    # pyspark, sqlglot and prompt_toolkit are optional extras.
     from barnabas.cli.nouns.sql_script import Printer
     from barnabas.streams.sql.engine.engine import Engine
 
-    connection.admin().close()  # a cluster that is not there is told at once
+    connection.admin().close()  # reports an unreachable cluster before Spark starts
     with Engine(
         connection.settings,
         state_dir=arguments.state_dir,
@@ -64,10 +65,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _script(arguments: argparse.Namespace) -> str | None:
-    """The statements that were given; None when a person will type them."""
+    """Returns the statements of the command line, file or pipe; None for an interactive shell."""
     if arguments.execute is not None:
         if arguments.file is not None:
-            raise ConfigError("FILE and -e exclude each other")
+            raise ConfigError("FILE and -e cannot be used together")
         return str(arguments.execute)
     if arguments.file not in (None, "-"):
         try:
@@ -75,14 +76,14 @@ def _script(arguments: argparse.Namespace) -> str | None:
         except OSError as error:
             raise ConfigError(f"{arguments.file}: {error.strerror}") from None
         except UnicodeDecodeError:
-            raise ConfigError(f"{arguments.file}: is not text in UTF-8") from None
+            raise ConfigError(f"{arguments.file}: is not UTF-8 text") from None
     if arguments.file == "-" or not sys.stdin.isatty():
         return sys.stdin.read()
     return None
 
 
 def _check_installed() -> None:
-    from importlib.util import find_spec
+    from importlib.util import find_spec  # start-up time
 
     missing = [name for name in ("sqlglot", "pyspark", "prompt_toolkit") if find_spec(name) is None]
     if missing:

@@ -1,10 +1,12 @@
-"""Statements that are all there: from a file, a flag or a pipe.
+"""Runs SQL statements from a file, an option or a pipe, and prints results.
 
-Queries that were defined process what is there, before each SELECT and PRINT and at the end, so a
-script sees the effects of its own lines and then ends. `keep_running` lets them run on instead.
+Queries that the script defines process the existing records before each SELECT and PRINT and at
+the end, so a script sees the effects of its own statements. With `keep_running` the queries keep
+running.
 """
 
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
@@ -23,14 +25,14 @@ POLL_SECONDS = 0.5
 
 
 class Printer:
-    """Prints answers; `format` is table or json."""
+    """Prints results as tables or JSON; streamed rows are printed in small batches."""
 
     def __init__(self, form: str, out: TextIO) -> None:
         self._json = form == JSON
         self._out = out
 
     def show(self, result: Result) -> None:
-        """Print an answer to its end; a stream's may have none but Ctrl-C."""
+        """Prints a result completely; a stream may end only by Ctrl-C."""
         match result:
             case Message():
                 self._message(result)
@@ -67,7 +69,7 @@ class Printer:
 
 
 def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
-    """Rows that come close together, to be aligned together; a row is never kept waiting."""
+    """Groups rows that are ready at the same time, to align them; a row never waits for others."""
     ready = getattr(rows, "ready", lambda: False)
     for first in rows:
         batch = [first]
@@ -88,15 +90,15 @@ def _plain(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def run_script(engine: Engine, text: str, printer: Printer, *, keep_running: bool) -> int:
-    """Do all statements; returns the exit code. The first error ends the script."""
+    """Runs all statements and returns the exit code. The first error ends the script."""
     try:
         statements = parse_statements(text)
         for statement in statements:
-            if _looks_at_results(statement):
+            if _reads_results(statement):
                 engine.run_defined()
             printer.show(engine.execute(statement))
         if keep_running:
-            return _stay(engine)
+            return _run_until_failure(engine)
         engine.run_defined()
     except SqlError as error:
         sys.stdout.flush()
@@ -105,19 +107,17 @@ def run_script(engine: Engine, text: str, printer: Printer, *, keep_running: boo
     return DONE
 
 
-def _looks_at_results(statement: Statement) -> bool:
+def _reads_results(statement: Statement) -> bool:
     if isinstance(statement, Select):
         return statement.query.emit is None
     return isinstance(statement, Print) and statement.from_beginning
 
 
-def _stay(engine: Engine) -> int:
-    """Run every query of the catalog until one fails, or Ctrl-C."""
-    import threading
-
+def _run_until_failure(engine: Engine) -> int:
+    """Runs every query of the catalog until one fails or the user presses Ctrl-C."""
     count = engine.start_queries()
     sys.stderr.write(f"{count} quer{'y runs' if count == 1 else 'ies run'}; Ctrl-C ends\n")
-    tell_elsewhere(engine)
+    report_remote_queries(engine)
     pause = threading.Event()
     while not engine.failures():
         pause.wait(POLL_SECONDS)
@@ -127,7 +127,7 @@ def _stay(engine: Engine) -> int:
     return FAILED
 
 
-def tell_elsewhere(engine: Engine) -> None:
-    """Name the queries whose checkpoints are in another state directory: they run there only."""
+def report_remote_queries(engine: Engine) -> None:
+    """Reports the queries with checkpoints in another state directory; they run only there."""
     for query_id, where in engine.elsewhere().items():
         sys.stderr.write(f"{query_id} runs on {where}, where its checkpoint is\n")

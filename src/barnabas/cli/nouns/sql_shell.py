@@ -1,5 +1,7 @@
-"""The shell for a person: lines until a semicolon, history, completion; Ctrl-C stops a query and
-not the shell, Ctrl-D ends it."""
+"""The interactive SQL shell: multi-line statements, history and completion.
+
+Ctrl-C stops a running query, Ctrl-D ends the shell.
+"""
 
 import os
 import sys
@@ -14,7 +16,7 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from barnabas.cli.framework.exit_codes import DONE
-from barnabas.cli.nouns.sql_script import Printer, tell_elsewhere
+from barnabas.cli.nouns.sql_script import Printer, report_remote_queries
 from barnabas.model.errors import BarnabasError
 from barnabas.streams.sql.catalog.catalog import Catalog
 from barnabas.streams.sql.engine.engine import Engine
@@ -36,14 +38,14 @@ KEYWORDS = tuple(word for line in _KEYWORDS.strip().splitlines() for word in lin
 _RELATION_AFTER = {"FROM", "JOIN", "INTO", "DESCRIBE", "STREAM", "TABLE", "EXTENDED"}
 HELP = """\
 Statements end with a semicolon. SHOW STREAMS, TABLES, TOPICS, QUERIES; DESCRIBE name; PRINT topic;
-SELECT … EMIT CHANGES follows a stream, Ctrl-C stops it; SELECT … without it is all of Spark's SQL
-over what is there now. exit or Ctrl-D leaves; queries go on when a shell is opened again.
+SELECT … EMIT CHANGES follows a stream until Ctrl-C; SELECT … without it is Spark SQL on the
+existing records. exit or Ctrl-D leaves; queries continue when a shell is opened again.
 """
 LEAVE = ("exit", "quit")
 
 
 def candidates(before: str, catalog: Catalog, topics: Callable[[], list[str]]) -> list[str]:
-    """What may come after a text; pure, so that it can be tested without a terminal."""
+    """Returns the words that can follow a text."""
     words = before.upper().replace("(", " ").replace(",", " ").split()
     typing = before[-1:] not in ("", " ", "\n", "(", ",")
     previous = words[-2 if typing else -1 :][:1] if words else []
@@ -59,7 +61,7 @@ def candidates(before: str, catalog: Catalog, topics: Callable[[], list[str]]) -
 
 
 class SqlCompleter(Completer):
-    """prompt_toolkit's side of it."""
+    """Adapts `candidates` to prompt_toolkit."""
 
     def __init__(self, catalog: Catalog, topics: Callable[[], list[str]]) -> None:
         self._catalog = catalog
@@ -76,10 +78,10 @@ class SqlCompleter(Completer):
 
 
 def run_shell(engine: Engine, printer: Printer) -> int:
-    """Read and do statements until the person leaves."""
+    """Reads and runs statements until the user leaves; returns the exit code."""
     _resume(engine)
     session = _session(engine)
-    sys.stdout.write("barnabas sql: help for help, exit to leave\n")
+    sys.stdout.write("barnabas sql: enter help for help, exit to leave\n")
     while True:
         try:
             text = session.prompt("sql> ", prompt_continuation="  -> ").strip()
@@ -97,7 +99,7 @@ def run_shell(engine: Engine, printer: Printer) -> int:
 
 
 def do_all(engine: Engine, printer: Printer, text: str) -> None:
-    """Do the statements of a text; an error, or Ctrl-C, ends them and not the shell."""
+    """Runs the statements of a text; an error or Ctrl-C ends the text, not the shell."""
     try:
         for statement in parse_statements(text):
             printer.show(engine.execute(statement))
@@ -106,17 +108,19 @@ def do_all(engine: Engine, printer: Printer, text: str) -> None:
     except KeyboardInterrupt:
         sys.stdout.write("\n")
     for query_id, reason in engine.failures().items():
-        sys.stderr.write(f"{query_id} has failed: {reason}\n")
+        sys.stderr.write(f"{query_id} failed: {reason}\n")
 
 
 def _resume(engine: Engine) -> None:
-    """Start the catalog's queries beside the prompt: Spark takes seconds to start."""
+    """Starts the queries of the catalog in a thread, because Spark takes seconds to start."""
     engine.refresh()
-    tell_elsewhere(engine)
+    report_remote_queries(engine)
     count = len(engine.catalog.queries) - len(engine.elsewhere())
     if not count or not engine.runs_queries:
         return
-    sys.stderr.write(f"{count} quer{'y' if count == 1 else 'ies'} of earlier go on\n")
+    sys.stderr.write(
+        f"{count} quer{'y' if count == 1 else 'ies'} of earlier sessions will be resumed\n"
+    )
     threading.Thread(target=_start_quietly, args=(engine,), daemon=True).start()
 
 
@@ -124,7 +128,7 @@ def _start_quietly(engine: Engine) -> None:
     try:
         engine.start_queries()
     except BarnabasError as error:
-        sys.stderr.write(f"queries of earlier: {error}\n")
+        sys.stderr.write(f"cannot resume queries: {error}\n")
 
 
 def _session(engine: Engine) -> "PromptSession[str]":

@@ -1,8 +1,8 @@
-"""Run cases of SQL, or of topologies in Python: statements, input and expected rows in files.
+"""Run test cases of SQL or Python topologies: statements, input and expected rows in files.
 
 A case is a directory with case.sql (or case.py), input/TOPIC.jsonl and expected/NAME.jsonl. Each
-gets a broker of its own, in process; all share one Spark session. What differs is shown as a
-diff. Exit code 3 when a case failed.
+case has its own in-process broker; all share one Spark session. Differences are shown as a diff.
+The exit code is 3 when a case failed.
 """
 
 import argparse
@@ -21,7 +21,9 @@ barnabas test cases/ -k region --format json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("directory", metavar="DIR", help="searched for cases, with all below it")
+    parser.add_argument(
+        "directory", metavar="DIR", help="directory that is searched for cases recursively"
+    )
     parser.add_argument("-k", "--only", metavar="TEXT", help="only cases with TEXT in their name")
     parser.add_argument(
         "--format", choices=("table", "json"), default="table", help="(default: %(default)s)"
@@ -29,14 +31,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    place = Path(arguments.directory)
-    if not place.is_dir():
-        raise ConfigError(f"{place}: no such directory")
+    directory = Path(arguments.directory)
+    if not directory.is_dir():
+        raise ConfigError(f"{directory}: no such directory")
     from barnabas.streams.sql.cases.case_files import find_cases
 
-    cases = [case for case in find_cases(place) if (arguments.only or "") in case.name]
+    cases = [case for case in find_cases(directory) if (arguments.only or "") in case.name]
     if not cases:
-        raise ConfigError(f"no case has {arguments.only!r} in its name")
+        raise ConfigError(f"no case name contains {arguments.only!r}")
     outcomes = _run_all(cases, quiet=arguments.format == JSON)
     if arguments.format == JSON:
         rows = [
@@ -51,11 +53,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run_all(cases: list[Any], *, quiet: bool) -> list[Any]:
+    # PySpark is an optional extra.
     from barnabas.streams.sql.cases.running import one_session, run_case
     from barnabas.testing import Broker
 
     outcomes = []
-    # Times in cases are small numbers: without retention nothing is too old to be kept.
+    # Timestamps in cases are small numbers; with retention the broker would delete the records.
     with one_session() as spark:
         for case in cases:
             with Broker({"log.retention.ms": "-1"}) as broker:

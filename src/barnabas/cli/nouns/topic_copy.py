@@ -1,7 +1,7 @@
-"""Copying a topic's records to another topic, here or in another cluster.
+"""`topics copy`: copies the records of a topic to another topic, in this or another cluster.
 
-Partitions, timestamps, keys, headers and nulls are kept; the target is made like the source when
-it is not there. What is in the source when the copy begins is copied, unless `-o` says otherwise.
+Partitions, timestamps, keys, headers and nulls are kept. A missing target topic is created like the
+source. By default the records that exist at the start are copied; `-o` selects others.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from barnabas.cli.framework.options import (
     add_isolation_option,
     add_progress_options,
 )
-from barnabas.cli.framework.progress import Progress
+from barnabas.cli.framework.progress import ProgressBar
 from barnabas.cli.framework.render import show
 from barnabas.cli.framework.settings import BOOTSTRAP, key_values
 from barnabas.cli.nouns.topic_dump import ensure_topic, plan_dump
@@ -30,14 +30,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", metavar="TARGET")
     parser.add_argument("-o", "--offset", default=":end", metavar="RANGE", help="(default: :end)")
     parser.add_argument(
-        "--to-bootstrap-server", metavar="HOST:PORT", help="the other cluster (default: the same)"
+        "--to-bootstrap-server", metavar="HOST:PORT", help="target cluster (default: the same)"
     )
     parser.add_argument(
-        "--to-property", metavar="KEY=VALUE", action="append", default=[], help="a setting for it"
+        "--to-property",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="a client setting for the target cluster",
     )
     parser.add_argument("-r", "--replication-factor", type=int, default=-1)
     parser.add_argument(
-        "--repartition", action="store_true", help="place records by key, not as they were"
+        "--repartition",
+        action="store_true",
+        help="choose partitions by key instead of keeping them",
     )
     parser.add_argument("--rate-limit", type=float, metavar="RECORDS", help="records per second")
     add_isolation_option(parser, "read_committed")
@@ -61,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = RecordFilter.of(arguments)
     pace = Pace(arguments.rate_limit)
     with (
-        Progress("copying", total, enabled=not arguments.quiet) as progress,
+        ProgressBar("copying", total, enabled=not arguments.quiet) as progress,
         BulkWriter(target) as writer,
     ):
         options = {"isolation_level": arguments.isolation_level}
@@ -76,13 +82,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _show(arguments: argparse.Namespace, source: str, records: int, status: str) -> None:
-    """`records` is how many were copied, or for a plan how many there are at most."""
+    """Prints the result; for a plan `records` is the maximum number of records."""
     row = {"source": source, "target": arguments.target, "records": records, "status": status}
     show(arguments, [row], tuple(row))
 
 
 def target_of(source: Connection, arguments: argparse.Namespace) -> Connection:
-    """The cluster to write to: the source's settings unless told otherwise."""
+    """Returns the target cluster: the settings of the source with the --to-* overrides."""
     settings = dict(source.settings)
     if arguments.to_bootstrap_server:
         settings[BOOTSTRAP] = arguments.to_bootstrap_server

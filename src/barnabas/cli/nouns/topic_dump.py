@@ -1,10 +1,11 @@
-"""Dumping a topic: NDJSON, the topic itself in the first line, then a record per line.
+"""`topics dump` and `topics restore`: a topic as NDJSON, with the topic itself in the first line.
 
     {"barnabas_dump": 1, "topic": "orders", "partitions": 3, "configs": {…}}
     {"topic": "orders", "partition": 0, "offset": 0, …}
 
-Lossless: null is not empty, binary goes as base64, headers keep their order. `-` is stdout; a name
-that ends in .gz is compressed.
+A dump is lossless: null differs from empty, binary data is base64, headers keep their order.
+Restore writes the records to their partitions with their timestamps; offsets are assigned anew.
+`-` is the standard stream; files with a name ending in .gz are compressed.
 """
 
 import argparse
@@ -22,16 +23,16 @@ from barnabas.cli.framework.options import (
     add_isolation_option,
     add_progress_options,
 )
-from barnabas.cli.framework.progress import Progress
+from barnabas.cli.framework.progress import ProgressBar
 from barnabas.cli.framework.render import json_line, show
-from barnabas.cli.framework.topic_selection import expand, parse_place
+from barnabas.cli.framework.topic_selection import parse_selection, select_partitions
 from barnabas.cli.nouns.topics import set_configs
 from barnabas.cli.record_io.bulk_writer import BulkWriter
 from barnabas.cli.record_io.filters import RecordFilter, add_filter_options
 from barnabas.cli.record_io.offset_grammar import END, parse_range
 from barnabas.cli.record_io.readers import read_spans
 from barnabas.cli.record_io.record_json import decode_bytes, headers_of, record_document
-from barnabas.cli.record_io.spans import Span, resolve
+from barnabas.cli.record_io.spans import OffsetSpan, resolve
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, LocalError, ProtocolError
 from barnabas.model.ids import TopicPartition
@@ -58,7 +59,7 @@ def run_dump(arguments: argparse.Namespace) -> int:
     written = 0
     with (
         open_output(arguments.output) as out,
-        Progress("dumping", total, enabled=not arguments.quiet) as progress,
+        ProgressBar("dumping", total, enabled=not arguments.quiet) as progress,
     ):
         out.write(json_line(header) + "\n")
         options = {"isolation_level": arguments.isolation_level}
@@ -73,21 +74,21 @@ def run_dump(arguments: argparse.Namespace) -> int:
 
 def plan_dump(
     connection: Connection, arguments: argparse.Namespace
-) -> tuple[dict[str, Any], dict[TopicPartition, Span]]:
-    """The first line, and what to read: always up to an end."""
+) -> tuple[dict[str, Any], dict[TopicPartition, OffsetSpan]]:
+    """Returns the first line of the dump and the spans to read, which always have a stop."""
     wanted = parse_range(arguments.offset, SystemClock().now_ms())
     if wanted.stop is None:
         wanted = type(wanted)(wanted.start, END)
-    place = parse_place(arguments.topic)
+    topic, partitions = parse_selection(arguments.topic)
     with connection.admin() as admin:
-        partitions = expand(admin, [place])
+        chosen = select_partitions(admin, [(topic, partitions)])
         committed = arguments.isolation_level == "read_committed"
-        spans = resolve(admin, partitions, wanted, committed_only=committed)
-        count = len(admin.describe_topic(place[0]).partitions)
-        configs = {entry.name: entry.value for entry in set_configs(admin, place[0])}
+        spans = resolve(admin, chosen, wanted, committed_only=committed)
+        count = len(admin.describe_topic(topic).partitions)
+        configs = {entry.name: entry.value for entry in set_configs(admin, topic)}
     header = {
         "barnabas_dump": VERSION,
-        "topic": place[0],
+        "topic": topic,
         "partitions": count,
         "configs": configs,
     }
@@ -95,10 +96,14 @@ def plan_dump(
 
 
 def add_restore_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("topic", nargs="?", help="topic to write to (default: the dump's own)")
+    parser.add_argument(
+        "topic", nargs="?", help="topic to write to (default: the topic in the dump)"
+    )
     parser.add_argument("--input", default=STDIO, metavar="FILE", help="(default: stdin)")
     parser.add_argument(
-        "--repartition", action="store_true", help="place records by key, not as they were"
+        "--repartition",
+        action="store_true",
+        help="choose partitions by key instead of keeping them",
     )
     parser.add_argument("-r", "--replication-factor", type=int, default=-1)
     add_dry_run_option(parser)
@@ -113,7 +118,7 @@ def run_restore(arguments: argparse.Namespace) -> int:
         header, first = _header(documents)
         topic = arguments.topic or (header or first or {}).get("topic")
         if not topic:
-            raise LocalError("the dump does not name its topic: say which to write to")
+            raise LocalError("the dump does not contain the topic name: give the topic to write to")
         rest = documents if first is None else _chain(first, documents)
         if arguments.dry_run:
             _show(arguments, topic, sum(1 for _ in rest), "PLANNED")
@@ -132,7 +137,7 @@ def _show(arguments: argparse.Namespace, topic: str, records: int, status: str) 
 def ensure_topic(
     connection: Connection, topic: str, header: dict[str, Any], replication_factor: int = -1
 ) -> None:
-    """Make the topic like the one in the header, unless there is one."""
+    """Creates the topic as described in the header, unless it exists."""
     from barnabas.admin import NewTopic
 
     with connection.admin() as admin:
@@ -156,7 +161,7 @@ def _restore(
     arguments: argparse.Namespace,
 ) -> int:
     with (
-        Progress("restoring", 0, enabled=not arguments.quiet) as progress,
+        ProgressBar("restoring", 0, enabled=not arguments.quiet) as progress,
         BulkWriter(connection, progress.advance) as writer,
     ):
         for document in documents:
@@ -188,7 +193,7 @@ def _documents(lines: IO[str]) -> Iterator[dict[str, Any]]:
 def _header(
     documents: Iterator[dict[str, Any]],
 ) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-    """The dump's first line if it is one, else the first record."""
+    """Returns the first line as header, or as first record when the file has no header."""
     first = next(documents, None)
     if first is not None and "barnabas_dump" in first:
         return first, None

@@ -1,4 +1,4 @@
-"""Topics: list, create, describe, alter, delete; copy, dump and restore their records."""
+"""List, create, describe, alter and delete topics; copy, dump and restore their records."""
 
 import argparse
 from typing import TYPE_CHECKING, Any
@@ -41,7 +41,7 @@ run = run_verb
 
 
 def _list_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--internal", action="store_true", help="the system's own topics too")
+    parser.add_argument("--internal", action="store_true", help="include internal topics")
     add_common_options(parser)
 
 
@@ -68,9 +68,13 @@ def _summary(topic: "TopicDescription") -> dict[str, Any]:
 
 def _create_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="+", metavar="TOPIC")
-    parser.add_argument("-p", "--partitions", type=int, default=-1, help="else the broker's")
+    parser.add_argument(
+        "-p", "--partitions", type=int, default=-1, help="(default: num.partitions of the broker)"
+    )
     parser.add_argument("-r", "--replication-factor", type=int, default=-1)
-    parser.add_argument("--if-not-exists", action="store_true", help="an existing topic is fine")
+    parser.add_argument(
+        "--if-not-exists", action="store_true", help="do nothing for a topic that exists"
+    )
     add_config_option(parser, "a topic setting, repeatable")
     add_dry_run_option(parser)
     add_common_options(parser)
@@ -113,9 +117,9 @@ def _without(errors: dict[Any, BarnabasError], code: ErrorCode) -> dict[Any, Bar
 
 
 def _describe_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("names", nargs="*", metavar="TOPIC", help="all topics unless named")
+    parser.add_argument("names", nargs="*", metavar="TOPIC", help="(default: all topics)")
     parser.add_argument(
-        "--under-replicated", action="store_true", help="only partitions missing replicas in sync"
+        "--under-replicated", action="store_true", help="only partitions with replicas out of sync"
     )
     add_common_options(parser)
 
@@ -152,7 +156,7 @@ def _document(admin: "Admin", topic: "TopicDescription", under_only: bool) -> di
 
 
 def set_configs(admin: "Admin", topic: str) -> list["ConfigEntry"]:
-    """What has been set for a topic itself."""
+    """Returns the configuration entries that are set on the topic itself."""
     from barnabas.admin import ConfigResource, ConfigSource
 
     resource = ConfigResource.topic(topic)
@@ -180,10 +184,10 @@ def _described(document: dict[str, Any]) -> str:
 
 def _alter_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="+", metavar="TOPIC")
-    parser.add_argument("-p", "--partitions", type=int, help="grow to this many")
+    parser.add_argument("-p", "--partitions", type=int, help="increase to this number")
     add_config_option(parser, "set a topic setting, repeatable")
     parser.add_argument(
-        "--delete-config", metavar="KEY", action="append", default=[], help="back to the default"
+        "--delete-config", metavar="KEY", action="append", default=[], help="reset to the default"
     )
     add_dry_run_option(parser)
     add_common_options(parser)
@@ -216,7 +220,7 @@ def _alter(arguments: argparse.Namespace) -> int:
 
 def _delete_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="+", metavar="TOPIC")
-    parser.add_argument("--if-exists", action="store_true", help="a missing topic is fine")
+    parser.add_argument("--if-exists", action="store_true", help="ignore topics that do not exist")
     add_confirmation_options(parser)
     add_common_options(parser)
 
@@ -250,7 +254,7 @@ VERBS = (
     ),
     Verb(
         "describe",
-        "partitions, replicas and settings of topics",
+        "show partitions, replicas and settings of topics",
         "barnabas topics describe orders",
         _describe_arguments,
         _describe,

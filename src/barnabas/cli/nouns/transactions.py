@@ -7,7 +7,7 @@ from barnabas.cli.framework.exit_codes import DONE, FAILED, exit_code, status_of
 from barnabas.cli.framework.options import add_common_options, add_confirmation_options, confirmed
 from barnabas.cli.framework.render import show
 from barnabas.cli.framework.times import iso_time
-from barnabas.cli.framework.topic_selection import expand, parse_place
+from barnabas.cli.framework.topic_selection import parse_selection, select_partitions
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
 from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.model.ids import TopicPartition
@@ -81,7 +81,7 @@ def _describe(arguments: argparse.Namespace) -> int:
             "timeout_ms": item.timeout_ms,
             "started_ms": item.started_ms,
             "started": iso_time(item.started_ms),
-            "partitions": [str(place) for place in item.partitions],
+            "partitions": [str(topic_partition) for topic_partition in item.partitions],
         }
         for item in found.values()
     ]
@@ -96,12 +96,14 @@ def _producers_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _producers(arguments: argparse.Namespace) -> int:
     with Connection.of(arguments).admin() as admin:
-        places = expand(admin, [parse_place(text) for text in arguments.topics])
-        found = admin.describe_producers(places).check()
+        topic_partitions = select_partitions(
+            admin, [parse_selection(text) for text in arguments.topics]
+        )
+        found = admin.describe_producers(topic_partitions).check()
     rows = [
         {
-            "topic": place.topic,
-            "partition": place.partition,
+            "topic": topic_partition.topic,
+            "partition": topic_partition.partition,
             "producer_id": item.producer_id,
             "producer_epoch": item.producer_epoch,
             "coordinator_epoch": item.coordinator_epoch,
@@ -109,7 +111,7 @@ def _producers(arguments: argparse.Namespace) -> int:
             "last_timestamp": item.last_timestamp,
             "transaction_start_offset": item.transaction_start_offset,
         }
-        for place, producers in sorted(found.items())
+        for topic_partition, producers in sorted(found.items())
         for item in producers
     ]
     show(arguments, rows, PRODUCER_COLUMNS)
@@ -127,30 +129,32 @@ def _abort_arguments(parser: argparse.ArgumentParser) -> None:
 def _abort(arguments: argparse.Namespace) -> int:
     from barnabas.admin import HangingTransaction
 
-    topic, numbers = parse_place(arguments.topic)
+    topic, numbers = parse_selection(arguments.topic)
     if numbers is None or len(numbers) != 1:
         raise ConfigError("name one partition, such as orders:0")
     if arguments.start_offset is None and arguments.producer_id is None:
         raise ConfigError("which transaction? give --start-offset or --producer-id")
-    place = TopicPartition(topic, numbers[0])
+    topic_partition = TopicPartition(topic, numbers[0])
     error: BarnabasError | None = None
     with Connection.of(arguments).admin() as admin:
         open_ones = [
             item
-            for item in admin.describe_producers([place]).check()[place]
+            for item in admin.describe_producers([topic_partition]).check()[topic_partition]
             if item.transaction_start_offset is not None
             and arguments.start_offset in (None, item.transaction_start_offset)
             and arguments.producer_id in (None, item.producer_id)
         ]
         if not open_ones:
-            raise ConfigError(f"{place} has no such open transaction")
+            raise ConfigError(f"{topic_partition} has no such open transaction")
         item = open_ones[0]
-        question = f"abort the transaction of producer {item.producer_id} in {place}"
+        question = f"abort the transaction of producer {item.producer_id} in {topic_partition}"
         if not arguments.dry_run:
             if not confirmed(arguments, question):
                 return FAILED
             epoch = item.coordinator_epoch or 0
-            hanging = HangingTransaction(place, item.producer_id, item.producer_epoch, epoch)
+            hanging = HangingTransaction(
+                topic_partition, item.producer_id, item.producer_epoch, epoch
+            )
             try:
                 admin.abort_transaction(hanging)
             except BarnabasError as caught:

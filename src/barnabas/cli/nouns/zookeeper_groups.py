@@ -1,8 +1,8 @@
 """Groups of the ZooKeeper high-level consumer, for the verbs that take `--zookeeper`.
 
-Members, owners and offsets are nodes of ZooKeeper; only where the logs end is known to the
-brokers, which are found there too. The rows have the keys of other groups' rows, and `owner`: the
-stream of the member that reads the partition.
+Members, owners and offsets are read from ZooKeeper, log end offsets from the brokers that are
+registered there. The rows have the same keys as those of other groups, and `owner`: the stream of
+the member that reads the partition.
 """
 
 import argparse
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.settings import BOOTSTRAP
-from barnabas.cli.framework.zookeeper_brokers import CONNECT_SECONDS, brokers_in
-from barnabas.cli.nouns.group_lag import COLUMNS, PartitionLag, with_seconds
+from barnabas.cli.framework.zookeeper_brokers import CONNECT_SECONDS, find_brokers
+from barnabas.cli.nouns.group_lag import COLUMNS, PartitionLag, with_lag_seconds
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError
 from barnabas.runtime.clock import SystemClock
@@ -38,12 +38,12 @@ def add_zookeeper_option(parser: argparse.ArgumentParser, **options: Any) -> Non
 
 
 def connector_config(connection: Connection, zookeeper: str) -> dict[str, Any]:
-    """What the command line says about connections, for the ZooKeeper consumer's tools."""
+    """Returns the connection settings of the command line for the ZooKeeper consumer's tools."""
     from barnabas.model.config_keys.connector import CONNECTOR_KEYS
 
     return {
         "zookeeper.connection.timeout.ms": int(CONNECT_SECONDS * 1000),
-        **connection.fitting(CONNECTOR_KEYS),
+        **connection.supported_settings(CONNECTOR_KEYS),
         "zookeeper.connect": zookeeper,
     }
 
@@ -55,17 +55,17 @@ def open_reports(connection: Connection, zookeeper: str) -> "GroupReports":
 
 
 def cluster_of(arguments: argparse.Namespace) -> Connection:
-    """The brokers of `--zookeeper`, unless some were named."""
+    """Returns the connection to the brokers in `--zookeeper`, or to --bootstrap-server if given."""
     connection = Connection.of(arguments)
     if arguments.bootstrap_server:
         return connection
     protocol = connection.settings.get("security.protocol", "PLAINTEXT")
-    found = brokers_in(arguments.zookeeper, protocol)
+    found = find_brokers(arguments.zookeeper, protocol)
     return Connection({**connection.settings, BOOTSTRAP: found})
 
 
 def list_rows(arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    """A row for each group in ZooKeeper that the filters leave."""
+    """Returns a row for each group in ZooKeeper that matches --state and --type."""
     with open_reports(Connection.of(arguments), arguments.zookeeper) as reports:
         states = {name: ACTIVE if reports.members(name) else EMPTY for name in reports.groups()}
     return [
@@ -76,7 +76,7 @@ def list_rows(arguments: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def described(arguments: argparse.Namespace) -> list["GroupReport"]:
-    """Reports of the groups asked for, or of all; an unknown one is an error."""
+    """Returns the reports of the named groups, or of all groups."""
     with open_reports(Connection.of(arguments), arguments.zookeeper) as reports:
         return describe_named(reports, arguments.groups)
 
@@ -93,7 +93,7 @@ def describe_named(reports: "GroupReports", names: Iterable[str]) -> list["Group
 
 
 def delete(arguments: argparse.Namespace) -> dict[str, BarnabasError]:
-    """Remove groups, or with --dry-run say what would not go; the errors by group."""
+    """Deletes groups and returns the errors by group; --dry-run only checks them."""
     errors: dict[str, BarnabasError] = {}
     with open_reports(Connection.of(arguments), arguments.zookeeper) as reports:
         for name in arguments.groups:
@@ -101,7 +101,7 @@ def delete(arguments: argparse.Namespace) -> dict[str, BarnabasError]:
                 (report,) = describe_named(reports, [name])
                 if report.members:
                     names = ", ".join(report.members)
-                    raise BrokerError(ErrorCode.NON_EMPTY_GROUP, f"its members: {names}")
+                    raise BrokerError(ErrorCode.NON_EMPTY_GROUP, f"the group has members: {names}")
                 if not arguments.dry_run:
                     reports.delete(name)
             except BarnabasError as error:
@@ -112,12 +112,12 @@ def delete(arguments: argparse.Namespace) -> dict[str, BarnabasError]:
 def lag_rows(
     arguments: argparse.Namespace, reports: Sequence["GroupReport"]
 ) -> list[dict[str, Any]]:
-    """Offsets, lag in records and seconds, and owners."""
+    """Returns rows with offsets, lag in records and seconds, and owners."""
     owners = {(r.group, p.place): p.owner for r in reports for p in r.partitions}
     lags = [lag for report in reports for lag in lags_of_report(report)]
-    with contextlib.suppress(UnavailableError):  # without brokers there is no lag, but offsets
-        lags = with_seconds(cluster_of(arguments), lags, SystemClock().now_ms())
-    return [_row(lag, owners[lag.group, lag.place]) for lag in lags]
+    with contextlib.suppress(UnavailableError):  # the offsets are shown without a lag
+        lags = with_lag_seconds(cluster_of(arguments), lags, SystemClock().now_ms())
+    return [_row(lag, owners[lag.group, lag.topic_partition]) for lag in lags]
 
 
 def lags_of_report(report: "GroupReport") -> list[PartitionLag]:
@@ -128,7 +128,7 @@ def lags_of_report(report: "GroupReport") -> list[PartitionLag]:
 
 
 def member_rows(report: "GroupReport") -> list[dict[str, Any]]:
-    """Members with what their streams own."""
+    """Returns the members with the partitions that their streams own."""
     return [
         {
             "group": report.group,
@@ -147,7 +147,7 @@ def member_rows(report: "GroupReport") -> list[dict[str, Any]]:
 
 
 def consumer_of(owner: str) -> str:
-    """The member that a stream belongs to.
+    """Returns the member that a stream belongs to.
 
     >>> consumer_of("billing_host-1700000000000-1a2b3c4d-0")
     'billing_host-1700000000000-1a2b3c4d'

@@ -1,1 +1,1 @@
-"""Reading records: where from, which, and how they are shown."""
+"""Selects, reads, filters, prints and writes records."""

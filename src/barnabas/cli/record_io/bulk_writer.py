@@ -1,4 +1,4 @@
-"""Writing many records as fast as they can be acknowledged, failing on the first that is not."""
+"""Writes many records with a bounded number in flight; the first failed record is an error."""
 
 import threading
 import time
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 WINDOW = 10_000
-"""Records under way before the oldest one is waited for."""
+"""Number of records in flight at which the writer waits for the oldest ones."""
 
 
 class BulkWriter:
-    """A producer that keeps a bounded number of records under way; use it with `with`.
+    """A producer with a bounded number of records in flight; use it as a context manager.
 
-    `on_delivered(count)` hears of acknowledged records, in order.
+    `on_delivered(count)` is called after records have been acknowledged.
     """
 
     def __init__(
@@ -28,17 +28,17 @@ class BulkWriter:
     ) -> None:
         self._producer = connection.producer(linger_ms=20, batch_size=256 * 1024)
         self._on_delivered = on_delivered
-        self._under_way: deque[SendFuture] = deque()
+        self._in_flight: deque[SendFuture] = deque()
         self.delivered = 0
 
     def send(self, topic: str, value: bytes | None, **fields: Any) -> None:
-        """Send a record; raises the error of an earlier one that failed."""
-        self._under_way.append(self._producer.send(topic, value, **fields))
-        if len(self._under_way) >= WINDOW:
+        """Sends a record; raises the error of an earlier record that failed."""
+        self._in_flight.append(self._producer.send(topic, value, **fields))
+        if len(self._in_flight) >= WINDOW:
             self._settle(WINDOW // 2)
 
     def finish(self) -> None:
-        """Wait for everything."""
+        """Waits until all records are acknowledged."""
         self._producer.flush()
         self._settle(0)
 
@@ -58,15 +58,15 @@ class BulkWriter:
             self._producer.close(None if error is None else 0)
 
     def _settle(self, leave: int) -> None:
-        count = len(self._under_way) - leave
+        count = len(self._in_flight) - leave
         for _ in range(count):
-            self._under_way.popleft().result()
+            self._in_flight.popleft().result()
         self.delivered += max(count, 0)
         self._on_delivered(max(count, 0))
 
 
 class Pace:
-    """Holds a loop to so many items a second."""
+    """Limits a loop to a number of items per second."""
 
     def __init__(self, per_second: float | None) -> None:
         self._per_second = per_second
@@ -74,7 +74,7 @@ class Pace:
         self._done = 0
 
     def after(self, count: int) -> None:
-        """Wait as long as `count` more items should have taken."""
+        """Waits until `count` more items fit into the rate."""
         if not self._per_second:
             return
         self._done += count

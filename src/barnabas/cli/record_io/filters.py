@@ -1,4 +1,4 @@
-"""Which records are wanted: regular expressions on key, value and headers."""
+"""Filters records by regular expressions on key, value and headers."""
 
 import argparse
 import re
@@ -18,13 +18,13 @@ def add_filter_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME[=REGEX]",
         action="append",
         default=[],
-        help="repeatable; the name alone asks for the header to be there",
+        help="repeatable; the name alone requires the header to exist",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class RecordFilter:
-    """Records that pass; an empty filter lets everything pass."""
+    """A record filter; an empty filter accepts all records."""
 
     key: re.Pattern[bytes] | None
     value: re.Pattern[bytes] | None
@@ -45,7 +45,7 @@ class RecordFilter:
         return self.key is None and self.value is None and not self.headers
 
     def first(self, records: list[Record], limit: int) -> tuple[list[Record], int]:
-        """The first `limit` records that pass, and how many records were looked at for that."""
+        """Returns the first `limit` matching records and the number of records examined."""
         kept: list[Record] = []
         for number, record in enumerate(records):
             if len(kept) >= limit:

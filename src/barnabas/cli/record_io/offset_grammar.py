@@ -1,14 +1,15 @@
-"""Where to read, as one word: the offset grammar of `consume`, `dump` and `copy`.
+"""The values of `-o` of `consume`, `dump` and `copy`: the range of offsets to read.
 
-    start          everything from the first record on, then what comes
-    end            only what comes
-    :end           what is there now, then stop
+    start          all records, then new ones
+    end            only new records
+    :end           all records that exist now, then stop
     N   N:M        from offset N; N up to, not including, M
     +N  -N         N after the first; N before the end
     @T  @T1:T2     from a time; @-1h is an hour ago; @-2h:-1h an hour of records
-    committed      where the group stands
+    committed      from the committed offset of the group
 
-A part left out is the first (`:M`) or no end (`N:`). A bad word is an error, never a default.
+A missing start (`:M`) is the log start offset, a missing stop (`N:`) is no stop. An invalid value
+is an error.
 """
 
 import enum
@@ -30,15 +31,15 @@ class BoundKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """One end of a range; `value` is an offset, a count or milliseconds."""
+    """Start or stop of a range; `value` is an offset, a count or milliseconds."""
 
     kind: BoundKind
     value: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class OffsetRange:
-    """From `start` on, up to but not including `stop`; for ever when there is none."""
+class ReadRange:
+    """The range from `start` to `stop`, exclusive; without a stop it has no end."""
 
     start: Bound
     stop: Bound | None = None
@@ -57,11 +58,11 @@ _WORDS = {
 }
 
 
-def parse_range(text: str, now_ms: int) -> OffsetRange:
-    """Read a word of the grammar.
+def parse_range(text: str, now_ms: int) -> ReadRange:
+    """Parses the value of `-o`.
 
     >>> parse_range("10:20", 0)
-    OffsetRange(start=Bound(kind=<BoundKind.OFFSET: 'offset'>, value=10), \
+    ReadRange(start=Bound(kind=<BoundKind.OFFSET: 'offset'>, value=10), \
 stop=Bound(kind=<BoundKind.OFFSET: 'offset'>, value=20))
     """
     if text.startswith("@"):
@@ -69,22 +70,22 @@ stop=Bound(kind=<BoundKind.OFFSET: 'offset'>, value=20))
     start, colon, stop = text.partition(":")
     if not text or text == ":":
         raise _bad(text)
-    return OffsetRange(
+    return ReadRange(
         _bound(start, text) if start else START, _bound(stop, text) if stop and colon else None
     )
 
 
-def _parse_times(body: str, text: str, now_ms: int) -> OffsetRange:
-    """`T` or `T1:T2`; times have colons of their own, so each one is tried as the divider."""
+def _parse_times(body: str, text: str, now_ms: int) -> ReadRange:
+    """Parses `T` or `T1:T2`. Times contain colons, so each colon is tried as the separator."""
     divided = [at for at, char in enumerate(body) if char == ":"]
     for cut in divided:
         try:
             start, stop = _time(body[:cut], now_ms), _time(body[cut + 1 :].lstrip("@"), now_ms)
         except ConfigError:
             continue
-        return OffsetRange(start, stop)
+        return ReadRange(start, stop)
     try:
-        return OffsetRange(_time(body, now_ms))
+        return ReadRange(_time(body, now_ms))
     except ConfigError as error:
         raise ConfigError(f"offset {text!r}: {error}") from error
 
@@ -108,6 +109,6 @@ def _bound(text: str, whole: str) -> Bound:
 
 def _bad(text: str) -> ConfigError:
     return ConfigError(
-        f"offset {text!r} is not understood: write start, end, :end, 42, 10:20, +5, -5, "
+        f"offset {text!r} is invalid: write start, end, :end, 42, 10:20, +5, -5, "
         "@2024-05-01T12:00, @-1h or committed"
     )

@@ -1,14 +1,13 @@
-"""Reading spans of partitions: records as they come, until every span is done.
+"""Reads records: spans of offsets without a group, or as a member of a group.
 
-One consumer without a group fetches all partitions at once. An empty list is yielded whenever a
-poll brought nothing, so that callers can look at their clocks.
+Both yield an empty list when a poll returns no records, so that callers can check their timeouts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.record_io.spans import Span
+from barnabas.cli.record_io.spans import OffsetSpan
 from barnabas.model.ids import TopicPartition
 from barnabas.records.record import Record
 
@@ -20,9 +19,12 @@ POLL_RECORDS = 10_000
 
 
 def read_spans(
-    connection: Connection, spans: Mapping[TopicPartition, Span], **options: object
+    connection: Connection, spans: Mapping[TopicPartition, OffsetSpan], **options: object
 ) -> Iterator[list[Record]]:
-    """Records of all spans; ends when each has reached its stop, never when one has none."""
+    """Yields the records of all spans, read by one consumer without a group.
+
+    Ends when every span has reached its stop; a span without a stop never ends.
+    """
     open_spans = {p: span for p, span in spans.items() if span.stop is None or span.size}
     if not open_spans:
         return
@@ -35,14 +37,14 @@ def read_spans(
     }
     with connection.consumer(**settings) as consumer:
         consumer.assign(list(open_spans))
-        for place, span in open_spans.items():
-            consumer.seek(place, span.start)
+        for topic_partition, span in open_spans.items():
+            consumer.seek(topic_partition, span.start)
         while open_spans:
             polled = consumer.poll(POLL_SECONDS)
             yield [
                 record
-                for place, records in polled.items()
-                for record in _within(records, spans[place].stop)
+                for topic_partition, records in polled.items()
+                for record in _within(records, spans[topic_partition].stop)
             ]
             _close_finished(consumer, open_spans, idle=not polled)
 
@@ -54,40 +56,47 @@ def _within(records: list[Record], stop: int | None) -> list[Record]:
 
 
 def _close_finished(
-    consumer: "Consumer", open_spans: dict[TopicPartition, Span], *, idle: bool
+    consumer: "Consumer", open_spans: dict[TopicPartition, OffsetSpan], *, idle: bool
 ) -> None:
-    """Drop spans whose stop is reached. Positions pass over gaps and markers, offsets do not."""
-    for place, span in list(open_spans.items()):
-        if span.stop is not None and consumer.position(place) >= span.stop:
-            del open_spans[place]
+    """Removes the spans that have reached their stop.
+
+    The position is compared, since the last offsets of a span can be gaps or control records.
+    """
+    for topic_partition, span in list(open_spans.items()):
+        if span.stop is not None and consumer.position(topic_partition) >= span.stop:
+            del open_spans[topic_partition]
             if open_spans and not idle:
-                consumer.pause(place)
+                consumer.pause(topic_partition)
 
 
 class GroupReader:
-    """Polls a consumer, which the caller has subscribed and closes.
+    """Polls a consumer for a tool that can stop in the middle of a poll's result.
+
+    Automatic commits cover all records that poll() returned. A tool that ends after ten records
+    rewinds to the eleventh, so that the commit in the consumer's close() does not skip records.
+    The caller subscribes and closes the consumer.
 
     >>> reader = GroupReader(consumer)  # doctest: +SKIP
     >>> for records in reader.batches(0.1):  # doctest: +SKIP
-    ...     reader.give_back(records[10:])
+    ...     reader.rewind(records[10:])
     """
 
     def __init__(self, consumer: "Consumer") -> None:
         self._consumer = consumer
 
     def batches(self, poll_s: float) -> Iterator[list[Record]]:
-        """What polls bring, empty lists included, for ever."""
+        """Yields the result of each poll, without end."""
         while True:
             polled = self._consumer.poll(poll_s)
             yield [record for records in polled.values() for record in records]
 
-    def give_back(self, unread: Iterable[Record]) -> None:
-        """Move each partition back to the first of these records of the last batch."""
+    def rewind(self, unread: Iterable[Record]) -> None:
+        """Moves the position of each partition back to its first unread record."""
         first: dict[TopicPartition, int] = {}
         for record in unread:
-            place = TopicPartition(record.topic, record.partition)
-            first.setdefault(place, record.offset)
+            topic_partition = TopicPartition(record.topic, record.partition)
+            first.setdefault(topic_partition, record.offset)
         assigned = self._consumer.assignment()
-        for place, offset in first.items():
-            if place in assigned:
-                self._consumer.seek(place, offset)
+        for topic_partition, offset in first.items():
+            if topic_partition in assigned:
+                self._consumer.seek(topic_partition, offset)

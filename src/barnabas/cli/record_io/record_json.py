@@ -1,12 +1,12 @@
-"""A record as JSON and back, without loss.
+"""Converts records to JSON and back without loss.
 
     {"topic": "orders", "partition": 0, "offset": 7, "timestamp": 1714564800000,
      "timestamp_iso": "2024-05-01T12:00:00.000Z", "timestamp_type": "CreateTime",
      "key": "k", "key_encoding": "utf-8", "value": "//8=", "value_encoding": "base64",
      "headers": [{"key": "h", "value": "1", "value_encoding": "utf-8"}]}
 
-Bytes that are UTF-8 are text, others base64; the `*_encoding` beside says which, and is null where
-there is no value at all (a null, which is not an empty string).
+Bytes in valid UTF-8 are written as text, other bytes as base64; `*_encoding` names the encoding. It
+is null for a null value, which differs from an empty string.
 """
 
 import base64
@@ -27,7 +27,7 @@ _TYPES = {
 
 
 def encode_bytes(data: bytes | None) -> tuple[str | None, str | None]:
-    """Text and its encoding.
+    """Returns the text and its encoding.
 
     >>> encode_bytes(b"a"), encode_bytes(b"\\xff"), encode_bytes(None)
     (('a', 'utf-8'), ('/w==', 'base64'), (None, None))
@@ -41,7 +41,11 @@ def encode_bytes(data: bytes | None) -> tuple[str | None, str | None]:
 
 
 def decode_bytes(text: object, encoding: object) -> bytes | None:
-    """The reverse; ProtocolError for what `encode_bytes` does not write."""
+    """Returns the bytes of a text that `encode_bytes` wrote.
+
+    Raises:
+        ProtocolError: The text or its encoding is invalid.
+    """
     if text is None:
         return None
     if not isinstance(text, str):
@@ -57,7 +61,7 @@ def decode_bytes(text: object, encoding: object) -> bytes | None:
 
 
 def record_document(record: Record) -> dict[str, Any]:
-    """The JSON document of a record; its keys are frozen."""
+    """Returns the JSON document of a record; its keys are a stable interface."""
     key, key_encoding = encode_bytes(record.key)
     value, value_encoding = encode_bytes(record.value)
     return {
@@ -76,7 +80,7 @@ def record_document(record: Record) -> dict[str, Any]:
 
 
 def headers_of(document: Mapping[str, Any]) -> list[Header]:
-    """The headers of a document."""
+    """Returns the headers of a document."""
     found: list[Header] = []
     for item in document.get("headers") or ():
         name = decode_bytes(item["key"], item.get("key_encoding")) or b""
@@ -86,7 +90,7 @@ def headers_of(document: Mapping[str, Any]) -> list[Header]:
 
 
 def _header_document(header: Header) -> dict[str, Any]:
-    """A header; its name has an encoding of its own only when it is not UTF-8."""
+    """Returns the document of a header; `key_encoding` exists only when the name is not UTF-8."""
     name, name_encoding = encode_bytes(header[0].encode(errors="surrogateescape"))
     value, encoding = encode_bytes(header[1])
     document = {"key": name, "value": value, "value_encoding": encoding}

@@ -1,10 +1,12 @@
-"""printf for records: `-f '%t/%p/%o %k=%v\\n'`.
+"""Prints records as table, NDJSON, YAML, TSV, raw values, or by a printf format.
+
+The format is given as `-f '%t/%p/%o %k=%v\\n'`:
 
     %t topic     %p partition   %o offset       %T timestamp in ms   %d timestamp, ISO 8601
     %k key       %K its length  %v %s value     %V %S its length     (-1 for null)
     %h headers as name=value,…  %%              \\n \\t \\r \\0 \\xHH as in C
 
-Keys and values go out as the bytes they are; null prints as nothing unless `null_text` is given.
+Keys and values are printed as bytes without conversion; null is printed as `null_text`.
 """
 
 import re
@@ -27,7 +29,7 @@ _HEADS = ("TOPIC", "PARTITION", "OFFSET", "TIMESTAMP", "KEY", "VALUE")
 
 
 class RecordFormat:
-    """A compiled format; `render` gives the bytes of one record."""
+    """A compiled format; `render` returns the bytes of one record."""
 
     def __init__(self, text: str, null_text: bytes = b"") -> None:
         self._null = null_text
@@ -44,7 +46,7 @@ class RecordFormat:
         fields = self._fields()
         if letter not in fields:
             known = " ".join(f"%{name}" for name in fields)
-            raise ConfigError(f"format {text!r}: no %{letter}; there are {known}")
+            raise ConfigError(f"format {text!r}: unknown %{letter}; known are {known}")
         return fields[letter]
 
     def _fields(self) -> dict[str, Piece]:
@@ -71,7 +73,7 @@ class RecordFormat:
 
 
 def unescape(text: str) -> str:
-    """C's escapes; bytes above ASCII become surrogates, to be written as they are."""
+    """Replaces the escapes of C; bytes above ASCII become surrogates and are written unchanged."""
 
     def replaced(match: re.Match[str]) -> str:
         code = match[1]
@@ -91,7 +93,7 @@ def _header(name: str, value: bytes | None, null: bytes) -> bytes:
 
 
 class RecordPrinter:
-    """Writes records as they come; what was written is flushed with each call."""
+    """Writes records and flushes after each call."""
 
     def __init__(self, form: str, printf: str | None, out: BinaryIO) -> None:
         self._out = out

@@ -1,12 +1,13 @@
-"""From a range of the offset grammar to numbers, partition by partition.
+"""Converts a range of the offset grammar to offsets of each partition.
 
-The end of each partition is looked up once, at the start, so that a command with a stop ends.
+The log end offset is read once at the start, so a command with a stop ends although records are
+still produced.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from barnabas.cli.record_io.offset_grammar import Bound, BoundKind, OffsetRange
+from barnabas.cli.record_io.offset_grammar import Bound, BoundKind, ReadRange
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ConfigError
 from barnabas.model.ids import TopicPartition
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from barnabas.admin import Admin
 
 
-class Span(NamedTuple):
+class OffsetSpan(NamedTuple):
     """Offsets to read in one partition: [start, stop), without an end when `stop` is None."""
 
     start: int
@@ -27,96 +28,119 @@ class Span(NamedTuple):
         return 0 if self.stop is None else max(self.stop - self.start, 0)
 
 
-class Edges(NamedTuple):
-    """What a partition holds now: offsets from `first` up to, not including, `end`."""
+class LogOffsets(NamedTuple):
+    """Log start offset and log end offset of a partition."""
 
-    first: int
+    start: int
     end: int
 
 
-def edges_of(
+def log_offsets_of(
     admin: "Admin", partitions: Iterable[TopicPartition], *, committed_only: bool = False
-) -> dict[TopicPartition, Edges]:
-    """First and end offset of each partition; committed records end where a transaction is open."""
+) -> dict[TopicPartition, LogOffsets]:
+    """Returns the log start and end offset of each partition.
+
+    With `committed_only` the end is the last stable offset.
+    """
     from barnabas.admin import EARLIEST, LATEST
 
     isolation = IsolationLevel.READ_COMMITTED if committed_only else IsolationLevel.READ_UNCOMMITTED
-    places = list(partitions)
-    first = admin.list_offsets(dict.fromkeys(places, EARLIEST)).check()
-    end = admin.list_offsets(dict.fromkeys(places, LATEST), isolation=isolation).check()
-    return {p: Edges(first[p].offset or 0, end[p].offset or 0) for p in places}
+    topic_partitions = list(partitions)
+    first = admin.list_offsets(dict.fromkeys(topic_partitions, EARLIEST)).check()
+    end = admin.list_offsets(dict.fromkeys(topic_partitions, LATEST), isolation=isolation).check()
+    return {p: LogOffsets(first[p].offset or 0, end[p].offset or 0) for p in topic_partitions}
 
 
 def resolve(
     admin: "Admin",
     partitions: Sequence[TopicPartition],
-    wanted: OffsetRange,
+    wanted: ReadRange,
     group: str | None = None,
     *,
     committed_only: bool = False,
-) -> dict[TopicPartition, Span]:
-    """The span of every partition; BrokerError OFFSET_OUT_OF_RANGE for an offset not there.
+) -> dict[TopicPartition, OffsetSpan]:
+    """Returns the span of every partition.
 
-    `committed_only` must be the reader's isolation, or it waits for what it may not see yet.
+    `committed_only` must match the isolation level of the reader; otherwise a read_committed
+    reader waits for records of open transactions.
+
+    Raises:
+        BrokerError: OFFSET_OUT_OF_RANGE when no partition has the start offset.
     """
-    edges = edges_of(admin, partitions, committed_only=committed_only)
-    starts = _offsets(admin, edges, wanted.start, group)
+    log_offsets = log_offsets_of(admin, partitions, committed_only=committed_only)
+    starts = _offsets(admin, log_offsets, wanted.start, group)
     if wanted.start.kind is BoundKind.OFFSET:
-        _check_offset(edges, wanted.start.value)
+        _check_offset(log_offsets, wanted.start.value)
     stops: Mapping[TopicPartition, int | None] = dict.fromkeys(partitions)
     if wanted.stop is not None:
-        stops = _offsets(admin, edges, wanted.stop, group)
-    return {place: Span(starts[place], stops[place]) for place in partitions}
+        stops = _offsets(admin, log_offsets, wanted.stop, group)
+    return {
+        topic_partition: OffsetSpan(starts[topic_partition], stops[topic_partition])
+        for topic_partition in partitions
+    }
 
 
 def _offsets(
-    admin: "Admin", edges: Mapping[TopicPartition, Edges], bound: Bound, group: str | None
+    admin: "Admin",
+    log_offsets: Mapping[TopicPartition, LogOffsets],
+    bound: Bound,
+    group: str | None,
 ) -> dict[TopicPartition, int]:
     match bound.kind:
         case BoundKind.START:
-            return {place: edge.first for place, edge in edges.items()}
+            return {topic_partition: log.start for topic_partition, log in log_offsets.items()}
         case BoundKind.END:
-            return {place: edge.end for place, edge in edges.items()}
+            return {topic_partition: log.end for topic_partition, log in log_offsets.items()}
         case BoundKind.AFTER_START:
-            return {p: min(edge.first + bound.value, edge.end) for p, edge in edges.items()}
+            return {p: min(log.start + bound.value, log.end) for p, log in log_offsets.items()}
         case BoundKind.BEFORE_END:
-            return {p: max(edge.end - bound.value, edge.first) for p, edge in edges.items()}
+            return {p: max(log.end - bound.value, log.start) for p, log in log_offsets.items()}
         case BoundKind.TIME:
-            return offsets_at(admin, edges, bound.value)
+            return offsets_at(admin, log_offsets, bound.value)
         case BoundKind.COMMITTED:
-            return _committed(admin, edges, group)
+            return _committed(admin, log_offsets, group)
         case _:
-            return {place: max(bound.value, edge.first) for place, edge in edges.items()}
+            return {
+                topic_partition: max(bound.value, log.start)
+                for topic_partition, log in log_offsets.items()
+            }
 
 
 def offsets_at(
-    admin: "Admin", edges: Mapping[TopicPartition, Edges], timestamp_ms: int
+    admin: "Admin", log_offsets: Mapping[TopicPartition, LogOffsets], timestamp_ms: int
 ) -> dict[TopicPartition, int]:
-    """The first record at or after a time; the end where there is none."""
+    """Returns the offset of the first record at or after a time, or the log end offset."""
     from barnabas.admin import OffsetSpec
 
-    found = admin.list_offsets(dict.fromkeys(edges, OffsetSpec.at(timestamp_ms))).check()
+    found = admin.list_offsets(dict.fromkeys(log_offsets, OffsetSpec.at(timestamp_ms))).check()
     return {
-        place: edge.end if found[place].offset is None else int(found[place].offset or 0)
-        for place, edge in edges.items()
+        topic_partition: log.end
+        if found[topic_partition].offset is None
+        else int(found[topic_partition].offset or 0)
+        for topic_partition, log in log_offsets.items()
     }
 
 
 def _committed(
-    admin: "Admin", edges: Mapping[TopicPartition, Edges], group: str | None
+    admin: "Admin", log_offsets: Mapping[TopicPartition, LogOffsets], group: str | None
 ) -> dict[TopicPartition, int]:
     if group is None:
         raise ConfigError("offset 'committed' needs --group")
-    offsets = admin.list_group_offsets({group: list(edges)})[group]
+    offsets = admin.list_group_offsets({group: list(log_offsets)})[group]
     return {
-        place: edge.first if (known := offsets.get(place)) is None else known.offset
-        for place, edge in edges.items()
+        topic_partition: log.start
+        if (known := offsets.get(topic_partition)) is None
+        else known.offset
+        for topic_partition, log in log_offsets.items()
     }
 
 
-def _check_offset(edges: Mapping[TopicPartition, Edges], offset: int) -> None:
-    """An offset that no partition has is a mistake; of several, some may begin later or end."""
-    if any(edge.first <= offset <= edge.end for edge in edges.values()):
+def _check_offset(log_offsets: Mapping[TopicPartition, LogOffsets], offset: int) -> None:
+    """Rejects an offset that is outside the range of every partition."""
+    if any(log.start <= offset <= log.end for log in log_offsets.values()):
         return
-    held = "; ".join(f"{place} has {e.first} to {e.end}" for place, e in edges.items())
-    raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"there is no offset {offset}: {held}")
+    ranges = "; ".join(
+        f"{topic_partition} has {log.start} to {log.end}"
+        for topic_partition, log in log_offsets.items()
+    )
+    raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"offset {offset} does not exist: {ranges}")

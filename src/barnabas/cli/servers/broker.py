@@ -1,6 +1,6 @@
-"""Run a broker from Kafka's own kind of configuration file, server.properties.
+"""Run a broker from a server.properties file.
 
-Keys are Kafka's. Prints one line "listening on HOST:PORT" when clients may connect.
+The keys are Kafka's. Prints one line "listening on HOST:PORT" when clients can connect.
 """
 
 import argparse
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="a setting that wins over the file's",
+        help="a setting that overrides the file",
     )
     parser.add_argument("--log-level", default="WARNING", choices=["DEBUG", "INFO", "WARNING"])
 

@@ -1,9 +1,9 @@
-"""`barnabas up --brokers N`: a ZooKeeper and N brokers on this machine, in the foreground.
+"""`barnabas up --brokers N`: ZooKeeper and N brokers on this machine, in the foreground.
 
-Each is a process of its own, as in a real cluster, with data and log file below the data
-directory. Ctrl-C or SIGTERM stops the brokers in turn, then ZooKeeper; if this process is killed,
-they are killed with it. Settings that are not given have the broker's own defaults, but for those
-in `_cluster_settings`.
+Each server is a separate process with data and log file below the data directory. Ctrl-C or
+SIGTERM stops one broker after the other, then ZooKeeper; when this process is killed, the servers
+are killed too. Settings that are not given have the broker's defaults, except those in
+`_cluster_settings`.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Self
 
 from barnabas.broker.broker_process import START_SECONDS, BrokerEndedError, BrokerProcess
-from barnabas.cli.framework.files import held
+from barnabas.cli.framework.files import locked_directory
 from barnabas.model.errors import ConfigError, LocalError
 from barnabas.zk.zookeeper_server import ServerConfig, ZooKeeperServer
 
@@ -31,7 +31,7 @@ _INTERRUPTED = 130
 
 @dataclass(frozen=True, slots=True)
 class LocalClusterConfig:
-    """Brokers 1 to n. They take the ports from `port` on, or free ones with 0."""
+    """Brokers 1 to n listen on the ports from `port` on; 0 selects free ports."""
 
     brokers: int
     host: str
@@ -95,13 +95,13 @@ class LocalCluster:
 
 
 def run_cluster(config: LocalClusterConfig) -> int:
-    """Serve until a signal; the exit code tells which."""
+    """Runs the cluster until a signal and returns the exit code."""
     if config.brokers > _MAX_BROKERS:
-        raise ConfigError(f"--brokers {config.brokers}: one machine takes {_MAX_BROKERS} at most")
+        raise ConfigError(f"--brokers {config.brokers}: at most {_MAX_BROKERS} are supported")
     received: queue.SimpleQueue[int] = queue.SimpleQueue()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _frame: received.put(number))
-    with held(config.data_dir):
+    with locked_directory(config.data_dir):
         try:
             with LocalCluster(config) as cluster:
                 last = _serve(cluster, received)
@@ -111,7 +111,7 @@ def run_cluster(config: LocalClusterConfig) -> int:
 
 
 def _serve(cluster: LocalCluster, received: "queue.SimpleQueue[int]") -> int:
-    """The signal that ended it."""
+    """Prints the addresses, waits for a signal, stops the brokers and returns the signal."""
     sys.stdout.write(f"ZooKeeper on {cluster.zookeeper_connect}\n")
     sys.stdout.write(f"listening on {cluster.bootstrap_servers}\n")
     sys.stdout.flush()
@@ -121,7 +121,7 @@ def _serve(cluster: LocalCluster, received: "queue.SimpleQueue[int]") -> int:
 
 
 def _next_signal(cluster: LocalCluster, received: "queue.SimpleQueue[int]") -> int:
-    """Wait for a signal; meanwhile report each broker that ends by itself."""
+    """Waits for a signal and reports each broker process that ends before it."""
     watched = list(cluster.brokers)
     while True:
         with suppress(queue.Empty):
@@ -134,7 +134,7 @@ def _next_signal(cluster: LocalCluster, received: "queue.SimpleQueue[int]") -> i
 
 
 def _cluster_settings(brokers: int) -> dict[str, object]:
-    """What differs from the broker's defaults: topics are replicated, a crash is noticed soon."""
+    """Returns the settings that differ from the defaults: replication and session timeout."""
     return {
         "zookeeper.session.timeout.ms": _SESSION_MS,
         "default.replication.factor": min(3, brokers),

@@ -1,6 +1,6 @@
-"""Serving until a signal comes: the part of the server commands that needs the broker itself.
+"""Runs a broker until a signal.
 
-The commands load it when they run, so that their help does not wait for it.
+The server commands import this module when they run, because importing the broker is slow.
 """
 
 import asyncio
@@ -20,18 +20,18 @@ _INTERRUPTED = 130
 
 
 def run_broker(settings: Mapping[str, object], log_level: str) -> int:
-    """Serve with these settings; the exit code tells how it ended."""
+    """Runs a broker with these settings and returns the exit code."""
     set_up_logging(log_level)
     return asyncio.run(serve(BrokerConfig.parse(settings)))
 
 
 def check_settings(settings: Mapping[str, object]) -> None:
-    """ConfigError for what is wrong, before anything runs."""
+    """Raises ConfigError for invalid settings."""
     BrokerConfig.parse(settings)
 
 
 def set_up_logging(level: str) -> None:
-    """The broker's log goes to stderr."""
+    """Sends the broker's log to stderr."""
     logging.basicConfig(
         level=level,
         stream=sys.stderr,
@@ -40,7 +40,7 @@ def set_up_logging(level: str) -> None:
 
 
 async def serve(config: BrokerConfig) -> int:
-    """Run a broker until a signal; the exit code tells which."""
+    """Runs a broker until SIGINT or SIGTERM and returns the exit code."""
     stopped: asyncio.Future[signal.Signals] = asyncio.get_running_loop().create_future()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, _stop, stopped, number)
@@ -48,7 +48,7 @@ async def serve(config: BrokerConfig) -> int:
     starting = asyncio.ensure_future(broker.start())
     either: list[asyncio.Future[Any]] = [starting, stopped]
     await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-    if not starting.done():  # it may wait for ZooKeeper for ever
+    if not starting.done():  # the start may wait for ZooKeeper without limit
         starting.cancel()
         await asyncio.wait([starting])
         return _exit_code(stopped.result())
@@ -58,7 +58,7 @@ async def serve(config: BrokerConfig) -> int:
         raise LocalError(startup_error(error)) from error
     sys.stdout.write(f"listening on {_shown(broker.host)}:{broker.port}\n")
     sys.stdout.flush()
-    gc.freeze()  # what start-up made stays: collections need not look at it again
+    gc.freeze()  # objects of the start-up live until the end; exclude them from garbage collections
     failed = asyncio.ensure_future(broker.failed.wait())
     ends: list[asyncio.Future[Any]] = [stopped, failed]
     await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
@@ -85,15 +85,15 @@ def _shown(host: str) -> str:
 
 
 def startup_error(error: OSError) -> str:
-    """What keeps a broker from starting, in a user's words.
+    """Returns the reason why a broker cannot start, for the user.
 
     >>> startup_error(OSError(errno.EADDRINUSE, "Address already in use", "127.0.0.1:9092"))
-    'port 9092 is taken; try port 9093, or port 0 for a free one'
+    'port 9092 is in use; try port 9093, or port 0 for a free port'
     """
     where = str(error.filename or "")
     port = where.rpartition(":")[2]
     if error.errno == errno.EADDRINUSE and port.isdecimal():
-        return f"port {port} is taken; try port {int(port) + 1}, or port 0 for a free one"
+        return f"port {port} is in use; try port {int(port) + 1}, or port 0 for a free port"
     if error.errno == errno.EACCES and port.isdecimal():
         return f"port {port} needs privileges; try port {DEFAULT_PORT}"
     return f"cannot start: {where}: {error.strerror}" if where else f"cannot start: {error}"

@@ -1,7 +1,7 @@
 """Run an embedded broker in the foreground: one process, no ZooKeeper, no JVM.
 
-Prints one line "listening on HOST:PORT" when clients may connect. Ctrl-C or SIGTERM stops it
-cleanly; the data stays in its directory.
+Prints one line "listening on HOST:PORT" when clients can connect. Ctrl-C or SIGTERM stops the
+broker cleanly; the data stays in its directory.
 """
 
 import argparse
@@ -22,7 +22,10 @@ _QUICK_START: dict[str, object] = {"group.initial.rebalance.delay.ms": 0}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--port", type=port_number, default=_DEFAULT_PORT, help="0 takes a free one"
+        "--port",
+        type=port_number,
+        default=_DEFAULT_PORT,
+        help="0 selects a free port (default: %(default)s)",
     )
     parser.add_argument(
         "--host",
@@ -35,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=1,
         metavar="N",
-        help="more than one: a cluster on a ZooKeeper of its own (needs Java)",
+        help="more than one: a cluster with its own ZooKeeper (needs Java)",
     )
     parser.add_argument(
         "-X",
@@ -56,6 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run_cluster(arguments: argparse.Namespace, settings: dict[str, object]) -> int:
+    # Start-up time: it imports the broker.
     from barnabas.cli.servers.local_cluster import LocalClusterConfig, run_cluster
 
     serving = load(_SERVING)
@@ -87,6 +91,6 @@ def _settings(arguments: argparse.Namespace) -> dict[str, object]:
 
 
 def _data_dir() -> Path:
-    """Where data goes unless told otherwise: the user's data directory, as XDG has it."""
+    """Returns the default directory, below the user's data directory (XDG)."""
     base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(base) / "barnabas"

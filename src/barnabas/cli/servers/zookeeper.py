@@ -1,7 +1,7 @@
-"""Run a ZooKeeper server in the foreground; its classes come with PySpark, Java is needed.
+"""Run a ZooKeeper server in the foreground. Needs Java; the server's classes are part of PySpark.
 
-Prints one line "listening on HOST:PORT" when it serves. Ctrl-C or SIGTERM stops it. With `shell`
-it is a client instead: it shows and changes the nodes of a running ZooKeeper.
+Prints one line "listening on HOST:PORT" when the server is ready. Ctrl-C or SIGTERM stops it. The
+verb `shell` is a client that shows and changes the nodes of a running ZooKeeper.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from barnabas.cli.framework.exit_codes import DONE, FAILED, INTERRUPTED
-from barnabas.cli.framework.files import held
+from barnabas.cli.framework.files import locked_directory
 from barnabas.cli.framework.options import port_number
 from barnabas.cli.framework.verbs import HelpFormatter, VerbParser, examples, in_module
 from barnabas.model.errors import ConfigError
@@ -34,10 +34,17 @@ _CHECK_SECONDS = 0.5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--port", type=port_number, default=2181, help="0 takes a free one")
+    parser.add_argument(
+        "--port",
+        type=port_number,
+        default=2181,
+        help="0 selects a free port (default: %(default)s)",
+    )
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--data-dir", type=Path, default=None)
-    parser.add_argument("--server-id", type=int, default=1, help="of an ensemble")
+    parser.add_argument(
+        "--server-id", type=int, default=1, help="number of this server in an ensemble"
+    )
     parser.add_argument(
         "--member",
         metavar="ID=HOST:PORT:PORT",
@@ -79,8 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def serve(config: "ServerConfig") -> int:
-    """Run a server until a signal; the exit code tells how it ended."""
-    with held(config.data_dir):
+    """Runs a server until a signal and returns the exit code."""
+    with locked_directory(config.data_dir):
         return asyncio.run(_serve(config))
 
 
@@ -114,7 +121,7 @@ async def _until_stopped(server: "ZooKeeperServer", stopped: "asyncio.Future[int
     while not stopped.done():
         await asyncio.wait([stopped], timeout=_CHECK_SECONDS)
         if not server.running:
-            sys.stderr.write("barnabas zookeeper: the server has ended\n")
+            sys.stderr.write("barnabas zookeeper: the server process has ended\n")
             return FAILED
     return INTERRUPTED if stopped.result() == signal.SIGINT else DONE
 

@@ -1,6 +1,6 @@
-"""A shell on ZooKeeper's tree: ls, get, stat, set, create, delete, as in ZooKeeper's own client.
+"""Show and change the nodes of ZooKeeper, with the commands of ZooKeeper's own client.
 
-With a command on the command line it runs that one; otherwise it reads commands, one per line.
+Runs the command of the command line; without one reads commands from standard input, one per line.
 """
 
 import argparse
@@ -43,7 +43,7 @@ delete [-v VERSION] PATH          remove a node without children
 deleteall PATH                    remove a node and everything below it
 quit
 """
-_PROBLEMS: dict[type[NodeError], str] = {
+_ERROR_TEXTS: dict[type[NodeError], str] = {
     NoNodeError: "Node does not exist: {}",
     NodeExistsError: "Node already exists: {}",
     NotEmptyError: "Node not empty: {}",
@@ -52,12 +52,12 @@ _PROBLEMS: dict[type[NodeError], str] = {
 }
 
 
-class Ended(Exception):
-    """The user has left the shell."""
+class ShellExit(Exception):
+    """The user entered `quit`."""
 
 
 class Shell:
-    """Runs the commands on one session; each returns the lines to print."""
+    """Runs commands in one session; each returns the lines to print."""
 
     def __init__(self, tree: "MetadataTree") -> None:
         self._tree = tree
@@ -77,12 +77,12 @@ class Shell:
 
         Raises:
             ConfigError: The command or its arguments are wrong.
-            BarnabasError: ZooKeeper refused it.
-            Ended: The command was `quit`.
+            BarnabasError: ZooKeeper rejected the command.
+            ShellExit: The command was `quit`.
         """
         name, *rest = words
         if name in ("quit", "exit", "close"):
-            raise Ended
+            raise ShellExit
         if name in ("help", "?", "h"):
             return HELP.splitlines()
         if name == "ls2":
@@ -93,7 +93,7 @@ class Shell:
         try:
             return list(await command(_arguments(name, rest)))
         except NodeError as error:
-            text = _PROBLEMS.get(type(error))
+            text = _ERROR_TEXTS.get(type(error))
             raise BarnabasError(text.format(error.path) if text else str(error)) from error
 
     async def _ls(self, given: argparse.Namespace) -> list[str]:
@@ -132,7 +132,7 @@ class Shell:
 
 
 def stat_lines(stat: "Stat", length: int) -> list[str]:
-    """A node's state, as ZooKeeper's own client prints it."""
+    """Returns the state of a node, formatted as in ZooKeeper's own client."""
     return [
         f"cZxid = {stat.czxid:#x}",
         f"ctime = {_time(stat.ctime_ms)}",
@@ -154,7 +154,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Connect and run the command of the command line, or those of standard input."""
+    """Connects and runs the command of the command line, or those of standard input."""
     with asyncio.Runner() as runner:
         tree = runner.run(_connect(arguments.server))
         try:
@@ -163,14 +163,14 @@ def run(arguments: argparse.Namespace) -> int:
                 _write(runner.run(shell.run(arguments.command)))
                 return DONE
             return _read_commands(runner, shell, arguments.server)
-        except Ended:
+        except ShellExit:
             return DONE
         finally:
             runner.run(tree.close())
 
 
 def _read_commands(runner: asyncio.Runner, shell: Shell, server: str) -> int:
-    """Run each line of standard input; without a terminal the first mistake fails the command."""
+    """Runs each line of standard input; without a terminal an error makes the exit code 1."""
     interactive = sys.stdin.isatty()
     if interactive:
         import readline  # noqa: F401 - gives input() history and editing
@@ -201,13 +201,13 @@ async def _connect(server: str) -> "MetadataTree":
     return await connect(server, connect_timeout_s=CONNECT_SECONDS)
 
 
-class _Parser(argparse.ArgumentParser):
+class _CommandParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise ConfigError(f"{self.prog}: {message}")
 
 
 def _arguments(name: str, words: Sequence[str]) -> argparse.Namespace:
-    parser = _Parser(name, add_help=False)
+    parser = _CommandParser(name, add_help=False)
     if name in ("ls", "get", "create"):
         parser.add_argument("-s", action="store_true")
     if name == "create":

@@ -1,16 +1,16 @@
 import pytest
 
-from barnabas.cli.framework.files import held
+from barnabas.cli.framework.files import locked_directory
 from barnabas.model.errors import LocalError
 
 
 def test_a_directory_is_for_one_server_at_a_time(tmp_path):
-    with held(tmp_path / "a" / "zookeeper") as directory:
+    with locked_directory(tmp_path / "a" / "zookeeper") as directory:
         assert directory.is_dir()
         with (
             pytest.raises(LocalError, match="zookeeper is in use by another process"),
-            held(directory),
+            locked_directory(directory),
         ):
             pass
-    with held(directory):
+    with locked_directory(directory):
         pass
