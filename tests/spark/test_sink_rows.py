@@ -121,7 +121,7 @@ def test_who_was_taken_over_looks_before_it_writes(broker, topic_name, options, 
     assert write(options, Epoch(topic_name, int(written), 0)) == int(written)
     there, clients._producers = clients._producers, here
     [settings] = here
-    clients.wrote(dict(settings), Epoch(topic_name, 0, 0))
+    clients.record_write(dict(settings), Epoch(topic_name, 0, 0))
     again = write(options, Epoch(topic_name, 1, 0, first_attempt=True))
     assert again == int(not written)
     for producer in there.values():
@@ -170,10 +170,10 @@ def test_a_replay_with_other_rows_is_refused_at_once(topic_name, options, monkey
 def test_an_old_transaction_is_not_gone_on_with():
     now = 0.0
     cache = ProducerCache(lambda: now)
-    assert not cache.goes_on({}, Epoch("q", 0, 0)), "nothing was written before"
-    cache.wrote({}, Epoch("q", 0, 0))
+    assert not cache.continues({}, Epoch("q", 0, 0)), "nothing was written before"
+    cache.record_write({}, Epoch("q", 0, 0))
     now = 599.0
-    assert cache.goes_on({}, Epoch("q", 1, 0))
-    assert not cache.goes_on({"acks": "1"}, Epoch("q", 1, 0)), "another producer"
+    assert cache.continues({}, Epoch("q", 1, 0))
+    assert not cache.continues({"acks": "1"}, Epoch("q", 1, 0)), "another producer"
     now = 601.0
-    assert not cache.goes_on({}, Epoch("q", 1, 0))
+    assert not cache.continues({}, Epoch("q", 1, 0))

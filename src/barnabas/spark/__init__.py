@@ -1,7 +1,6 @@
 """Spark's source and sink of topics, without a jar: `format("barnabas")`.
 
-The pure parts (options, offsets, ranges, admission, planner) know nothing of Spark; the rest of
-this package is the only importer of pyspark. Nothing of it is imported until it is asked for.
+The functions import their modules when they are called, because pyspark takes a second to import.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +29,7 @@ FORMAT = "barnabas"
 
 
 def register(spark: "SparkSession") -> None:
-    """Make `format("barnabas")` known to a session; sessions made later know it by themselves."""
+    """Registers `format("barnabas")` with a session."""
     from barnabas.spark.registration import register_source
 
     register_source(spark)
@@ -43,7 +42,15 @@ def session(
     config: Mapping[str, object] | None = None,
     shared_checkpoints: bool = False,
 ) -> "SparkSession":
-    """A session with the source, the sink and tuned settings; see `barnabas.spark.tuning`."""
+    """Returns a session with the source, the sink and tuned settings; see `barnabas.spark.tuning`.
+
+    Args:
+        master: Spark's master; by default `local[*]`.
+        app_name: The name of the application.
+        config: Spark settings; they win over the tuned ones.
+        shared_checkpoints: True leaves out the settings that are safe only while one driver on one
+            machine writes a checkpoint directory.
+    """
     from barnabas.spark.tuning import make_session
 
     return make_session(
@@ -60,13 +67,19 @@ def decode(
     on_error: str = "fail",
     dead_letters: Mapping[str, str] | None = None,
 ) -> "DataFrame":
-    """The frame with `column` decoded: raw, string, json, csv, avro or confluent-avro.
+    """Returns the frame with a decoded column.
 
-    `schema` is DDL, Spark's JSON, JSON Schema or a StructType; for Avro the Avro schema. A row
-    that does not decode fails the query, or `on_error` says what becomes of it: `null`, `column`
-    (null, with the reason in a column `<column>_error`) or `dlq`, at least once to the sink that
-    `dead_letters` has the options of (without `topic`: to `<topic>.dlq`). The source does the
-    same, faster, by its options `value.format` and `on.decode.error`.
+    The source does the same, faster, with its options `value.format` and `on.decode.error`.
+
+    Args:
+        frame: A frame with the bytes in `column`.
+        format: raw, string, json, csv, avro or confluent-avro.
+        schema: DDL, Spark's JSON, JSON Schema or a StructType; for Avro the Avro schema.
+        column: The column to decode.
+        on_error: What happens to a row that cannot be decoded: `fail` ends the query, `null`
+            writes null, `column` writes null and the reason into a column `<column>_error`, `dlq`
+            writes a dead letter, at least once.
+        dead_letters: The sink's options for `dlq`; without `topic` the topic is `<topic>.dlq`.
     """
     from barnabas.spark.formats.frames import decode_frame
 
@@ -83,10 +96,14 @@ def encode(
     columns: Sequence[str] | None = None,
     schema: str | None = None,
 ) -> "DataFrame":
-    """The frame with `column` as the sink takes it: json, csv, string, avro or raw.
+    """Returns the frame with `column` encoded for the sink.
 
-    With `columns`, these are put into one first and leave the frame. `schema` is for Avro; without
-    it one is made of the column's type, in which every field may be null.
+    Args:
+        frame: A frame with the values.
+        format: json, csv, string, avro or raw.
+        column: The column to encode.
+        columns: Columns that become the fields of `column` and leave the frame.
+        schema: The Avro schema; by default one of the column's type with nullable fields.
     """
     from barnabas.spark.formats.frames import encode_frame
 
@@ -94,7 +111,7 @@ def encode(
 
 
 def lag(progress: Any) -> "Lag | None":
-    """How far behind its topics a query is, from its `lastProgress`; None before its first batch.
+    """Returns the lag of a query from its `lastProgress`; None before its first micro-batch.
 
     `lag(query.lastProgress).metrics()` has the names of Spark's own Kafka source.
     """
@@ -104,9 +121,9 @@ def lag(progress: Any) -> "Lag | None":
 
 
 def watch_lag(spark: "SparkSession", on_lag: "Callable[[str, Lag], None]") -> "LagListener":
-    """Call `on_lag(query, lag)` after each batch of every query of a session.
+    """Calls `on_lag(query, lag)` after each micro-batch of every query of a session.
 
-    `spark.streams.removeListener` ends it.
+    Remove the listener with `spark.streams.removeListener`.
     """
     from barnabas.spark.query_lag import listen
 

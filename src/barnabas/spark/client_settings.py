@@ -1,9 +1,8 @@
 """`kafka.*` options to client settings, as Spark's own connector passes them through.
 
-Kafka has many consumer and producer settings. Those that our client knows go to it; those that
-only make sense with a group, which a query is not, are checked and left unused; those that would
-break the query are refused; anything else is an error, since a typing mistake in a security
-setting must not pass for a setting.
+The client receives the settings that it supports. Settings that need a consumer group are checked
+and ignored, because a query is not a group member. Settings that would break the query, and unknown
+ones, are rejected: a typo in a security setting must not be ignored.
 """
 
 from collections.abc import Mapping
@@ -19,7 +18,7 @@ from barnabas.model.errors import ConfigError
 
 KAFKA_PREFIX = "kafka."
 FETCH_BYTES = 16 * 1024 * 1024
-"""Sixteen times a consumer's: the fixed cost of a fetch hardly shows beside that of its rows."""
+"""16 times a consumer's default, so that the fixed cost of a fetch is small beside its rows."""
 SERVERS = "bootstrap.servers"
 ISOLATION = "isolation.level"
 

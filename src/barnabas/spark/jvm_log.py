@@ -1,4 +1,4 @@
-"""Where the JVM of a session writes its log: to a file, and not among a tool's own lines."""
+"""Redirects the log of a session's JVM to a file, apart from the output of a command."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @contextmanager
 def stderr_into(path: Path | None) -> Iterator[None]:
-    """A JVM that is started inside inherits the file as its stderr; None leaves it ours."""
+    """Gives a JVM that is started inside the file as its stderr; None changes nothing."""
     if path is None:
         yield
         return

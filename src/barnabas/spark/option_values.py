@@ -47,7 +47,7 @@ class OptionTexts:
         return name.lower() in self._given
 
     def names(self) -> list[str]:
-        """As the user wrote them, where Spark has kept that."""
+        """Returns the names in the user's spelling, if Spark has kept it."""
         return [name for name, _ in self._given.values()]
 
     def flag(self, name: str, default: bool) -> bool:
@@ -94,7 +94,7 @@ class OptionTexts:
 
 
 def check_names(texts: OptionTexts, known: tuple[str, ...]) -> None:
-    """Refuse options that nobody reads; `kafka.*` are the client settings' matter."""
+    """Raises ConfigError for an unknown option; `client_settings` checks `kafka.*`."""
     spelled = {name.lower(): name for name in known}
     for name in texts.names():
         lower = name.lower()

@@ -1,7 +1,7 @@
-"""How far behind its topics a query is, from the progress that Spark reports.
+"""Computes the lag of a query from the progress that Spark reports.
 
-A Python source cannot put metrics of its own into the progress; but it tells the latest offsets,
-and these with the end of the batch are all that Spark's own Kafka source makes its metrics from.
+A Python source cannot add metrics to the progress. But it reports the latest offsets; with the end
+offsets of the micro-batch they give the metrics of Spark's own Kafka source.
 """
 
 import json
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Lag:
-    """Offsets that are in the topics and not yet processed, by partition, of one query."""
+    """Number of offsets that one query has not yet processed, by partition."""
 
     partitions: Mapping[TopicPartition, int]
 
@@ -45,26 +45,28 @@ class Lag:
 
 
 def lag_of(progress: Any) -> Lag | None:
-    """Of a query's `lastProgress` or a listener's progress; None while there is nothing to tell.
+    """Returns the lag of a query's `lastProgress` or a listener's progress; None if there is none.
 
-    Sources that are not topics are left out.
+    Sources other than topics are ignored.
     """
     if progress is None:
         return None
     behind: dict[TopicPartition, int] = {}
-    told = False
+    reported = False
     for source in _field(progress, "sources") or ():
         end, latest = (_offsets(_field(source, name)) for name in ("endOffset", "latestOffset"))
         if end is None or latest is None:
             continue
-        told = True
-        for place, offset in latest.items():
-            behind[place] = behind.get(place, 0) + max(offset - end.get(place, 0), 0)
-    return Lag(behind) if told else None
+        reported = True
+        for topic_partition, offset in latest.items():
+            behind[topic_partition] = behind.get(topic_partition, 0) + max(
+                offset - end.get(topic_partition, 0), 0
+            )
+    return Lag(behind) if reported else None
 
 
 class LagListener(StreamingQueryListener):
-    """Calls `on_lag(query, lag)` after each batch; a query goes by its name, or else its id."""
+    """Calls `on_lag(query, lag)` after each micro-batch, with the query's name or else its id."""
 
     def __init__(self, on_lag: Callable[[str, Lag], None]) -> None:
         self._on_lag = on_lag
@@ -81,7 +83,7 @@ class LagListener(StreamingQueryListener):
         """Nothing has changed."""
 
     def onQueryTerminated(self, event: "QueryTerminatedEvent") -> None:
-        """The last progress has been told."""
+        """The last progress was reported before."""
 
 
 def listen(spark: "SparkSession", on_lag: Callable[[str, Lag], None]) -> LagListener:
@@ -96,7 +98,7 @@ def _field(value: Any, name: str) -> Any:
 
 
 def _offsets(value: Any) -> Offsets | None:
-    """None for what is no set of offsets: other sources have positions of their own kind."""
+    """Returns None for the positions of other sources, which are not offsets."""
     try:
         return read(json.loads(value) if isinstance(value, str) else value)
     except ValueError:

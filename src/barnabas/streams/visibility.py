@@ -31,16 +31,20 @@ def wait_until_visible(
     if not names:
         return
     with Admin(settings) as admin:
-        places = [
+        topic_partitions = [
             TopicPartition(found.name, number)
             for found in admin.describe_topics(names).check().values()
             for number in range(len(found.partitions))
         ]
-        ends = _ends(admin, places, IsolationLevel.READ_UNCOMMITTED)
+        ends = _ends(admin, topic_partitions, IsolationLevel.READ_UNCOMMITTED)
         pause = threading.Event()
         for _ in range(int(timeout / LOOK_AGAIN_SECONDS)):
-            seen = _ends(admin, places, IsolationLevel.READ_COMMITTED)
-            hidden = [place for place in places if seen[place] < ends[place]]
+            seen = _ends(admin, topic_partitions, IsolationLevel.READ_COMMITTED)
+            hidden = [
+                topic_partition
+                for topic_partition in topic_partitions
+                if seen[topic_partition] < ends[topic_partition]
+            ]
             if not hidden:
                 return
             pause.wait(LOOK_AGAIN_SECONDS)
@@ -48,7 +52,9 @@ def wait_until_visible(
 
 
 def _ends(
-    admin: Admin, places: list[TopicPartition], isolation: IsolationLevel
+    admin: Admin, topic_partitions: list[TopicPartition], isolation: IsolationLevel
 ) -> dict[TopicPartition, int]:
-    listed = admin.list_offsets(dict.fromkeys(places, LATEST), isolation=isolation).check()
-    return {place: found.offset or 0 for place, found in listed.items()}
+    listed = admin.list_offsets(
+        dict.fromkeys(topic_partitions, LATEST), isolation=isolation
+    ).check()
+    return {topic_partition: found.offset or 0 for topic_partition, found in listed.items()}

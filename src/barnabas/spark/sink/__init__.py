@@ -1,1 +1,1 @@
-"""The sinks: rows into topics, and rows into a database, each of them exactly once."""
+"""The sinks: write rows to topics and to databases, exactly once."""

@@ -1,9 +1,9 @@
-"""Exactly once into a database, from `foreachBatch`: the rows and the epoch in one transaction.
+"""Writes to a database exactly once, from `foreachBatch`: rows and epoch in one transaction.
 
-Works with any DB-API connection to a database that knows `INSERT ... ON CONFLICT`, as SQLite and
-PostgreSQL do. The rows of a micro-batch come to the driver and go to the database in one
-transaction with the number of the micro-batch (`epochs`), so a replayed one is recognised and
-skipped. Meant for results, which are small; not for moving a topic's records into a database.
+Works with any DB-API connection to a database that supports `INSERT ... ON CONFLICT`, such as
+SQLite and PostgreSQL. The driver collects the rows of a micro-batch and writes them in one
+transaction with the number of the micro-batch (`epochs`), so a replayed micro-batch is recognised
+and skipped. Meant for small results, not for copying the records of a topic to a database.
 
 >>> sink = DatabaseSink.at("sqlite:///counts.db", "counts", keys=["user", "minute"])
 >>> frame.writeStream.outputMode("update").foreachBatch(sink).start()       # doctest: +SKIP
@@ -23,16 +23,23 @@ if TYPE_CHECKING:
 
 CHUNK = 1000
 SQLITE_SECONDS = 60.0
-"""How long to wait for another writer of the same file."""
+"""How long a write waits for another writer of the same file."""
 _MARKS = {"qmark": "?", "format": "%s", "pyformat": "%s"}
 
 
 class DatabaseSink:
     """A function for `foreachBatch`. Opens a connection per micro-batch, on the driver.
 
-    Without `keys` rows are inserted; with them a row takes the place of an earlier one with the
-    same keys, for which the table needs a unique index. `paramstyle` is the DB-API module's.
-    `query` names the writer in the table of epochs; by default the streaming query's own id.
+    Args:
+        connect: Opens a DB-API connection.
+        table: The table to write to.
+        keys: Columns of a unique index. A row replaces an earlier row with the same keys; without
+            `keys` rows are inserted.
+        paramstyle: The parameter style of the DB-API module.
+        query: Names the writer in the table of epochs; by default the id of the streaming query.
+
+    Raises:
+        ConfigError: The paramstyle is not supported.
     """
 
     def __init__(
@@ -56,13 +63,13 @@ class DatabaseSink:
     def at(
         cls, url: str, table: str, *, keys: Sequence[str] = (), query: str | None = None
     ) -> "DatabaseSink":
-        """`sqlite:///counts.db` (a fourth slash begins an absolute path), or
-        `postgresql://user@host/name`, which needs psycopg."""
+        """Returns the sink of a database address: `sqlite:///counts.db` (a fourth slash begins an
+        absolute path), or `postgresql://user@host/name`, which needs psycopg."""
         connect, paramstyle = connection_to(url)
         return cls(connect, table, keys=keys, paramstyle=paramstyle, query=query)
 
     def __call__(self, frame: "DataFrame", batch_id: int) -> None:
-        """Write one micro-batch, unless it is there."""
+        """Writes one micro-batch, unless it was written before."""
         query = self._query or query_id(frame)
         with closing(self._connect()) as connection:
             try:
@@ -94,13 +101,13 @@ class DatabaseSink:
         return f"{insert} ON CONFLICT ({keys}) {action}"
 
     def _quoted(self, name: str) -> str:
-        """An identifier; where marks are `%s`, a percent sign is doubled."""
+        """Quotes an identifier; with the mark `%s` a percent sign is doubled."""
         escaped = name.replace('"', '""')
         return '"' + (escaped if self._mark == "?" else escaped.replace("%", "%%")) + '"'
 
 
 def connection_to(url: str) -> tuple[Callable[[], Any], str]:
-    """How to connect, and the driver's paramstyle; ConfigError when that cannot be."""
+    """Returns a function that connects, and the paramstyle; ConfigError for an invalid address."""
     kind, separator, rest = url.partition("://")
     if kind == "sqlite" and rest.startswith("/") and len(rest) > 1:
         import sqlite3
@@ -118,7 +125,7 @@ def connection_to(url: str) -> tuple[Callable[[], Any], str]:
 
 
 def query_id(frame: "DataFrame") -> str:
-    """The streaming query whose micro-batch a frame is."""
+    """Returns the id of the streaming query that a frame is a micro-batch of."""
     found = frame.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId")
     if found is None:
         raise LocalError("not in a streaming query: give the sink a name with query=")

@@ -1,8 +1,8 @@
-"""Which micro-batches a database has: a row for each query, written in the same transaction.
+"""The last micro-batch that a database has of each query, written in the rows' transaction.
 
-The number is written before the rows: of two drivers with the same micro-batch, one that was
-thought dead and its successor, the second waits for the first and then finds it done. A number
-never goes back, so a driver that comes late changes nothing.
+The number is written before the rows. If two drivers write the same micro-batch, because one was
+wrongly considered dead, the second waits for the first and then skips it. The number never
+decreases, so a late driver changes nothing.
 """
 
 from typing import Any
@@ -11,9 +11,9 @@ EPOCHS = "barnabas_epochs"
 
 
 def claim(cursor: Any, query: str, batch_id: int, mark: str = "?") -> bool:
-    """Note the micro-batch; False when it, or a later one, was noted before.
+    """Records the micro-batch; returns False if it, or a later one, was recorded before.
 
-    `cursor` is a DB-API one in a transaction, `mark` stands for a value in its SQL.
+    `cursor` is a DB-API cursor in a transaction, `mark` its placeholder for a value.
     """
     cursor.execute(
         f"CREATE TABLE IF NOT EXISTS {EPOCHS} (query TEXT PRIMARY KEY, epoch BIGINT NOT NULL)"

@@ -1,4 +1,4 @@
-"""The sink's options, checked all at once: Spark's own names, and how sure delivery has to be."""
+"""The options of the sink: those of Spark's own Kafka sink, and the delivery guarantee."""
 
 import enum
 from collections.abc import Mapping
@@ -17,16 +17,16 @@ SINK_OPTIONS = (
     "timestampColumn",
 )
 SPARKS_OWN = ("checkpointLocation", "queryName", "path")
-"""Options that Spark reads itself and shows to the sink as well."""
+"""Options that Spark reads itself and also passes to the sink."""
 
 BATCH_BYTES = "524288"
 BUFFER_BYTES = "134217728"
-"""Room for a batch of each of some hundred partitions: without it they leave half empty."""
+"""Memory for batches of several hundred partitions; with less they are sent half empty."""
 TRANSACTION_TIMEOUT_MS = "300000"
 
 
 class Guarantee(enum.Enum):
-    """How often a row is in the topic after failures: what is not acknowledged is sent again."""
+    """The delivery guarantee: how often a row is in the topic after retries."""
 
     EXACTLY_ONCE = "exactly-once"
     AT_LEAST_ONCE = "at-least-once"
@@ -34,7 +34,7 @@ class Guarantee(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class SinkOptions:
-    """What a writer needs to know; goes to the executors with each task."""
+    """The parsed options of a writer; pickled to the executors with each task."""
 
     topic: str | None
     guarantee: Guarantee
@@ -45,7 +45,7 @@ class SinkOptions:
 
     @classmethod
     def parse(cls, given: Mapping[str, str], *, streaming: bool) -> "SinkOptions":
-        """From a query's options; ConfigError names what is wrong."""
+        """Parses the options of a query; ConfigError names the invalid option."""
         texts = OptionTexts(given)
         check_names(texts, (*SINK_OPTIONS, *SPARKS_OWN))
         texts.flag("includeHeaders", False)
@@ -64,7 +64,7 @@ class SinkOptions:
 
 
 def _guarantee(texts: OptionTexts, streaming: bool) -> Guarantee:
-    """A batch write has no epoch to tell a replay by, unless the caller gives it one."""
+    """A batch write has no epoch that identifies a replay, unless the caller passes one."""
     named = streaming or texts.text("queryId") is not None
     default = Guarantee.EXACTLY_ONCE if named else Guarantee.AT_LEAST_ONCE
     allowed = tuple(item.value for item in Guarantee)
@@ -84,5 +84,5 @@ def _query_id(texts: OptionTexts, guarantee: Guarantee, streaming: bool) -> str 
 
 
 def with_defaults(settings: dict[str, str]) -> dict[str, str]:
-    """Larger batches than a client's: rows come by the thousand, and the task's end flushes."""
+    """Adds larger batches than a client's default: tasks send thousands of rows, then flush."""
     return {"batch.size": BATCH_BYTES, "buffer.memory": BUFFER_BYTES, **settings}

@@ -1,4 +1,4 @@
-"""Rows to records: which columns the sink takes, of which types, and how they are sent."""
+"""Sends rows as records: the columns of the sink and their types."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -26,14 +26,16 @@ DELIVERY_SECONDS = 600.0
 def check_sink_schema(
     schema: StructType, topic: str | None, timestamp_column: str | None = None
 ) -> None:
-    """ConfigError names a column that is missing or of a wrong type; others are left alone."""
+    """Raises ConfigError for a missing column or a wrong type; other columns are ignored."""
     kinds = {field.name: field.dataType.simpleString() for field in schema.fields}
     if "value" not in kinds:
         raise ConfigError(f"the sink needs a column 'value'; there are: {', '.join(kinds)}")
     if topic is None and "topic" not in kinds:
         raise ConfigError("the sink needs the option 'topic' or a column 'topic'")
     if timestamp_column is not None and kinds.get(timestamp_column) != "timestamp":
-        raise ConfigError(f"timestampColumn={timestamp_column!r}: is no column of type timestamp")
+        raise ConfigError(
+            f"timestampColumn={timestamp_column!r}: is not a column of type timestamp"
+        )
     for name, allowed in _TYPES.items():
         kind = kinds.get(name, allowed[0])
         if kind not in allowed:
@@ -42,7 +44,7 @@ def check_sink_schema(
 
 @dataclass(slots=True)
 class Sending:
-    """The rows of one task on their way; no error of theirs is lost when `finish` returns."""
+    """Sends the rows of one task; `finish` raises the first error of any of them."""
 
     producer: ColumnProducer
     topic: str | None
@@ -52,7 +54,7 @@ class Sending:
     _pending: list[Deliveries] = field(default_factory=list)
 
     def send(self, batches: Iterable["pa.RecordBatch"]) -> None:
-        """Begin to send all of them."""
+        """Starts to send all rows."""
         for batch in batches:
             for topic, rows in self._by_topic(batch):
                 self.first_topic = self.first_topic or topic
@@ -62,12 +64,12 @@ class Sending:
                 self._check()
 
     def finish(self) -> None:
-        """Wait for all answers."""
+        """Waits until all rows are acknowledged."""
         self.producer.flush(DELIVERY_SECONDS)
         self._check()
 
     def _by_topic(self, batch: "pa.RecordBatch") -> Iterator[tuple[str, "pa.RecordBatch"]]:
-        """The rows of each topic, in their order."""
+        """Yields the rows of each topic, in their order."""
         if self.topic is not None:
             yield self.topic, batch
             return
@@ -93,7 +95,7 @@ class Sending:
         )
 
     def _send_one_by_one(self, topic: str, batch: "pa.RecordBatch") -> Deliveries:
-        """For headers, which have no short way."""
+        """Sends record by record: columns cannot hold headers."""
         deliveries, send = Deliveries(), self.producer.send
         times = _times(batch, self.timestamp_column)
         for value, key, pairs, partition, time in zip(
@@ -115,7 +117,7 @@ class Sending:
 
 
 def _bytes(column: "pa.Array | None") -> "pa.Array | None":
-    """Text is kept as it is: its layout is that of bytes. Wide columns are made narrow."""
+    """Returns a column of bytes or text, which have the same layout, with 32-bit offsets."""
     import pyarrow as pa
 
     if column is None or column.type in (pa.binary(), pa.string()):
@@ -140,7 +142,7 @@ def _objects(batch: "pa.RecordBatch", name: str) -> list[Any]:
 
 
 def _times(batch: "pa.RecordBatch", name: str | None) -> "pa.Array | None":
-    """Milliseconds; where there is none the producer's own time is taken."""
+    """Returns timestamps in milliseconds; for null the producer takes the present time."""
     import pyarrow as pa
 
     if name is None:

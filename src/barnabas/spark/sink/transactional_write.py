@@ -1,22 +1,21 @@
-"""Exactly once: one transaction per task, with the rows and the mark that they are there.
+"""Writes exactly once: one transaction per task, with the rows and the micro-batch's number.
 
-Each task of a query has a transactional id of its own, made of the query's id and the task's
-number. Its transaction holds the rows and, as an offset committed for a group of the same name,
-the number of the micro-batch. Both become visible together or not at all. A task that runs again,
-after a crash of the driver, of a worker, or of nothing at all, first takes over the transactional
-id, which ends whatever an earlier attempt left open and bars it from ever committing; then it
-looks at the mark, which nobody else can change any more. A mark of this micro-batch or a later one
-means: the rows are there, write nothing.
+Each task of a query has its own transactional id, made of the query's id and the task's number. Its
+transaction contains the rows and the number of the micro-batch, as an offset committed for a group
+of the same name. Both become visible together or not at all. A task that runs again first calls
+init_transactions, which aborts the open transaction of an earlier attempt and fences it. Then it
+reads the committed number, which no other task can change any more. If it is the number of this
+micro-batch or a later one, the rows are already written and the task writes nothing.
 
-A worker process that wrote the micro-batch before, and whose first attempt at this one it is,
-spares itself both: its producer still holds the transactional id, so the mark is the one it wrote.
-Should another worker have taken the id in the meantime, no transaction of this one can commit, and
-it begins anew with the long way; so this is for small micro-batches, whose rows are at hand.
+A worker process that wrote the previous micro-batch skips both steps at its first attempt: its
+producer still owns the transactional id, so the committed number is the one it wrote. If another
+worker has taken the id since, this transaction cannot commit, and the task starts again with both
+steps. This needs the rows a second time, so it is done only for small micro-batches.
 
-What this rests on: a replayed micro-batch has the same rows in the same tasks, as Spark's
-checkpoints and this source see to. A replay whose number of rows differs is refused, not skipped.
-What it does not do: the tasks of one micro-batch commit one by one, so a reader may see part of a
-micro-batch while it is being written, or until a failed one has been replayed.
+Assumption: a replayed micro-batch has the same rows in the same tasks, which Spark's checkpoints
+and this source ensure. A replay with another number of rows is rejected, not skipped. Limitation:
+the tasks of a micro-batch commit one by one, so a reader may see part of a micro-batch while it is
+written, or until a failed one has been replayed.
 """
 
 import contextlib
@@ -45,17 +44,17 @@ if TYPE_CHECKING:
 _log = logging.getLogger("barnabas.spark")
 ID_PREFIX = "spark-sink"
 KEPT_BYTES = 1024 * 1024
-"""Rows of a micro-batch that are kept until they are committed, to be sent again."""
-LOOKS = 3
-"""How often rows that are at hand are tried to be written, each time after a look at what is there:
-on one machine Spark gives a task one try, and brokers come and go."""
+"""Rows up to this size are kept in memory until they are committed, for retries."""
+ATTEMPTS = 3
+"""Number of attempts; each one reads the committed epoch first. In local mode Spark itself does not
+retry a task."""
 FRESH_SECONDS = 600.0
-"""A coordinator forgets a transactional id that is not used for long."""
+"""After this time without use the coordinator may have expired the transactional id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """Which write this is: of which query, which micro-batch, which task."""
+    """Identifies a write: the query, the micro-batch and the task."""
 
     query_id: str
     batch_id: int
@@ -69,13 +68,13 @@ class Epoch:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What a committed transaction says of itself."""
+    """The committed number of a micro-batch and its number of rows."""
 
     batch_id: int
     rows: int
 
     def render(self, query_id: str) -> OffsetAndMetadata:
-        """The offset is the next micro-batch, as a consumer's is the next record."""
+        """Returns the offset to commit: the next micro-batch, like a consumer's next record."""
         text = json.dumps({"query": query_id, "batch": self.batch_id, "rows": self.rows})
         return OffsetAndMetadata(self.batch_id + 1, text)
 
@@ -85,11 +84,11 @@ class Mark:
 
 
 class ReplayError(LocalError):
-    """What comes again is not what was written."""
+    """A replayed micro-batch differs from the one that was written."""
 
 
 class ProducerCache:
-    """Clients of this worker process; a fork begins with none."""
+    """Clients of this worker process; a forked process starts with none."""
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic
@@ -98,14 +97,14 @@ class ProducerCache:
         self._admins: dict[tuple[tuple[str, str], ...], Admin] = {}
         self._written: dict[tuple[tuple[str, str], ...], tuple[int, float]] = {}
 
-    def goes_on(self, settings: Mapping[str, str], epoch: Epoch) -> bool:
-        """Whether this producer wrote the micro-batch before, a short time ago."""
+    def continues(self, settings: Mapping[str, str], epoch: Epoch) -> bool:
+        """Returns whether this producer wrote the previous micro-batch recently."""
         self._after_fork()
         batch_id, when = self._written.get(_key(settings), (-1, 0.0))
         fresh = self._monotonic() - when < FRESH_SECONDS
         return batch_id >= 0 and batch_id == epoch.batch_id - 1 and fresh
 
-    def wrote(self, settings: Mapping[str, str], epoch: Epoch) -> None:
+    def record_write(self, settings: Mapping[str, str], epoch: Epoch) -> None:
         self._written[_key(settings)] = epoch.batch_id, self._monotonic()
 
     def producer(self, settings: Mapping[str, str]) -> ColumnProducer:
@@ -123,11 +122,11 @@ class ProducerCache:
         return self._admins[_key(wanted)]
 
     def drop(self, settings: Mapping[str, str]) -> None:
-        """After an error: the next task begins with a producer that knows nothing of it."""
+        """Closes a producer after an error: the next task creates a new one."""
         self._written.pop(_key(settings), None)
         producer = self._producers.pop(_key(settings), None)
         if producer is not None:
-            with contextlib.suppress(BarnabasError):  # of what it could not deliver
+            with contextlib.suppress(BarnabasError):  # errors of undelivered records
                 producer.close(0)
 
     def _after_fork(self) -> None:
@@ -136,13 +135,13 @@ class ProducerCache:
             self._written = {}
 
 
-# One per worker process, as long as it lives: connections must outlast a task.
+# One per worker process, because connections must outlive a task.
 clients = ProducerCache()
 
 
 def write_at_least_once(options: SinkOptions, batches: Iterator["pa.RecordBatch"]) -> int:
-    """Send the rows and wait until all are acknowledged; retries make no duplicates, a task that
-    runs again does. Returns how many."""
+    """Sends the rows and waits until all are acknowledged; returns their number. A task that runs
+    again writes duplicates."""
     sending = Sending(clients.producer(options.client), options.topic, options.timestamp_column)
     try:
         sending.send(batches)
@@ -156,29 +155,31 @@ def write_at_least_once(options: SinkOptions, batches: Iterator["pa.RecordBatch"
 def write_exactly_once(
     options: SinkOptions, epoch: Epoch, batches: Iterator["pa.RecordBatch"]
 ) -> int:
-    """Write the rows unless they are there already; returns how many were written."""
+    """Writes the rows unless they were written before; returns the number of written rows."""
     kept = list(_first(batches))
     if not kept:
         return 0
     settings = _transactional(options, epoch)
     if sum(batch.nbytes for batch in kept) > KEPT_BYTES:
-        return _after_a_look(options, settings, epoch, itertools.chain(kept, batches))
-    goes_on = epoch.first_attempt and clients.goes_on(settings, epoch)
-    *ways, last = ([_transaction] if goes_on else []) + [_after_a_look] * LOOKS
+        return _write_if_missing(options, settings, epoch, itertools.chain(kept, batches))
+    continues = epoch.first_attempt and clients.continues(settings, epoch)
+    *ways, last = ([_transaction] if continues else []) + [_write_if_missing] * ATTEMPTS
     for write in ways:
         try:
             return write(options, settings, epoch, kept)
         except ReplayError:
             raise
         except BarnabasError as error:
-            # Brokers come and go, or another worker has had the id since, be it for a replay that
+            # A broker is restarting, or another worker has taken the id, if only for a replay that
             # wrote nothing.
-            _log.info("the rows are sent again, after a look at what is there: %s", error)
+            _log.info(
+                "the write failed and is retried after reading the committed epoch: %s", error
+            )
     return last(options, settings, epoch, kept)
 
 
 def _first(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-    """All batches that have rows, if they are small; if not, those that show it."""
+    """Yields the batches that have rows, until their size exceeds KEPT_BYTES."""
     size = 0
     for batch in batches:
         if batch.num_rows:
@@ -188,7 +189,7 @@ def _first(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
                 return
 
 
-def _after_a_look(
+def _write_if_missing(
     options: SinkOptions,
     settings: dict[str, str],
     epoch: Epoch,
@@ -219,14 +220,14 @@ def _transaction(
         sending.send(rows)
         assert sending.first_topic is not None
         mark = Mark(epoch.batch_id, sending.rows).render(epoch.query_id)
-        # Any partition that exists will do; the group belongs to this task alone.
-        place = TopicPartition(sending.first_topic, 0)
+        # Any existing partition is suitable; the group belongs to this task alone.
+        topic_partition = TopicPartition(sending.first_topic, 0)
         group = GroupMetadata(epoch.transactional_id)
-        producer.commit_with_offsets({place: mark}, group, DELIVERY_SECONDS)
+        producer.commit_with_offsets({topic_partition: mark}, group, DELIVERY_SECONDS)
     except BaseException:
         clients.drop(settings)
         raise
-    clients.wrote(settings, epoch)
+    clients.record_write(settings, epoch)
     freeze_imports()
     return sending.rows
 

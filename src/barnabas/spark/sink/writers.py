@@ -1,4 +1,4 @@
-"""The sink's two writers, for batch and streaming queries. The work is done in the tasks."""
+"""The writers of the sink for batch and streaming queries; the tasks write."""
 
 import uuid
 from collections.abc import Iterator
@@ -28,13 +28,13 @@ BATCH_ID = "streaming.sql.batchId"
 
 @dataclass
 class Written(WriterCommitMessage):
-    """What one task wrote; 0 rows when an earlier attempt had done it."""
+    """The rows that one task wrote; 0 if an earlier attempt wrote them."""
 
     rows: int
 
 
 class BatchWriter(DataSourceArrowWriter):
-    """One `save()`. Pickled to the tasks, with the name that makes their attempts one."""
+    """One `save()`. Pickled to the tasks, with the query id that all attempts share."""
 
     def __init__(self, options: SinkOptions, schema: StructType) -> None:
         check_sink_schema(schema, options.topic, options.timestamp_column)
@@ -50,9 +50,9 @@ class BatchWriter(DataSourceArrowWriter):
 
 
 class StreamWriter(DataSourceStreamArrowWriter):
-    """One micro-batch of a query: its number comes with the task's properties.
+    """One micro-batch of a query; its number is a local property of the task.
 
-    Made on the driver for each micro-batch, in a process of its own; committed in another.
+    Created on the driver for each micro-batch, in a separate process; committed in another.
     """
 
     def __init__(self, options: SinkOptions, schema: StructType) -> None:
@@ -69,7 +69,7 @@ class StreamWriter(DataSourceStreamArrowWriter):
         return Written(write_exactly_once(self._options, epoch, iterator))
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """Each task has committed its own transaction; nothing is left to do."""
+        """Does nothing: each task has committed its own transaction."""
         freeze_imports()
 
 
@@ -80,12 +80,12 @@ def _epoch(task: TaskContext, query_id: str, batch_id: int) -> Epoch:
 def _task() -> TaskContext:
     task = TaskContext.get()
     if task is None:
-        raise LocalError("the sink writes inside Spark's tasks only")
+        raise LocalError("the sink can write only inside Spark's tasks")
     return task
 
 
 def _property(task: TaskContext, name: str) -> str:
     value = task.getLocalProperty(name)
     if value is None:
-        raise LocalError(f"Spark did not tell the task its {name}; exactly-once needs it")
+        raise LocalError(f"the task has no local property {name}, which exactly-once needs")
     return value

@@ -1,7 +1,7 @@
-"""How much of what is there one micro-batch takes. Pure; `now` comes from the caller.
+"""Decides how many of the available offsets a micro-batch reads. Pure; the caller passes the time.
 
-Spark's Python API has no composite limit and no delay, so the least, the most and the longest
-wait are all decided here.
+Spark's Python API has no composite limit and no delay, so the minimum, the maximum and the longest
+delay are applied here.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from barnabas.spark.source.offsets import Offsets
 
 @dataclass(slots=True)
 class Admission:
-    """Owned by one query's driver side. `last_ms` is when a batch was let through last."""
+    """Owned by the driver side of one query. `last_ms` is the time of the last micro-batch."""
 
     max_offsets: int | None
     min_offsets: int | None
@@ -26,7 +26,7 @@ class Admission:
         latest: Mapping[TopicPartition, int],
         now_ms: int,
     ) -> Offsets:
-        """The end of the next batch: `start` itself when it is better to wait."""
+        """Returns the end of the next micro-batch; `start` if it should wait for more records."""
         if self._too_few(start, latest, now_ms):
             return dict(start)
         self.last_ms = now_ms
@@ -44,23 +44,31 @@ class Admission:
             return False
         if now_ms - self.last_ms >= self.max_delay_ms:
             return False
-        return sum(latest[place] - begin for place, begin in start.items()) < self.min_offsets
+        return (
+            sum(latest[topic_partition] - begin for topic_partition, begin in start.items())
+            < self.min_offsets
+        )
 
 
 def rate_limit(
     limit: int, start: Mapping[TopicPartition, int], latest: Mapping[TopicPartition, int]
 ) -> Offsets:
-    """About `limit` offsets, shared out in proportion to what each partition has waiting.
+    """Returns the ends of about `limit` offsets, in proportion to the backlog of each partition.
 
-    A partition with anything waiting gets at least one, so that a small one never starves beside
-    a large one; the sum may therefore pass the limit by as many as there are partitions.
+    A partition with a backlog gets at least one offset, so that a small one does not starve beside
+    a large one. The sum may therefore exceed the limit by the number of partitions.
     """
-    sizes = {place: max(end - start.get(place, 0), 0) for place, end in latest.items()}
+    sizes = {
+        topic_partition: max(end - start.get(topic_partition, 0), 0)
+        for topic_partition, end in latest.items()
+    }
     total = sum(sizes.values())
     if total <= limit:
         return dict(latest)
     ends: Offsets = {}
-    for place, size in sizes.items():
+    for topic_partition, size in sizes.items():
         share = max(limit * size // total, 1) if size else 0
-        ends[place] = start.get(place, 0) + share if size else latest[place]
+        ends[topic_partition] = (
+            start.get(topic_partition, 0) + share if size else latest[topic_partition]
+        )
     return ends

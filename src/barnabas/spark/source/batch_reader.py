@@ -28,14 +28,16 @@ class BatchReader(DataSourceReader):
         self._bounds = Bounds()
 
     def partitions(self) -> Sequence[InputPartition]:
-        from barnabas.spark.source.cluster import SourceCluster  # the driver's business only
+        from barnabas.spark.source.cluster import (
+            SourceCluster,
+        )  # start-up time: only the driver needs it
 
         options = self._options
         cluster = SourceCluster(options)
         try:
-            places = cluster.partitions()
-            end = cluster.resolve(options.ending, places, "endingOffsets")
-            start = cluster.resolve(options.starting, places, "startingOffsets")
+            topic_partitions = cluster.partitions()
+            end = cluster.resolve(options.ending, topic_partitions, "endingOffsets")
+            start = cluster.resolve(options.starting, topic_partitions, "startingOffsets")
             start, end = self._bounds.narrow(start, end, cluster)
         finally:
             cluster.close()
@@ -44,7 +46,7 @@ class BatchReader(DataSourceReader):
             min_partitions=options.min_partitions,
             max_records=options.max_records_per_partition,
         )
-        # Without any, Spark would make up a partition of its own.
+        # Spark would create a partition itself if the list were empty.
         tasks: list[tuple[OffsetRange, ...]] = [(item,) for item in ranges]
         return [RangesPartition(task, index) for index, task in enumerate(tasks or [()])]
 
@@ -54,8 +56,8 @@ class BatchReader(DataSourceReader):
 
 
 class FilteringBatchReader(BatchReader):
-    """With filters pushed down to seeks. A class of its own: Spark refuses to plan a reader that
-    takes filters while spark.sql.python.filterPushdown.enabled is false, its default."""
+    """Turns filters into seeks. A separate class, because Spark rejects a reader that accepts
+    filters while spark.sql.python.filterPushdown.enabled is false, the default."""
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
         self._bounds, rest = bounds_of(filters)

@@ -1,7 +1,7 @@
-"""What the driver asks the cluster: which partitions there are, where they begin and end.
+"""Requests of the driver to the cluster: partitions, and their first and last offsets.
 
-A planner's exception ends the whole query, so a question that may succeed later is asked again
-here: by the admin client until its time is up, and after that as often as the query's options say.
+An exception of the planner ends the whole query, so requests that failed with a transient error are
+retried here: by the admin client until its timeout, then as often as the query's options say.
 """
 
 import logging
@@ -57,45 +57,50 @@ class SourceCluster:
         self._admin.close()
 
     def partitions(self, *, may_be_gone: bool = False) -> dict[TopicPartition, Uuid]:
-        """The partitions subscribed to, with the id of their topic.
+        """Returns the subscribed partitions with the ids of their topics.
 
-        A topic that is named but not there is an error, unless a running query asks.
+        A subscribed topic that does not exist is an error, except with `may_be_gone`, for a query
+        that is already running.
         """
         return self._again(lambda: self._partitions(may_be_gone))
 
     def view(self) -> ClusterView:
-        """The ends of all partitions as they are now."""
+        """Returns the current ends of all partitions."""
 
         def ask() -> ClusterView:
-            places = self._known_partitions()
-            ids = {place.topic: uuid for place, uuid in places.items() if uuid != ZERO_UUID}
+            topic_partitions = self._known_partitions()
+            ids = {
+                topic_partition.topic: uuid
+                for topic_partition, uuid in topic_partitions.items()
+                if uuid != ZERO_UUID
+            }
             try:
-                return ClusterView(self._listed(dict.fromkeys(places, LATEST)), ids)
+                return ClusterView(self._listed(dict.fromkeys(topic_partitions, LATEST)), ids)
             except BarnabasError:
-                self._known = None  # it may be just that one of them is gone
+                self._known = None  # one of the topics may have been deleted
                 raise
 
         return self._again(ask)
 
-    def latest(self, places: Iterable[TopicPartition]) -> Offsets:
-        return self._again(lambda: self._listed(dict.fromkeys(places, LATEST)))
+    def latest(self, topic_partitions: Iterable[TopicPartition]) -> Offsets:
+        return self._again(lambda: self._listed(dict.fromkeys(topic_partitions, LATEST)))
 
-    def resolve(self, limit: OffsetLimit, places: Iterable[TopicPartition], option: str) -> Offsets:
-        """Offsets for a starting or ending limit; `option` is whom to name in errors."""
-        wanted = sorted(places)
+    def resolve(
+        self, limit: OffsetLimit, topic_partitions: Iterable[TopicPartition], option: str
+    ) -> Offsets:
+        """Returns the offsets of a starting or ending limit; errors name `option`."""
+        wanted = sorted(topic_partitions)
         if not wanted:
             return {}
         return self._again(lambda: self._resolve(limit, wanted, option))
 
-    # -- inside --------------------------------------------------------------------------------
-
     def _known_partitions(self) -> dict[TopicPartition, Uuid]:
-        """Those that a running query reads; asked for when they have been known for too long."""
+        """Returns the partitions of a running query, from the cache while it is fresh."""
         limit_ms, now = self._options.metadata_cache_ms, time.monotonic()
         if limit_ms is not None and self._known is not None:
-            seen, places = self._known
+            seen, topic_partitions = self._known
             if (now - seen) * 1000 < limit_ms:
-                return places
+                return topic_partitions
         self._known = now, self._partitions(may_be_gone=True)
         return self._known[1]
 
@@ -122,7 +127,7 @@ class SourceCluster:
             return [name for name in listed if pattern.search(name)]
         if subscription.topics:
             return list(subscription.topics)
-        return sorted({place.topic for place in subscription.assigned})
+        return sorted({topic_partition.topic for topic_partition in subscription.assigned})
 
     def _assigned(
         self, found: dict[TopicPartition, Uuid], may_be_gone: bool
@@ -130,65 +135,84 @@ class SourceCluster:
         wanted = self._options.subscription.assigned
         if not wanted:
             return found
-        missing = [place for place in wanted if place not in found]
+        missing = [topic_partition for topic_partition in wanted if topic_partition not in found]
         if missing and not may_be_gone:
             raise ConfigError(f"assign: there is no partition {missing[0]}")
-        return {place: found[place] for place in wanted if place in found}
+        return {
+            topic_partition: found[topic_partition]
+            for topic_partition in wanted
+            if topic_partition in found
+        }
 
-    def _resolve(self, limit: OffsetLimit, places: list[TopicPartition], option: str) -> Offsets:
+    def _resolve(
+        self, limit: OffsetLimit, topic_partitions: list[TopicPartition], option: str
+    ) -> Offsets:
         match limit:
             case EarliestOffsets():
-                return self._listed(dict.fromkeys(places, EARLIEST))
+                return self._listed(dict.fromkeys(topic_partitions, EARLIEST))
             case LatestOffsets():
-                return self._listed(dict.fromkeys(places, LATEST))
+                return self._listed(dict.fromkeys(topic_partitions, LATEST))
             case SpecificOffsets(offsets):
-                check_covers(option, offsets, places)
+                check_covers(option, offsets, topic_partitions)
                 return self._specific(offsets)
             case TimestampOffsets():
-                return self._by_time(limit, places, option)
+                return self._by_time(limit, topic_partitions, option)
             case GroupOffsets(group):
-                return self._of_group(group, places)
+                return self._of_group(group, topic_partitions)
 
     def _specific(self, offsets: Mapping[TopicPartition, int]) -> Offsets:
         words = {
-            place: EARLIEST if offset == positions.EARLIEST else LATEST
-            for place, offset in offsets.items()
+            topic_partition: EARLIEST if offset == positions.EARLIEST else LATEST
+            for topic_partition, offset in offsets.items()
             if offset < 0
         }
         return {**offsets, **(self._listed(words) if words else {})}
 
     def _by_time(
-        self, limit: TimestampOffsets, places: list[TopicPartition], option: str
+        self, limit: TimestampOffsets, topic_partitions: list[TopicPartition], option: str
     ) -> Offsets:
         if not isinstance(limit.timestamps, int):
-            check_covers(option, limit.timestamps, places)
-        specs = {place: OffsetSpec.at(limit.of(place)) for place in places}
+            check_covers(option, limit.timestamps, topic_partitions)
+        specs = {
+            topic_partition: OffsetSpec.at(limit.of(topic_partition))
+            for topic_partition in topic_partitions
+        }
         answers = self._admin.list_offsets(specs, isolation=self._isolation).check()
         found = {
-            place: listed.offset for place, listed in answers.items() if listed.offset is not None
+            topic_partition: listed.offset
+            for topic_partition, listed in answers.items()
+            if listed.offset is not None
         }
-        late = [place for place in places if place not in found]
+        late = [
+            topic_partition for topic_partition in topic_partitions if topic_partition not in found
+        ]
         if late and option.startswith("starting") and not self._options.latest_when_no_match:
             raise ConfigError(
                 f"{option}: {late[0]} has no record at or after {limit.of(late[0])}; "
-                "startingOffsetsByTimestampStrategy=latest begins at its end then"
+                "startingOffsetsByTimestampStrategy=latest would begin at its end"
             )
         return {**found, **(self._listed(dict.fromkeys(late, LATEST)) if late else {})}
 
-    def _of_group(self, group: str, places: list[TopicPartition]) -> Offsets:
+    def _of_group(self, group: str, topic_partitions: list[TopicPartition]) -> Offsets:
         committed = self._admin.list_group_offsets([group])[group]
-        found = {place: committed[place].offset for place in places if place in committed}
-        rest = [place for place in places if place not in found]
+        found = {
+            topic_partition: committed[topic_partition].offset
+            for topic_partition in topic_partitions
+            if topic_partition in committed
+        }
+        rest = [
+            topic_partition for topic_partition in topic_partitions if topic_partition not in found
+        ]
         return {**found, **(self._listed(dict.fromkeys(rest, EARLIEST)) if rest else {})}
 
     def _listed(self, specs: Mapping[TopicPartition, OffsetSpec]) -> Offsets:
         if not specs:
             return {}
-        # A topic deleted since it was seen would be asked for until the time is up.
+        # The short timeout is for a topic that was deleted meanwhile: it would be retried.
         answers = self._admin.list_offsets(
             specs, isolation=self._isolation, timeout=LIST_SECONDS
         ).check()
-        return {place: listed.offset or 0 for place, listed in answers.items()}
+        return {topic_partition: listed.offset or 0 for topic_partition, listed in answers.items()}
 
     def _again(self, ask: Callable[[], T]) -> T:
         begin = time.monotonic()
@@ -196,16 +220,16 @@ class SourceCluster:
             try:
                 found = ask()
             except BarnabasError as error:
-                if not (error.retriable and left) or self._never_there(begin):
+                if not (error.retriable and left) or self._never_reached(begin):
                     raise
-                _log.warning("asking the cluster for offsets failed, trying again: %s", error)
+                _log.warning("the request for offsets failed and is retried: %s", error)
             else:
                 self._answered = True
                 return found
             self._pause.wait(self._options.offset_retry_ms / 1000)
         raise AssertionError("unreachable")
 
-    def _never_there(self, begin: float) -> bool:
-        """Whether the cluster has not been seen, in a time in which the client gave up by itself:
-        more likely a wrong address than brokers that come back."""
+    def _never_reached(self, begin: float) -> bool:
+        """Returns whether no request has succeeded within the client's own timeout: the address is
+        probably wrong, and a retry would not help."""
         return not self._answered and time.monotonic() > begin + AGAIN_SECONDS

@@ -1,7 +1,7 @@
 """The source's columns: Spark's own Kafka source's names, types and order, as Arrow batches.
 
-Fetched batches are decoded straight into Arrow buffers; here columns are picked, put in the order
-of the schema asked for, and given the types Spark expects. A column nobody asked for is not built.
+Fetched batches are decoded into Arrow buffers. This module selects the columns of the requested
+schema, in its order, and casts them to Spark's types. Other columns are not built.
 """
 
 import functools
@@ -51,16 +51,16 @@ _ATTRIBUTES_BEFORE_V2 = 17
 def source_schema(
     include_headers: bool, decoded: Mapping[str, DataType] | None = None
 ) -> StructType:
-    """What a query reads unless it says which columns it wants; `decoded` are other types."""
+    """Returns the default schema of a query; `decoded` has the types of decoded columns."""
     kinds = {**_COLUMNS, **(decoded or {})}
     names = [name for name in _COLUMNS if name != "headers" or include_headers]
     return StructType([StructField(name, kinds[name]) for name in names])
 
 
 def check_schema(schema: StructType, decoded: Container[str] = ()) -> None:
-    """ConfigError names a column that is not there.
+    """Raises ConfigError for an unknown column or a wrong type.
 
-    The columns in `decoded` have whatever type their format allows.
+    The columns in `decoded` may have any type.
     """
     for field in schema.fields:
         kind = _COLUMNS.get(field.name)
@@ -74,8 +74,8 @@ def check_schema(schema: StructType, decoded: Container[str] = ()) -> None:
 
 
 def decoded_names(names: list[str]) -> list[str]:
-    """The columns to be decoded for a query that asks for `names`: those that every row has its
-    own value of, and always the offset, by which a batch is cut."""
+    """Returns the columns to decode for a query that reads `names`: those that are not constant
+    within a fetch, and always the offset, by which a batch is cut."""
     return [*(name for name in names if name not in (*_CONSTANTS, "offset")), "offset"]
 
 
@@ -85,8 +85,8 @@ def spark_batch(
     names: list[str],
     decoded: Mapping[str, Any],
 ) -> Any:
-    """The columns `names` of a batch, in that order and in Spark's types; those in `decoded` are
-    there already."""
+    """Returns the columns `names` of a batch, in that order and in Spark's types; those in
+    `decoded` are taken from there."""
     import pyarrow as pa
 
     arrays = [
@@ -128,7 +128,7 @@ def _partition(fetched: "FetchedBatches", batch: "pa.RecordBatch") -> "pa.Array"
 
 
 def _constant(value: object, kind: str, count: int) -> "pa.Array":
-    """A column of one value: a part of an array that is made once."""
+    """Returns a column of one value: a slice of a cached array."""
     length = max(_CONSTANT_ROWS, 1 << (count - 1).bit_length()) if count else 1
     return _repeated(value, kind, length).slice(0, count)
 
@@ -155,7 +155,7 @@ def _timestamp_type(fetched: "FetchedBatches", batch: "pa.RecordBatch") -> "pa.A
 
 
 def _headers(fetched: "FetchedBatches", batch: "pa.RecordBatch") -> "pa.Array":
-    """Null instead of an empty list, as Spark's own source has it."""
+    """Returns null instead of an empty list, as Spark's own source does."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

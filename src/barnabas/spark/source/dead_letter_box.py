@@ -1,9 +1,9 @@
-"""Where a task's dead letters wait until the task has read everything.
+"""Collects the dead letters of a task and writes them when the task has read all records.
 
-In a streaming query they are written exactly once: in one transaction with a mark of the
-micro-batch, as the sink writes. A task that runs again, a micro-batch that is replayed, and a
-second action on the same micro-batch in foreachBatch, all find the mark. A batch read has no name
-that would outlast it: each action on its frame writes its dead letters again.
+In a streaming query they are written exactly once: in one transaction with the number of the
+micro-batch, like the rows of the sink. A task that is retried, a micro-batch that is replayed and a
+second action on the same micro-batch in foreachBatch find that number. A batch read has no
+persistent name: each action on its frame writes its dead letters again.
 """
 
 import logging
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from barnabas.spark.sink.transactional_write import Epoch
 
 ATTEMPTS = 3
-"""Two scans of one source in one query share a name: the one that is overtaken tries again."""
+"""Two scans of one source in one query share a name: the one that is fenced retries."""
 
 _log = logging.getLogger("barnabas.spark")
 
@@ -36,7 +36,7 @@ class DeadLetterBox:
     Args:
         client: The client settings of the query's source or sink.
         topic: The dead-letter topic; None for `<topic>.dlq` of each record's own topic.
-        name: Names the step of the query that the letters come from.
+        name: The step of the query that the letters are from.
         index: The task's number within that step.
     """
 
@@ -59,10 +59,10 @@ class DeadLetterBox:
         self._letters.extend(letters)
 
     def send(self) -> None:
-        """To be called when the task has read everything."""
+        """Writes the letters; to be called when the task has read all records."""
         if not self._letters:
             return
-        # Only here: a task without dead letters needs no producer.
+        # Start-up time: a task without dead letters needs no producer.
         from barnabas.spark.sink.options import Guarantee
         from barnabas.spark.sink.transactional_write import write_at_least_once
 

@@ -1,6 +1,6 @@
-"""Keys and values of a fetched batch, decoded as the query's options say.
+"""Decodes the keys and values of a fetched batch by the query's options.
 
-Rows that do not decode fail the task, have null in that column, or leave the batch as dead letters.
+A row that cannot be decoded fails the task, gets null in that column, or becomes a dead letter.
 """
 
 from collections.abc import Mapping
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 class DecodeError(BarnabasError):
-    """A record whose key or value is not what the query says it is."""
+    """The key or value of a record does not have the format of the query's options."""
 
 
 @dataclass(slots=True)
-class Rows:
-    """What is left of a batch, its decoded columns, and what was set aside."""
+class DecodedRows:
+    """The remaining rows of a batch, their decoded columns, and the dead letters."""
 
     batch: "pa.RecordBatch"
     columns: Mapping[str, Any]
@@ -35,14 +35,14 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class RowDecoder:
-    """The decoders of the columns that a query asks for; empty for raw bytes."""
+    """The decoders of the columns that a query reads; empty for raw bytes."""
 
     decoders: Mapping[str, Decoder]
     on_error: str
 
     @classmethod
     def of(cls, formats: FormatOptions, schema: StructType) -> "RowDecoder":
-        """ConfigError names a column that cannot have the type asked for."""
+        """Returns the decoders of a schema; ConfigError names a column with an impossible type."""
         wanted = {"key": formats.key, "value": formats.value}
         decoders: dict[str, Decoder] = {}
         for field in schema.fields:
@@ -52,10 +52,10 @@ class RowDecoder:
                 decoders[field.name] = column.decoder(field.dataType)
         return cls(decoders, formats.on_error)
 
-    def decode(self, batch: "pa.RecordBatch", topic_partition: TopicPartition) -> Rows:
-        """The rows of an undecoded batch of one partition."""
+    def decode(self, batch: "pa.RecordBatch", topic_partition: TopicPartition) -> DecodedRows:
+        """Returns the decoded rows of a batch of one partition."""
         if not self.decoders:
-            return Rows(batch, {}, [])
+            return DecodedRows(batch, {}, [])
         columns: dict[str, Any] = {}
         reasons: dict[int, str] = {}
         for name, decoder in self.decoders.items():
@@ -66,17 +66,19 @@ class RowDecoder:
         if reasons and self.on_error == FAIL:
             raise _error(batch, topic_partition, reasons)
         if not reasons or self.on_error != DLQ:
-            return Rows(batch, columns, [])
+            return DecodedRows(batch, columns, [])
         return _without(batch, columns, reasons)
 
 
-def _without(batch: "pa.RecordBatch", columns: dict[str, Any], reasons: dict[int, str]) -> Rows:
+def _without(
+    batch: "pa.RecordBatch", columns: dict[str, Any], reasons: dict[int, str]
+) -> DecodedRows:
     import pyarrow as pa
 
     letters = list(take_letters(batch, reasons))
     keep = pa.array([row not in reasons for row in range(batch.num_rows)])
     kept = {name: column.filter(keep) for name, column in columns.items()}
-    return Rows(batch.filter(keep), kept, letters)
+    return DecodedRows(batch.filter(keep), kept, letters)
 
 
 def _error(
@@ -86,12 +88,12 @@ def _error(
     offset = batch.column("offset")[first].as_py()
     return DecodeError(
         f"{topic_partition} at offset {offset}: {reasons[first]}. "
-        "With on.decode.error=dlq or null the query goes on"
+        "With on.decode.error=dlq or null the query continues"
     )
 
 
 def _check_nullable(name: str, kind: DataType) -> None:
     if isinstance(kind, StructType) and as_nullable(kind) != kind:
         raise ConfigError(
-            f"column {name!r}: fields cannot be NOT NULL, what is decoded may be null"
+            f"column {name!r}: fields cannot be NOT NULL, because decoded values may be null"
         )

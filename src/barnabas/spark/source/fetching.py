@@ -1,8 +1,8 @@
-"""Fetches of one partition, the next one already on its way while the last one is decoded.
+"""Prefetches a partition: the next fetch is in flight while the last one is decoded.
 
-The first fetch is made by the task itself: most micro-batches end with it, and a thread would only
-delay them. From then on one thread per worker process fetches ahead by one. It and the task never
-use the consumer at the same time.
+The task itself sends the first fetch: most micro-batches end with it, and a thread would delay
+them. After that one thread per worker process fetches one response ahead. The thread and the task
+never use the consumer at the same time.
 """
 
 import struct
@@ -19,7 +19,7 @@ Fetch = Callable[[int], FetchedBatches]
 
 
 class Prefetch:
-    """One range's fetches, by offset. Close it: the consumer is free for others only then."""
+    """The fetches of one range, by offset. Close it to release the consumer."""
 
     def __init__(self, fetch: Fetch, pool: Callable[[], ThreadPoolExecutor], end: int) -> None:
         self._fetch = fetch
@@ -28,7 +28,7 @@ class Prefetch:
         self._ahead: tuple[int, Future[FetchedBatches]] | None = None
 
     def get(self, position: int) -> FetchedBatches:
-        """The batches from an offset on; begins to fetch what follows them."""
+        """Returns the batches from an offset on and starts the next fetch."""
         fetched = self._take(position)
         following = following_offset(fetched.data, position)
         if position < following < self._end:
@@ -36,7 +36,7 @@ class Prefetch:
         return fetched
 
     def close(self) -> None:
-        """Wait for what is on its way, whatever it is."""
+        """Waits for the fetch in flight and discards it."""
         ahead, self._ahead = self._ahead, None
         if ahead is not None and not ahead[1].cancel():
             ahead[1].exception()
@@ -53,7 +53,7 @@ class Prefetch:
 
 
 def following_offset(data: memoryview, position: int) -> int:
-    """The offset to fetch after `data`, by the headers of its whole batches."""
+    """Returns the offset to fetch after `data`, from the headers of its complete batches."""
     at = 0
     while at + _HEAD.size <= len(data):
         base, length, magic, delta = _HEAD.unpack_from(data, at)

@@ -1,7 +1,7 @@
-"""Filters on topic, partition, offset and timestamp as bounds of what is read.
+"""Turns filters on topic, partition, offset and timestamp into bounds of the read.
 
-Bounds may only leave out what no filter lets through. A time is a bound on where to begin, by the
-cluster's time index; since times need not rise with offsets, the filter itself stays with Spark.
+Bounds may leave out only records that a filter rejects. A timestamp bounds the first offset, by the
+cluster's time index. Timestamps need not increase with offsets, so Spark still applies the filter.
 """
 
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What the filters leave; None means no bound."""
+    """The bounds of some filters; None means no bound."""
 
     topics: frozenset[str] | None = None
     partitions: frozenset[int] | None = None
@@ -39,15 +39,25 @@ class Bounds:
     def narrow(
         self, start: Offsets, end: Offsets, cluster: "SourceCluster"
     ) -> tuple[Offsets, Offsets]:
-        """Begin no earlier and end no later than needed, and leave out whole partitions."""
+        """Returns offsets within the bounds; partitions outside them are left out."""
         first, last = self.first_offset, self.end_offset
-        start = {place: max(at, first) for place, at in start.items() if self._takes(place)}
-        end = {place: at if last is None else min(at, last) for place, at in end.items()}
+        start = {
+            topic_partition: max(at, first)
+            for topic_partition, at in start.items()
+            if self._takes(topic_partition)
+        }
+        end = {
+            topic_partition: at if last is None else min(at, last)
+            for topic_partition, at in end.items()
+        }
         if self.first_time_ms is not None and start:
             limit = TimestampOffsets(self.first_time_ms)
             by_time = cluster.resolve(limit, start, "endingTimestamp")
-            start = {place: max(at, by_time[place]) for place, at in start.items()}
-        return start, {place: end[place] for place in start}
+            start = {
+                topic_partition: max(at, by_time[topic_partition])
+                for topic_partition, at in start.items()
+            }
+        return start, {topic_partition: end[topic_partition] for topic_partition in start}
 
     def _takes(self, topic_partition: TopicPartition) -> bool:
         topic_ok = self.topics is None or topic_partition.topic in self.topics
@@ -57,7 +67,7 @@ class Bounds:
 
 
 def bounds_of(filters: Iterable[Filter]) -> tuple[Bounds, list[Filter]]:
-    """The bounds, and the filters that Spark has yet to apply."""
+    """Returns the bounds, and the filters that Spark must still apply."""
     bounds = Bounds()
     rest: list[Filter] = []
     for item in filters:

@@ -1,12 +1,12 @@
-"""Which topics a query has read, kept where a restarted query can find it. Pure.
+"""The ids of the topics that a query has read, stored for the next start of the query. Pure.
 
-A query's checkpoint holds offsets by topic names. That a topic was deleted and created again while
-the query was stopped cannot be told from them; the topics' ids can. They are the metadata of one
-committed offset of a group of their own. It is not an offset of the topic itself: the cluster
-forgets those when the topic goes, which is when they are needed.
+A checkpoint holds offsets by topic name, which do not show that a topic was deleted and created
+again while the query was stopped. Topic ids show it. They are the metadata of one committed offset
+of a separate group. It is not an offset of the topic itself, because the cluster deletes those with
+the topic, which is when the ids are needed.
 
-A mark is believed only if it is of this query's last step, by the offsets: the query begins where
-the mark says it stood, or where the mark says it was about to go.
+The ids are used only if they belong to the query's last micro-batch: the query must begin at the
+start or at the end offsets that were stored with them.
 
 The text: `spark <crc of the offsets> <crc of the next ones> <crc of a topic's name>:<its id> ...`
 """
@@ -23,14 +23,14 @@ MARK_PLACE = TopicPartition("__consumer_offsets", 0)
 """A partition that every cluster with a committed offset has."""
 
 LONGEST = 4096
-"""What brokers take as metadata (offset.metadata.max.bytes); topics past it are not remembered."""
+"""The limit of offset.metadata.max.bytes; topics beyond it are not stored."""
 
 _WORD = "spark"
 
 
 @dataclass(frozen=True, slots=True)
 class QueryMark:
-    """Where a query stood, where it was to go, and the topics it knew by the crc of their names."""
+    """Checksums of start and end offsets, and topic ids by the checksum of the topic's name."""
 
     start: str
     end: str
@@ -47,7 +47,7 @@ class QueryMark:
 
     @classmethod
     def parse(cls, text: str) -> "QueryMark | None":
-        """None for what is no mark."""
+        """Returns the mark of a text; None if the text is something else."""
         word, *parts = text.split(" ")
         if word != _WORD or len(parts) < 2:
             return None
@@ -58,22 +58,22 @@ class QueryMark:
             return None
 
     def ids_at(self, start: Offsets) -> dict[str, Uuid]:
-        """The topics' ids as the query that begins at `start` has known them."""
+        """Returns the topic ids that belong to a query that begins at `start`."""
         if _crc(_text(start)) not in (self.start, self.end):
             return {}
-        # Of a topic that stands at 0 nothing has been read: whichever it was, nothing is lost.
-        topics = {place.topic for place, offset in start.items() if offset}
+        # At offset 0 nothing has been read, so a topic that was created again loses nothing.
+        topics = {topic_partition.topic for topic_partition, offset in start.items() if offset}
         return {name: self.ids[_crc(name)] for name in topics if _crc(name) in self.ids}
 
 
 def mark_of(start: Offsets, end: Offsets, ids: Mapping[str, Uuid]) -> QueryMark:
-    """The mark of a query that has processed all before `start` and goes on to `end`."""
+    """Returns the mark of a query that has processed all before `start` and reads to `end` next."""
     known = {_crc(name): ids[name] for name in _topics(start) if name in ids}
     return QueryMark(_crc(_text(start)), _crc(_text(end)), known)
 
 
-def _topics(places: Iterable[TopicPartition]) -> list[str]:
-    return sorted({place.topic for place in places})
+def _topics(topic_partitions: Iterable[TopicPartition]) -> list[str]:
+    return sorted({topic_partition.topic for topic_partition in topic_partitions})
 
 
 def _text(offsets: Offsets) -> str:

@@ -1,8 +1,8 @@
-"""A query's position as a consumer group's committed offsets, for those who watch lag.
+"""Commits the position of a query as offsets of a consumer group, for tools that show lag.
 
-The checkpoint alone decides where a query goes on; the group is written, never read for that. The
-commits are made by a thread of their own: a coordinator that cannot be reached, or an ACL that
-forbids it, must not hold up or end a query, and is told once.
+The checkpoint alone decides where a query continues. A separate thread sends the commits: a
+coordinator that is unavailable, or an ACL that denies the commit, must not delay or end the query.
+Each error is logged once.
 """
 
 import logging
@@ -27,14 +27,14 @@ MARK_SUFFIX = "-topics"
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """What is to be written."""
+    """A position to commit."""
 
     offsets: Offsets
     mark: QueryMark
 
 
 class GroupMirror:
-    """Owned by one query's driver side; close it. Only the newest position is ever written."""
+    """Owned by the driver side of one query; close it. Only the newest position is committed."""
 
     def __init__(self, client: Mapping[str, str], group: str) -> None:
         self._group = group
@@ -43,23 +43,23 @@ class GroupMirror:
         self._newest: Position | None = None
         self._written: Position | None = None
         self._closed = threading.Event()
-        self._told: str | None = None
+        self._logged: str | None = None
         self._thread: threading.Thread | None = None
 
     def topic_ids(self, start: Offsets) -> dict[str, Uuid]:
-        """The ids of the topics that the query has read, as far as the group can tell."""
+        """Returns the stored ids of the topics that the query has read; empty if there are none."""
         try:
             with Admin(self._settings) as admin:
                 group = self._group + MARK_SUFFIX
                 committed = admin.list_group_offsets([group])[group].get(MARK_PLACE)
         except BarnabasError as error:
-            self._tell(error)
+            self._log_once(error)
             return {}
         mark = None if committed is None else QueryMark.parse(committed.metadata)
         return {} if mark is None else mark.ids_at(start)
 
     def processed(self, start: Offsets, end: Offsets, ids: Mapping[str, Uuid]) -> None:
-        """Everything before `start` is done with; the query goes on to `end`."""
+        """Takes the position of a query: it has processed all before `start`, reads to `end`."""
         with self._lock:
             self._newest = Position(dict(start), mark_of(start, end, ids))
             if self._thread is None and start:
@@ -68,7 +68,7 @@ class GroupMirror:
             self._lock.notify_all()
 
     def flush(self, seconds: float = FLUSH_SECONDS) -> None:
-        """Wait until the newest position is written, or cannot be."""
+        """Waits until the newest position is committed, or the commit has failed."""
         with self._lock:
             if self._thread is not None:
                 self._lock.wait_for(lambda: self._written == self._newest, seconds)
@@ -93,7 +93,7 @@ class GroupMirror:
                 self._closed.wait(PAUSE_SECONDS)
 
     def _wait(self) -> Position | None:
-        """The next position to write; None when there is none and will be none."""
+        """Waits for the next position to commit; None after `close`."""
         with self._lock:
             self._lock.wait_for(lambda: self._written != self._newest or self._closed.is_set())
             return None if self._written == self._newest else self._newest
@@ -104,14 +104,14 @@ class GroupMirror:
             admin.alter_group_offsets(self._group, wanted.offsets).check()
             admin.alter_group_offsets(self._group + MARK_SUFFIX, mark).check()
         except BarnabasError as error:
-            self._tell(error)
+            self._log_once(error)
 
-    def _tell(self, error: BarnabasError) -> None:
+    def _log_once(self, error: BarnabasError) -> None:
         text = str(error)
-        if text != self._told:
-            self._told = text
+        if text != self._logged:
+            self._logged = text
             _log.warning(
-                "the query's position cannot be shown as group %r, which it does not need: %s",
+                "group %r: cannot commit the query's position (the query does not need it): %s",
                 self._group,
                 text,
             )

@@ -1,7 +1,7 @@
-"""The types of decoded columns; where no schema is given, by looking at the first records.
+"""Types of decoded columns; without a schema they are inferred from the first records.
 
-What is inferred is what the sample has: a field that comes later is not seen, and a query that is
-started again may find another type. It is for looking at data; pipelines say their schema.
+The inferred type has only the fields of the sample, and a query that is started again may infer
+another type. Inference is for interactive use; pipelines should declare a schema.
 """
 
 import json
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def decoded_types(options: SourceOptions) -> Mapping[str, DataType]:
-    """The types of the key and value columns that are not bytes."""
+    """Returns the types of the key and value columns that are not bytes."""
     found: dict[str, DataType] = {}
     for name, column in (("key", options.formats.key), ("value", options.formats.value)):
         if column.inferred:
@@ -35,7 +35,7 @@ def decoded_types(options: SourceOptions) -> Mapping[str, DataType]:
 
 
 def type_of_sample(values: "pa.Array") -> DataType:
-    """The type that JSON values share; ValueError when there is none."""
+    """Returns the common type of JSON values; ValueError if there is none."""
     import pyarrow as pa
 
     try:
@@ -45,7 +45,7 @@ def type_of_sample(values: "pa.Array") -> DataType:
         try:
             kind = inferred_type(pa.array(whole, pa.binary()))
         except pa.ArrowInvalid as error:
-            raise ValueError(f"its values do not share a type: {error}") from None
+            raise ValueError(f"the values have no common type: {error}") from None
     spark = from_arrow_type(_plain(kind))
     return as_nullable(spark) if isinstance(spark, StructType) else spark
 
@@ -69,23 +69,25 @@ def _sample(name: str, count: int, options: SourceOptions) -> "pa.Array":
 
     cluster = SourceCluster(options)
     try:
-        places = cluster.partitions()
-        start = cluster.resolve(EarliestOffsets(), places, "startingOffsets")
-        end = cluster.resolve(LatestOffsets(), places, "endingOffsets")
+        topic_partitions = cluster.partitions()
+        start = cluster.resolve(EarliestOffsets(), topic_partitions, "startingOffsets")
+        end = cluster.resolve(LatestOffsets(), topic_partitions, "endingOffsets")
     finally:
         cluster.close()
     parts: list[Any] = []
     each = -(-count // max(len(start), 1))
-    for place in sorted(start):
-        until = min(end[place], start[place] + each)
-        item = OffsetRange(place.topic, place.partition, start[place], until)
+    for topic_partition in sorted(start):
+        until = min(end[topic_partition], start[topic_partition] + each)
+        item = OffsetRange(
+            topic_partition.topic, topic_partition.partition, start[topic_partition], until
+        )
         for _, batch in read_ranges([item], options):
             parts.append(batch.column(name).drop_null())
     return pa.concat_arrays(parts) if parts else pa.array([], pa.binary())
 
 
 def _plain(kind: Any) -> Any:
-    """Text stays text where Arrow has seen a time in it, or nothing at all."""
+    """Returns a type in which timestamps and nulls that Arrow inferred are strings."""
     import pyarrow as pa
 
     if pa.types.is_struct(kind):

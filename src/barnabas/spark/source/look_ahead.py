@@ -1,8 +1,8 @@
-"""What the cluster holds for the next micro-batch, asked for while this one is being processed.
+"""Requests the latest offsets for the next micro-batch while the current one is processed.
 
-Only for queries with a limit per trigger, and believed only when there is more than the limit
-allows: then what has come since makes no difference to the next micro-batch. Anything less is
-asked for again when Spark wants to know, so that no record waits for longer than it must.
+Only for queries with a limit per trigger. The result is used only if the backlog exceeds the limit:
+records that arrived since then do not change the next micro-batch. With a smaller backlog the
+offsets are requested again when Spark needs them, so that no record waits longer than necessary.
 """
 
 import threading
@@ -14,13 +14,13 @@ from barnabas.model.ids import TopicPartition
 from barnabas.spark.source.planner import ClusterView
 
 FRESH_SECONDS = 1.0
-"""A view that is older says nothing: partitions may have come, gone or moved."""
+"""An older view is discarded: partitions may have been added, deleted or truncated."""
 GIVE_WAY_SECONDS = 0.004
-"""First the plan that Spark waits for is sent; it needs the same interpreter."""
+"""A pause, so that the plan that Spark waits for is sent first: both need the interpreter lock."""
 
 
 class LookAhead:
-    """Owned by one query's driver side. `limit` None: never looks."""
+    """Owned by the driver side of one query. With `limit` None it does nothing."""
 
     def __init__(self, ask: Callable[[], ClusterView], limit: int | None) -> None:
         self._ask = ask
@@ -30,14 +30,14 @@ class LookAhead:
         self._seen: tuple[float, ClusterView] | None = None
 
     def begin(self) -> None:
-        """Look, in another thread."""
+        """Starts the request in another thread."""
         if self._limit is None or self._thread is not None:
             return
         self._thread = threading.Thread(target=self._look, name="look-ahead", daemon=True)
         self._thread.start()
 
     def take(self, start: Mapping[TopicPartition, int]) -> ClusterView | None:
-        """What was seen, if a query that stands at `start` needs to know no more."""
+        """Returns the view, if it is sufficient for a query whose position is `start`."""
         thread, self._thread = self._thread, None
         if thread is None:
             return None
@@ -48,7 +48,7 @@ class LookAhead:
         return seen[1] if self._enough(start, seen[1].latest) else None
 
     def close(self) -> None:
-        """Once what it asks is closed: the look that is under way ends with it."""
+        """Waits for the thread. Close the cluster first: that ends a request in flight."""
         self._pause.set()
         if self._thread is not None:
             self._thread.join()
@@ -59,7 +59,7 @@ class LookAhead:
         try:
             self._seen = begin, self._ask()
         except BarnabasError:
-            self._seen = None  # it will be asked again, by somebody who can tell what is wrong
+            self._seen = None  # the request is repeated by the planner, which reports the error
 
     def _enough(
         self, start: Mapping[TopicPartition, int], latest: Mapping[TopicPartition, int]
@@ -67,5 +67,5 @@ class LookAhead:
         assert self._limit is not None
         if start.keys() != latest.keys():
             return False
-        ahead = [latest[place] - position for place, position in start.items()]
+        ahead = [latest[topic_partition] - position for topic_partition, position in start.items()]
         return min(ahead, default=0) >= 0 and sum(ahead) >= self._limit

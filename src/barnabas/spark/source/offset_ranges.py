@@ -1,8 +1,8 @@
-"""Ranges of offsets, cut and packed into tasks. Pure, and deterministic on purpose.
+"""Splits ranges of offsets and packs them into tasks. Pure and deterministic.
 
-A micro-batch that is replayed after a crash must be cut exactly as it was the first time, or a
-sink that skips finished tasks would skip the wrong rows. So the result depends on the offsets and
-the options only: not on the number of cores, not on what the cluster looks like by now.
+A micro-batch that is replayed after a crash must be split as it was the first time; otherwise a
+sink that skips finished tasks would skip the wrong rows. So the result depends only on the offsets
+and the options, not on the number of cores or the present state of the cluster.
 """
 
 import itertools
@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 from barnabas.model.ids import TopicPartition
 
 PACKED_RECORDS = 10_000
-"""Small ranges share a task up to this many offsets: a task costs 10 ms, whatever it reads."""
+"""Small ranges share a task up to this many offsets: a task takes at least 10 ms."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class OffsetRange:
     """Offsets `start` to `end` (exclusive) of one partition.
 
-    `fresh` is a partition that the query has not seen before: it is read from its earliest record
-    on, so that what retention took before the query came is no loss to it.
+    `fresh` marks a partition that the query has not read before. It is read from its earliest
+    record, so records that retention deleted before are not a loss.
     """
 
     topic: str
@@ -31,25 +31,31 @@ class OffsetRange:
 
     @property
     def size(self) -> int:
-        """How many offsets; compaction and transactions may leave fewer records."""
+        """The number of offsets; compaction and transactions may leave fewer records."""
         return self.end - self.start
 
     @property
-    def place(self) -> TopicPartition:
+    def topic_partition(self) -> TopicPartition:
         return TopicPartition(self.topic, self.partition)
 
 
 def ranges_between(
     start: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int]
 ) -> list[OffsetRange]:
-    """What lies between two sets of offsets, sorted.
+    """Returns the sorted ranges between two sets of offsets.
 
-    A partition that `start` does not know is new and begins at 0. One that ends before it starts
-    was truncated: nothing of it is to be read.
+    A partition that is missing in `start` is new and begins at 0. One that ends before it starts
+    was truncated: none of it is read.
     """
     ranges = [
-        OffsetRange(place.topic, place.partition, start.get(place, 0), until, place not in start)
-        for place, until in end.items()
+        OffsetRange(
+            topic_partition.topic,
+            topic_partition.partition,
+            start.get(topic_partition, 0),
+            until,
+            topic_partition not in start,
+        )
+        for topic_partition, until in end.items()
     ]
     return sorted(item for item in ranges if item.size > 0)
 
@@ -60,7 +66,7 @@ def split_ranges(
     min_partitions: int | None = None,
     max_records: int | None = None,
 ) -> list[OffsetRange]:
-    """Cut ranges so that none passes `max_records`, then so that there are about
+    """Splits ranges so that none exceeds `max_records`, then so that there are about
     `min_partitions`, the larger ones first."""
     cut = list(ranges)
     if max_records is not None:
@@ -73,7 +79,7 @@ def split_ranges(
 def pack_ranges(
     ranges: Iterable[OffsetRange], limit: int = PACKED_RECORDS
 ) -> list[tuple[OffsetRange, ...]]:
-    """Group neighbouring ranges into tasks of up to `limit` offsets; a larger one stays alone."""
+    """Groups neighbouring ranges into tasks of up to `limit` offsets; a larger one stays alone."""
     tasks: list[list[OffsetRange]] = []
     room = 0
     for item in ranges:

@@ -1,8 +1,8 @@
-"""Positions of many partitions as Spark writes them, and the ways to say where to begin or end.
+"""Offsets of several partitions as JSON, and the kinds of starting and ending offsets.
 
-The text is that of Spark's own Kafka source, `{"topic":{"0":23,"1":-2}}`, so that options and
-checkpoints look the same. Spark compares offsets as text: what is rendered here is always sorted
-by topic, then by partition number.
+The JSON is that of Spark's own Kafka source, `{"topic":{"0":23,"1":-2}}`, so that options and
+checkpoints are the same. Spark compares offsets as text, so the JSON is always sorted by topic and
+partition.
 """
 
 import json
@@ -22,12 +22,12 @@ OffsetJson = dict[str, dict[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class EarliestOffsets:
-    """The first record that is there."""
+    """The first available record."""
 
 
 @dataclass(frozen=True, slots=True)
 class LatestOffsets:
-    """The end as it is when the question is asked."""
+    """The end of the log at the time of the request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class TimestampOffsets:
     timestamps: int | Mapping[TopicPartition, int]
 
     def of(self, topic_partition: TopicPartition) -> int:
-        """The time asked for of one partition."""
+        """Returns the time of one partition."""
         return (
             self.timestamps
             if isinstance(self.timestamps, int)
@@ -54,7 +54,7 @@ class TimestampOffsets:
 
 @dataclass(frozen=True, slots=True)
 class GroupOffsets:
-    """Where a consumer group stands; partitions it never committed begin at the earliest."""
+    """The committed offsets of a group; partitions without one begin at the earliest offset."""
 
     group: str
 
@@ -63,19 +63,21 @@ OffsetLimit = EarliestOffsets | LatestOffsets | SpecificOffsets | TimestampOffse
 
 
 def render(offsets: Mapping[TopicPartition, int]) -> OffsetJson:
-    """The sorted JSON value of offsets.
+    """Returns the sorted JSON value of offsets.
 
     >>> render({TopicPartition("b", 10): 1, TopicPartition("b", 9): 2, TopicPartition("a", 0): 3})
     {'a': {'0': 3}, 'b': {'9': 2, '10': 1}}
     """
     value: OffsetJson = {}
-    for place in sorted(offsets):
-        value.setdefault(place.topic, {})[str(place.partition)] = offsets[place]
+    for topic_partition in sorted(offsets):
+        value.setdefault(topic_partition.topic, {})[str(topic_partition.partition)] = offsets[
+            topic_partition
+        ]
     return value
 
 
 def read(value: object) -> Offsets:
-    """Offsets from a JSON value; ValueError says what does not fit."""
+    """Returns the offsets of a JSON value; ValueError names the invalid part."""
     if not isinstance(value, dict):
         raise ValueError(f"an object of topics is expected, not {json.dumps(value)}")
     found: Offsets = {}
@@ -84,13 +86,13 @@ def read(value: object) -> Offsets:
             raise ValueError(f"topic {topic!r}: an object of partitions is expected")
         for number, offset in partitions.items():
             if isinstance(offset, bool) or not isinstance(offset, int):
-                raise ValueError(f"topic {topic!r}, partition {number}: {offset!r} is no number")
+                raise ValueError(f"topic {topic!r}, partition {number}: {offset!r} is not a number")
             found[TopicPartition(topic, _partition(topic, number))] = offset
     return found
 
 
 def parse_offsets(option: str, text: str) -> Offsets:
-    """The value of an option that holds offsets (or times) per partition."""
+    """Returns the value of an option with an offset (or a time) for each partition."""
     try:
         found = read(json.loads(text))
     except ValueError as error:
@@ -103,7 +105,7 @@ def parse_offsets(option: str, text: str) -> Offsets:
 
 
 def parse_assignment(option: str, text: str) -> tuple[TopicPartition, ...]:
-    """The value of `assign`: `{"topic":[0,1]}`."""
+    """Returns the value of `assign`: `{"topic":[0,1]}`."""
     try:
         value = json.loads(text)
         if not isinstance(value, dict):
@@ -125,7 +127,7 @@ def parse_assignment(option: str, text: str) -> tuple[TopicPartition, ...]:
 def check_covers(
     option: str, given: Iterable[TopicPartition], actual: Iterable[TopicPartition]
 ) -> None:
-    """Offsets given one by one must name every partition that is read, and no other."""
+    """Raises ConfigError unless the offsets name exactly the partitions that are read."""
     missing, surplus = set(actual) - set(given), set(given) - set(actual)
     if missing:
         raise ConfigError(f"{option} must name every partition; missing: {_names(missing)}")
@@ -133,8 +135,8 @@ def check_covers(
         raise ConfigError(f"{option} names partitions that are not read: {_names(surplus)}")
 
 
-def _names(places: Iterable[TopicPartition]) -> str:
-    return ", ".join(str(place) for place in sorted(places))
+def _names(topic_partitions: Iterable[TopicPartition]) -> str:
+    return ", ".join(str(topic_partition) for topic_partition in sorted(topic_partitions))
 
 
 def _numbers(topic: str, numbers: object) -> list[object]:
@@ -146,5 +148,5 @@ def _numbers(topic: str, numbers: object) -> list[object]:
 def _partition(topic: str, number: object) -> int:
     text = str(number)
     if isinstance(number, bool) or not (text.isascii() and text.isdigit()):
-        raise ValueError(f"topic {topic!r}: {number!r} is no partition number")
+        raise ValueError(f"topic {topic!r}: {number!r} is not a partition number")
     return int(text)

@@ -1,7 +1,7 @@
 """The source's options: Spark's own Kafka source's names and defaults, checked all at once.
 
-An option that is unknown, malformed or contradicts another fails here, before anything is read,
-with its name in the message. Options are case-insensitive, as everywhere in Spark.
+An unknown, malformed or contradictory option raises ConfigError with its name before anything is
+read. Options are case-insensitive, as everywhere in Spark.
 """
 
 import re
@@ -67,7 +67,7 @@ LONGEST_NAME = 100
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """Which partitions are read: exactly one of the three is there."""
+    """The partitions that are read; exactly one of the three fields is set."""
 
     assigned: tuple[TopicPartition, ...] = ()
     topics: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class SourceOptions:
-    """What a reader needs to know; goes to the executors with each task."""
+    """The parsed options of a reader; pickled to the executors with each task."""
 
     subscription: Subscription
     starting: OffsetLimit
@@ -95,16 +95,16 @@ class SourceOptions:
     offset_retries: int
     offset_retry_ms: int
     metadata_cache_ms: int | None
-    """How long the driver goes by the partitions it has seen; None: it always asks."""
+    """How long the driver caches the list of partitions; None: not at all."""
     client: Mapping[str, str]
     fetch_bytes: int
     formats: FormatOptions
     group: str | None
-    """The group that shows the query's position; None for none."""
+    """The group that the query's position is committed for; None for none."""
 
     @classmethod
     def parse(cls, given: Mapping[str, str], *, streaming: bool) -> "SourceOptions":
-        """From a query's options; ConfigError names what is wrong."""
+        """Parses the options of a query; ConfigError names the invalid option."""
         texts = OptionTexts(given)
         check_names(texts, SOURCE_OPTIONS)
         if streaming:
@@ -138,14 +138,14 @@ class SourceOptions:
 
     @property
     def read_committed(self) -> bool:
-        """Whether open and aborted transactions are left out."""
+        """Whether records of open and aborted transactions are left out."""
         return self.client.get("isolation.level") == "read_committed"
 
     def _check(self, texts: OptionTexts) -> None:
         low, high = self.min_offsets_per_trigger, self.max_offsets_per_trigger
         if low is not None and high is not None and low > high:
-            raise ConfigError(f"minOffsetsPerTrigger={low} passes maxOffsetsPerTrigger={high}")
-        # It chooses between two ways to ask for offsets; here there is one, the admin client's.
+            raise ConfigError(f"minOffsetsPerTrigger={low} exceeds maxOffsetsPerTrigger={high}")
+        # Accepted for compatibility: offsets are always requested by the admin client.
         texts.flag("useDeprecatedOffsetFetching", False)
         texts.flag("commitOffsets", True)
 
@@ -182,13 +182,15 @@ def _subscription(texts: OptionTexts) -> Subscription:
 
 
 def _group(texts: OptionTexts, subscription: Subscription) -> str | None:
-    """`kafka.group.id`, or a name that stays the same when the query is started again."""
+    """Returns `kafka.group.id`, or a name that stays the same after a restart of the query."""
     if not texts.flag("commitOffsets", True):
         return None
     given = texts.text("kafka.group.id")
     if given is not None:
         return given
-    topics = subscription.topics or sorted({place.topic for place in subscription.assigned})
+    topics = subscription.topics or sorted(
+        {topic_partition.topic for topic_partition in subscription.assigned}
+    )
     name = ",".join(topics) if topics else subscription.pattern or ""
     if len(name) > LONGEST_NAME:
         name = f"{name[:LONGEST_NAME]}-{zlib.crc32(name.encode()):08x}"
@@ -199,7 +201,7 @@ def _pattern(name: str, text: str) -> str:
     try:
         re.compile(text)
     except re.error as error:
-        raise ConfigError(f"{name}={text!r}: is no regular expression: {error}") from error
+        raise ConfigError(f"{name}={text!r}: is not a regular expression: {error}") from error
     if not text.strip():
         raise ConfigError(f"{name}={text!r}: is empty")
     return text
@@ -239,7 +241,7 @@ def _by_time(texts: OptionTexts, side: str) -> OffsetLimit | None:
     if text is None:
         return None
     times = parse_offsets(name, text)
-    negative = [place for place, time in times.items() if time < 0]
+    negative = [topic_partition for topic_partition, time in times.items() if time < 0]
     if negative:
         raise ConfigError(f"{name}: the time of {negative[0]} is negative")
     return TimestampOffsets(times)
@@ -257,7 +259,7 @@ def _limit(texts: OptionTexts, name: str, default: OffsetLimit) -> OffsetLimit:
     if word.startswith(GROUP_PREFIX) and name == "startingOffsets":
         return GroupOffsets(word.removeprefix(GROUP_PREFIX))
     offsets = parse_offsets(name, text)
-    wrong = [place for place, offset in offsets.items() if offset < EARLIEST]
+    wrong = [topic_partition for topic_partition, offset in offsets.items() if offset < EARLIEST]
     if wrong:
         raise ConfigError(f"{name}: the offset of {wrong[0]} must be -2, -1, 0 or more")
     return SpecificOffsets(offsets)

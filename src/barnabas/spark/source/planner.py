@@ -1,12 +1,11 @@
-"""What a streaming query does next: the end of the batch, and what was lost on the way. Pure.
+"""Plans the next micro-batch of a streaming query: its end, and the records that are lost. Pure.
 
-Loss is told by facts of the log alone: where it starts, where it ends, and which topic it is. A
-gap inside the log, from compaction, an aborted transaction or a marker, is none of these and is
-never called a loss.
+A loss is derived only from the start and end of the log and the topic id. A gap inside the log,
+from compaction, an aborted transaction or a marker, is not a loss.
 
-A topic that was deleted and made anew under the same name has another topic id. It is taken in
-two steps, so that the offsets alone tell the story when a batch is replayed: its partitions leave
-the offsets, and come back as new ones, which begin at 0.
+A topic that was deleted and created again has another topic id. Two micro-batches handle it, so
+that a replay depends on the offsets alone: the first removes its partitions from the offsets, the
+second adds them as new partitions, which begin at 0.
 """
 
 from collections.abc import Mapping
@@ -24,7 +23,7 @@ LOG_START = "retention or a deletion of records moved the start of the log"
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Offsets `first` to `last` of a partition that can never be read; `last` None: to its end."""
+    """Offsets `first` to `last` of a partition that cannot be read; `last` None: to its end."""
 
     partition: TopicPartition
     first: int
@@ -43,7 +42,7 @@ class Loss:
 
 
 class DataLossError(BarnabasError):
-    """Records that the query should have read are gone; says which and why."""
+    """Records that the query has not read were deleted; the message says which and why."""
 
     def __init__(self, losses: list[Loss]) -> None:
         super().__init__(losses)
@@ -51,12 +50,12 @@ class DataLossError(BarnabasError):
 
     def __str__(self) -> str:
         lost = "; ".join(str(loss) for loss in self.losses)
-        return f"data is gone ({lost}). With failOnDataLoss=false the query goes on without it"
+        return f"data is gone ({lost}). With failOnDataLoss=false the query continues without it"
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterView:
-    """What the driver sees: the end of every partition read, and which topics these are."""
+    """The end of every subscribed partition, and the ids of the topics."""
 
     latest: Mapping[TopicPartition, int]
     topic_ids: Mapping[str, Uuid]
@@ -64,7 +63,7 @@ class ClusterView:
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """The reachable end, with the base to measure it from, and what is gone."""
+    """The possible end of the micro-batch, the start that limits count from, and the losses."""
 
     base: Offsets
     end: Offsets
@@ -76,31 +75,31 @@ def advance(
     view: ClusterView,
     known_ids: Mapping[str, Uuid],
 ) -> Advance:
-    """Where a query that stands at `start` can go. `known_ids` are the topics it has read."""
+    """Returns how far a query at `start` can read. `known_ids` are the topics it has read."""
     base: Offsets = {}
     end: Offsets = {}
     losses: list[Loss] = []
-    for place, position in start.items():
-        latest = view.latest.get(place)
-        loss = _gone(place, position, latest, view, known_ids)
+    for topic_partition, position in start.items():
+        latest = view.latest.get(topic_partition)
+        loss = _gone(topic_partition, position, latest, view, known_ids)
         if loss is not None:
             losses.append(loss)
-        if latest is None or _leaves(place, position, latest, view, known_ids):
+        if latest is None or _leaves(topic_partition, position, latest, view, known_ids):
             continue
-        base[place], end[place] = min(position, latest), latest
-    for place, latest in view.latest.items():
-        if place not in start:
-            base[place], end[place] = 0, latest
+        base[topic_partition], end[topic_partition] = min(position, latest), latest
+    for topic_partition, latest in view.latest.items():
+        if topic_partition not in start:
+            base[topic_partition], end[topic_partition] = 0, latest
     return Advance(base, end, losses)
 
 
 def log_start_loss(topic_partition: TopicPartition, position: int, earliest: int, end: int) -> Loss:
-    """The loss of a range whose first offsets are below the start of the log."""
+    """Returns the loss of a range that begins before the start of the log."""
     return Loss(topic_partition, position, min(earliest, end) - 1, f"{LOG_START} to {earliest}")
 
 
 def log_end_loss(topic_partition: TopicPartition, position: int, latest: int, end: int) -> Loss:
-    """The loss of a range whose last offsets are beyond the end of the log."""
+    """Returns the loss of a range that ends after the end of the log."""
     return Loss(
         topic_partition, max(position, latest), end - 1, f"{TRUNCATED}; it ends at {latest}"
     )
@@ -129,10 +128,10 @@ def _leaves(
     view: ClusterView,
     known_ids: Mapping[str, Uuid],
 ) -> bool:
-    """Whether the partition is another one by now, to be begun anew in the step after this.
+    """Returns whether the topic was created again: the next micro-batch then begins at 0.
 
-    After a restart the ids of before are not known: a log that ends before the query's position
-    is then taken for another topic's, since reading twice is better than never.
+    If the earlier id is unknown after a restart, a log that ends before the query's position counts
+    as created again, because reading records twice is better than skipping them.
     """
     if _recreated(topic_partition, view, known_ids):
         return True

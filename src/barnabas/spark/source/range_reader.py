@@ -1,8 +1,8 @@
-"""The executor's side of the source: ranges of offsets in, Arrow batches out.
+"""The executor side of the source: reads ranges of offsets as Arrow batches.
 
-Runs in Spark's Python workers, which live for many tasks: consumers, with their connections and
-their picture of the cluster, are kept per process and settings. The simple consumer follows leader
-changes by itself; what it cannot cure, offsets that are not there any more, is decided here.
+Runs in Spark's Python workers, which execute many tasks: consumers with their connections and
+metadata are cached per process and settings. The simple consumer handles leader changes; offsets
+that no longer exist are handled here.
 """
 
 import logging
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_BYTES = 24 * 1024 * 1024
-"""About as much goes to Spark at a time, by the size of the rows before."""
+"""The approximate size of a batch for Spark, estimated from the rows before."""
 FIRST_FETCH_BYTES = 1024 * 1024
-"""Nothing is decoded while the first fetch of a range comes: it is kept short."""
+"""The first fetch of a range is small, because nothing is decoded while it is in flight."""
 LEAST_FETCH_BYTES = 64 * 1024
 EXPECTED_RECORD_BYTES = 1024
-"""Larger records take more fetches, each of them on its way while the one before is decoded."""
+"""Larger records need more fetches; each is in flight while the one before is decoded."""
 Read = TypeVar("Read")
 _log = logging.getLogger("barnabas.spark")
 
 
 class ConsumerCache:
-    """Consumers of this process by their settings; a fork begins with none."""
+    """Consumers of this process by their settings; a forked process starts with none."""
 
     def __init__(self) -> None:
         self._process = -1
@@ -69,7 +69,7 @@ class ConsumerCache:
         return self._ahead
 
     def drop(self, settings: Mapping[str, str]) -> None:
-        """After an error nobody expected: the next task begins with new connections."""
+        """Closes a consumer after an error: the next task opens new connections."""
         consumer = self._consumers.pop(tuple(sorted(settings.items())), None)
         if consumer is not None:
             consumer.close()
@@ -81,30 +81,30 @@ class ConsumerCache:
             keep_freed_memory()
 
 
-# One per worker process, as long as it lives: connections must outlast a task.
+# One per worker process, because connections must outlive a task.
 _consumers = ConsumerCache()
 
 
 def read_ahead(work: Callable[[], Read]) -> Future[Read]:
-    """Read something in the thread that fetches ahead; nobody else may read until it has ended."""
+    """Runs a function in the prefetch thread; the consumers must not be used until it has ended."""
     return _consumers.ahead().submit(work)
 
 
 def read_task(
     task: RangesPartition, options: SourceOptions, schema: StructType
 ) -> Iterator["pa.RecordBatch"]:
-    """All records of a task's ranges, one after the other, as Spark shall have them."""
+    """Yields all records of a task's ranges as batches for Spark."""
     columns = schema.fieldNames()
     rows = RowDecoder.of(options.formats, schema)
     box = DeadLetterBox.of_source(options, task.index)
-    # A dead letter has all of its record.
+    # A dead letter contains the whole record.
     wanted = None if options.formats.on_error == DLQ else decoded_names(columns)
     for fetched, batch in read_ranges(task.ranges, options, wanted):
         found = rows.decode(batch, fetched.partition)
         box.add(found.letters)
         if found.batch.num_rows:
             yield spark_batch(fetched, found.batch, columns, found.columns)
-        # The memory of this fetch is free for the one that begins with the next step.
+        # Frees the memory of this fetch before the next one starts.
         del fetched, batch
     box.send()
     freeze_imports()
@@ -113,7 +113,7 @@ def read_task(
 def read_ranges(
     ranges: Iterable[OffsetRange], options: SourceOptions, columns: list[str] | None = None
 ) -> Iterator[tuple[FetchedBatches, "pa.RecordBatch"]]:
-    """All records of some ranges, as they came and as Arrow has them; all columns, or some."""
+    """Yields the fetches of some ranges and their records as Arrow batches."""
     try:
         consumer = _consumers.get(options.client)
         for item in ranges:
@@ -129,23 +129,22 @@ def read_at_once(
     columns: list[str],
     kept: dict[TopicPartition, FetchedBatches],
 ) -> list[tuple[FetchedBatches, "pa.RecordBatch"]] | None:
-    """All records of some ranges with one fetch of each at the most; None when that does not do.
+    """Returns all records of some ranges with at most one fetch each; None if that is not enough.
 
-    `kept` are the batches fetched last, by partition: a range that begins where they were read to
-    may lie in them as well. They are brought up to date.
+    `kept` has the last fetch of each partition, which may contain the next range. It is updated.
     """
     found = []
     try:
         consumer = _consumers.get(options.client)
         for item in ranges:
-            before = kept.pop(item.place, None)
+            before = kept.pop(item.topic_partition, None)
             whole = RangeReader(consumer, item, options).at_once(columns, before)
             if whole is None:
                 return None
             found.append(whole)
-            # Which of the aborted transactions have ended by then, only the broker knows.
+            # With aborted transactions the next range needs a new list of them from the broker.
             if not whole[0].aborted:
-                kept[item.place] = replace(whole[0], fetch_offset=item.end)
+                kept[item.topic_partition] = replace(whole[0], fetch_offset=item.end)
     except BarnabasError:
         _consumers.drop(options.client)
         raise
@@ -153,12 +152,12 @@ def read_at_once(
 
 
 def fetch_size(records: int, most: int) -> int:
-    """Bytes to ask for: a range of a few records needs no whole fetch of a long topic."""
+    """Returns the fetch size in bytes: a small range needs no full fetch."""
     return min(most, max(LEAST_FETCH_BYTES, records * EXPECTED_RECORD_BYTES))
 
 
 class RangeReader:
-    """Reads one range to its end, over gaps and leader changes."""
+    """Reads one range to its end, across gaps and leader changes."""
 
     def __init__(
         self,
@@ -185,7 +184,10 @@ class RangeReader:
     def at_once(
         self, columns: list[str], before: FetchedBatches | None = None
     ) -> tuple[FetchedBatches, "pa.RecordBatch"] | None:
-        """The whole range, if it follows in the batches fetched before, or one fetch brings it."""
+        """Returns the whole range from the batches fetched before or from one fetch.
+
+        None if neither contains all of it.
+        """
         if before is not None and before.fetch_offset == self._position:
             found = self._whole(before, columns)
             if found is not None:
@@ -207,7 +209,7 @@ class RangeReader:
         deadline = time.monotonic() + self._patience_s
         while self._position < self._range.end:
             before = self._position
-            # No name for what was fetched: it would keep its memory while the next is awaited.
+            # Not assigned to a name, which would keep its memory during the next fetch.
             yield from self._decoded(self._next(fetches), columns)
             if self._position > before:
                 deadline = time.monotonic() + self._patience_s
@@ -217,7 +219,7 @@ class RangeReader:
     def _decoded(
         self, fetched: FetchedBatches | None, columns: list[str] | None
     ) -> Iterator[tuple[FetchedBatches, "pa.RecordBatch"]]:
-        """A fetch in pieces: what is compressed may be many times larger than it looks."""
+        """Decodes a fetch in pieces, because compressed data may become many times larger."""
         if fetched is None:
             return
         decoder = fetched.decoder()
@@ -256,27 +258,27 @@ class RangeReader:
         earliest = self._consumer.earliest_offset(item.topic, item.partition)
         if earliest > self._position:
             if not item.fresh:
-                self._lost(log_start_loss(item.place, self._position, earliest, item.end))
+                self._lost(log_start_loss(item.topic_partition, self._position, earliest, item.end))
             self._position = earliest
             return
         latest = self._consumer.latest_offset(item.topic, item.partition)
         if latest < self._position:
-            self._lost(log_end_loss(item.place, self._position, latest, item.end))
+            self._lost(log_end_loss(item.topic_partition, self._position, latest, item.end))
             self._position = item.end
 
     def _end_missing(self) -> None:
-        """The range was planned by an end that the partition does not have, or not any more."""
+        """Handles a range whose end is beyond the end of the partition."""
         item = self._range
         latest = self._consumer.latest_offset(item.topic, item.partition)
         if latest >= item.end:
             raise DeadlineError(
-                f"{item.place}: nothing came from offset {self._position} within "
+                f"{item.topic_partition}: no record from offset {self._position} within "
                 f"kafkaConsumer.pollTimeoutMs ({self._options.poll_timeout_ms})"
             )
-        self._lost(log_end_loss(item.place, self._position, latest, item.end))
+        self._lost(log_end_loss(item.topic_partition, self._position, latest, item.end))
         self._position = item.end
 
     def _lost(self, loss: Loss) -> None:
         if self._options.fail_on_data_loss:
             raise DataLossError([loss])
-        _log.warning("going on without what is gone: %s", loss)
+        _log.warning("continuing without lost records: %s", loss)

@@ -44,24 +44,24 @@ if TYPE_CHECKING:
 
 try:
     from pyspark.sql.datasource_internal import _SimpleStreamReaderWrapper as HANDS_OVER
-except ImportError:  # another Spark: the tasks read everything
+except ImportError:  # other versions of Spark: the tasks read everything
     HANDS_OVER = None  # type: ignore[assignment,misc]
 
 MOST_RECORDS = 1000
 MOST_RANGES = 8
 GIVE_WAY_SECONDS = 0.001
-"""First the answers that Spark waits for are sent; they need the same interpreter."""
+"""A pause, so that replies that Spark waits for are sent first: both need the interpreter lock."""
 _log = logging.getLogger("barnabas.spark")
 
 
 class SmallBatches:
-    """What the driver has read of the micro-batch being planned; owned by its reader."""
+    """The records that the driver has read for the planned micro-batch; owned by its reader."""
 
     def __init__(self, options: SourceOptions, schema: StructType, *, decoded: bool) -> None:
         self._options = options
         self._names = schema.fieldNames()
-        # Spark compares the schema of what is handed over with its own, metadata included, and the
-        # columns of a table in its catalog have metadata.
+        # Spark compares the schema of the records with its own, including metadata, and the columns
+        # of a table in its catalog have metadata.
         plain = not decoded and not any(field.metadata for field in schema.fields)
         self._possible = HANDS_OVER is not None and options.read_on_driver and plain
         self._ready: list[pa.RecordBatch] | None = None
@@ -70,17 +70,17 @@ class SmallBatches:
 
     @property
     def shown_class(self) -> type[Any] | None:
-        """The class to be taken for while there is something to hand over."""
+        """The class to imitate while there are records to hand over."""
         return None if self._ready is None else HANDS_OVER
 
     def begin(self, tasks: Sequence[RangesPartition]) -> None:
-        """Spark will want a plan of these tasks: read the only one, if it is small."""
+        """Starts to read the only task of the next micro-batch, if it is small."""
         ranges = self._small_ranges(tasks)
         if self._ahead is None and ranges is not None:
             self._ahead = ranges, read_ahead(lambda: self._give_way(ranges))
 
     def plan(self, tasks: Sequence[RangesPartition]) -> None:
-        """Have the records of the only task of a micro-batch, if it is small."""
+        """Reads the only task of a micro-batch, if it is small, or takes the started read."""
         ranges = self._small_ranges(tasks)
         begun, self._ahead = self._ahead, None
         found = None if begun is None else begun[1].result()
@@ -110,7 +110,7 @@ class SmallBatches:
         try:
             found = read_at_once(ranges, self._options, decoded_names(self._names), self._kept)
         except BarnabasError as error:
-            _log.info("the task shall read what the driver could not: %s", error)
+            _log.info("the driver could not read a small micro-batch, its task will: %s", error)
             return None
         if found is None:
             return None

@@ -1,7 +1,7 @@
-"""The streaming source: where a query stands, how far it may go, and the ranges in between.
+"""The streaming source: the position of a query, the end of the next micro-batch, its tasks.
 
-Lives twice: in one process per query, which plans, and pickled in the executors' tasks, which
-read. Offsets come and go as Spark's JSON; everything decided from them is in the planner.
+The reader exists in one process per query, which plans, and pickled in the tasks of the executors,
+which read. Spark passes offsets as JSON; `planner` computes with them.
 """
 
 import logging
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 LONG_POLL_MS = 100
 LOOK_AGAIN_SECONDS = 0.02
-"""An idle query asks every 10 ms: it is made to wait here, not by asking the brokers that often."""
+"""Spark calls an idle query every 10 ms; waiting here limits the requests to the brokers."""
 
 _log = logging.getLogger("barnabas.spark")
 
@@ -54,7 +54,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         decoders = RowDecoder.of(options.formats, schema).decoders
         check_schema(schema, decoders)
         self._schema = schema
-        self._planning: Planning | None = None
+        self._planning: QueryPlanning | None = None
         self._small = SmallBatches(options, schema, decoded=bool(decoders))
 
     def initialOffset(self) -> OffsetJson:
@@ -69,7 +69,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return render(end)
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        """Only Trigger.Once then asks for everything that is there; the limits are ours."""
+        """Returns a limit, so that only Trigger.Once reads all; this class applies the limits."""
         options = self._options
         if options.max_offsets_per_trigger is not None:
             return ReadMaxRows(options.max_offsets_per_trigger)
@@ -90,7 +90,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return planned
 
     def getCache(self, start: Any, end: Any) -> "Iterator[pa.RecordBatch] | None":
-        """Spark's name for the records that come with the plan it has just asked for."""
+        """Returns the records of the last plan, if the driver has read them (Spark's name)."""
         return self._small.take()
 
     def read(self, partition: InputPartition) -> Iterator["pa.RecordBatch"]:
@@ -98,7 +98,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return read_task(partition, self._options, self._schema)
 
     def commit(self, end: dict[str, Any]) -> None:
-        """The checkpoint holds the position; nothing is to be done."""
+        """Does nothing: the checkpoint holds the position."""
 
     def stop(self) -> None:
         planning, self._planning = self._planning, None
@@ -115,14 +115,14 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             tasks = [(item,) for item in cut]
         return [RangesPartition(task, index) for index, task in enumerate(tasks)]
 
-    def _plan(self) -> "Planning":
+    def _plan(self) -> "QueryPlanning":
         if self._planning is None:
             from barnabas.spark.source.cluster import SourceCluster
             from barnabas.spark.source.group_mirror import GroupMirror
 
             options = self._options
             mirror = None if options.group is None else GroupMirror(options.client, options.group)
-            self._planning = Planning(options, SourceCluster(options), mirror)
+            self._planning = QueryPlanning(options, SourceCluster(options), mirror)
         return self._planning
 
 
@@ -139,13 +139,13 @@ class DriverReadStreamReader(StreamReader):
 
 
 def stream_reader(options: SourceOptions, schema: StructType) -> StreamReader:
-    """The reader of a query; which one, the option `smallBatchesOnDriver` says."""
+    """Returns the reader of a query; the option `smallBatchesOnDriver` selects the class."""
     kind = DriverReadStreamReader if options.read_on_driver else StreamReader
     return kind(options, schema)
 
 
-class Planning:
-    """The driver's half of a query, made when first needed: a pickled reader has none."""
+class QueryPlanning:
+    """The driver side of a query; created at the first use, as readers are pickled without it."""
 
     def __init__(
         self,
@@ -177,28 +177,28 @@ class Planning:
         self._ahead.close()
 
     def initial(self) -> Offsets:
-        """Where a new query begins; Spark asks twice and must hear the same."""
+        """Returns the start of a new query. Spark calls it twice and must get the same offsets."""
         if self._initial is None:
-            places = self._cluster.partitions()
+            topic_partitions = self._cluster.partitions()
             if self._target is not None and isinstance(self._options.starting, LatestOffsets):
                 self._initial = dict(self._target.latest)
             else:
                 self._initial = self._cluster.resolve(
-                    self._options.starting, places, "startingOffsets"
+                    self._options.starting, topic_partitions, "startingOffsets"
                 )
         return self._initial
 
     def hold_target(self) -> None:
-        """Trigger.AvailableNow: what comes from now on is for the next run."""
+        """Fixes the end for Trigger.AvailableNow: later records are left for the next run."""
         self._target = self._cluster.view()
 
     def look_ahead(self) -> None:
-        """A micro-batch is planned: see meanwhile what there is for the next."""
+        """Requests the latest offsets for the next micro-batch in the background."""
         if self._target is None:
             self._ahead.begin()
 
     def next_end(self, start: Offsets, *, limited: bool) -> Offsets:
-        """The end of the next batch; waits a little when there is nothing new."""
+        """Returns the end of the next micro-batch; waits up to LONG_POLL_MS for new records."""
         deadline = self._clock.monotonic_ms() + LONG_POLL_MS
         if self.seen is None and self._mirror is not None and start != self._initial:
             self._known_ids.update(self._mirror.topic_ids(start))
@@ -206,38 +206,38 @@ class Planning:
             end = self._end(start, limited)
             waits = limited and self._target is None
             if end != start or not waits or self._clock.monotonic_ms() >= deadline:
-                self._show(start, end)
+                self._commit(start, end)
                 return end
             self._pause.wait(LOOK_AGAIN_SECONDS)
 
-    def _show(self, start: Offsets, end: Offsets) -> None:
-        """Spark asks for the next batch when all before has been processed."""
+    def _commit(self, start: Offsets, end: Offsets) -> None:
+        """Commits `start`: Spark plans the next micro-batch when all before has been processed."""
         if self._mirror is None:
             return
         self._mirror.processed(start, end, self._known_ids)
         if self._target is not None and start == end:
-            # The last question of a query that ends by itself: its process goes any moment now.
+            # The query ends after this call, and its process with it.
             self._mirror.flush()
 
     def _end(self, start: Offsets, limited: bool) -> Offsets:
         view = self._target or self._ahead.take(start) or self._cluster.view()
         step = advance(start, view, self._known_ids)
-        self._tell_losses(step)
+        self._report_losses(step)
         self.seen = view
         self._known_ids.update(view.topic_ids)
         if not limited:
             return step.end
         if self._target is not None:
-            # To wait for more would be to wait for ever.
+            # With a fixed end no more records can arrive, so a minimum must not delay.
             self._admission.last_ms = None
         admitted = self._admission.admit(step.base, step.end, self._clock.monotonic_ms())
-        # A partition that left, or went back, has to be told even when too little came.
+        # A removed or truncated partition changes the offsets even below the minimum.
         return start if admitted == step.base and step.base == start else admitted
 
-    def _tell_losses(self, step: Advance) -> None:
+    def _report_losses(self, step: Advance) -> None:
         if not step.losses:
             return
         if self._options.fail_on_data_loss:
             raise DataLossError(step.losses)
         for loss in step.losses:
-            _log.warning("going on without what is gone: %s", loss)
+            _log.warning("continuing without lost records: %s", loss)

@@ -28,7 +28,7 @@ def failures(monkeypatch, caplog, seconds, seen):
             reader.partitions()
     finally:
         reader.close()
-    return sum("trying again" in text for text in caplog.messages)
+    return sum("is retried" in text for text in caplog.messages)
 
 
 @pytest.mark.parametrize(("seconds", "repeated"), [(45.0, 3), (-1.0, 0)])

@@ -83,4 +83,4 @@ def test_a_refusal_is_told_once(admin, caplog):
             mirror.flush(60)
         mirror.close()
     assert len(caplog.records) == 1
-    assert "which it does not need" in caplog.text
+    assert "the query does not need it" in caplog.text

@@ -24,8 +24,10 @@ def covered(parts):
     joined = {}
     for part in parts:
         assert part.size > 0
-        assert joined.setdefault(part.place, part.start) == part.start, "a hole or an overlap"
-        joined[part.place] = part.end
+        assert joined.setdefault(part.topic_partition, part.start) == part.start, (
+            "a hole or an overlap"
+        )
+        joined[part.topic_partition] = part.end
     return joined
 
 
@@ -41,7 +43,7 @@ def test_ranges_between():
 def test_splits_cover_each_range_exactly(sizes, least, most):
     ranges = make(sizes)
     parts = split_ranges(ranges, min_partitions=least, max_records=most)
-    assert covered(parts) == {item.place: item.end for item in ranges}
+    assert covered(parts) == {item.topic_partition: item.end for item in ranges}
     if most is not None:
         assert all(part.size <= most for part in parts)
     assert parts == split_ranges(ranges, min_partitions=least, max_records=most)
