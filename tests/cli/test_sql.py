@@ -62,7 +62,7 @@ def test_a_script_from_a_file_and_from_a_pipe(sql, name, tmp_path):
         (["-e", "SHOW STREAMS;\nDROP STREAM nothing_here"], 1, "no stream or table"),
         (["-e", "SELECT * FROM nothing_here"], 1, "line 1, column 15"),
         (["no-such-file.sql"], 2, "no-such-file.sql: No such file"),
-        (["-e", "SHOW STREAMS", "file.sql"], 2, "exclude each other"),
+        (["-e", "SHOW STREAMS", "file.sql"], 2, "cannot be used together"),
         (["--format", "xml"], 2, "invalid choice"),
     ],
 )

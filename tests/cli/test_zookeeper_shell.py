@@ -132,5 +132,5 @@ def test_scripts(cli, tmp_path, broker):
     script.write_text("#!/bin/sh\n# mine\n")
     ran = cli("install-scripts", tmp_path / "bin")
     assert ran.code == 2
-    assert "other files of these names: kafka-topics.sh" in ran.err
+    assert "files with these names: kafka-topics.sh" in ran.err
     assert cli("install-scripts", "--force", tmp_path / "bin").code == 0
