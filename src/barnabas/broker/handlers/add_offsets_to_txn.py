@@ -1,4 +1,4 @@
-"""AddOffsetsToTxn: the offsets of a group join a transaction.
+"""AddOffsetsToTxn: adds the offsets partition of a group to a transaction.
 
 v2 PRODUCER_FENCED; v3 flexible; v4 an error for transactions that can only be aborted.
 """
@@ -61,7 +61,7 @@ def handle_add_offsets_to_txn(
 
 
 async def _create_first(ctx: HandlerContext[Ports]) -> AddOffsetsToTxnResponse:
-    """The group's place is not certain before its topic is there; the client comes again."""
+    """Creates the offsets topic, which determines the group's partition; the client retries."""
     try:
         await ctx.services.internal_topics.ensure(OFFSETS_TOPIC)
     except (BrokerError, TreeError):

@@ -1,7 +1,7 @@
-"""AddPartitionsToTxn: partitions join a transaction, or are verified to be in it.
+"""AddPartitionsToTxn: adds partitions to a transaction, or verifies that it contains them.
 
-v0-v3 come from clients, for one transaction; v2 PRODUCER_FENCED; v3 flexible. v4 and v5 come from
-partition leaders, for several, to verify or (v5, transaction version 2) to add.
+Clients send v0-v3, for one transaction; v2 PRODUCER_FENCED; v3 flexible. Partition leaders send v4
+and v5, for several transactions, to verify or (v5, transaction version 2) to add.
 """
 
 from collections.abc import Iterable, Mapping
@@ -94,7 +94,7 @@ def _wrong_partitions(ctx: HandlerContext[Ports], partitions: Iterable[TopicPart
 
 
 class _Batch:
-    """Collects the answers for the transactions of one broker's request."""
+    """Collects the results for the transactions of one broker's request."""
 
     def __init__(self, ctx: HandlerContext[Ports], request: AddPartitionsToTxnRequest) -> None:
         self._ctx = ctx

@@ -1,7 +1,7 @@
-"""AlterClientQuotas: set and take away quotas, entity by entity (KIP-546). v1 flexible.
+"""AlterClientQuotas: sets and removes quotas of entities (KIP-546). v1 flexible.
 
-Any broker serves it: Java's client does not look for the controller, and the tree's versions keep
-two changes apart.
+Any broker serves it, because Java's client does not send it to the controller. The versions of the
+metadata tree's nodes detect concurrent changes.
 """
 
 from collections.abc import Callable
@@ -55,7 +55,7 @@ def _checked_path(entry: EntryData) -> str:
     problem = entity_problem(parts)
     keys = [op.key for op in entry.ops]
     if problem is None and len(set(keys)) < len(keys):
-        problem = "a quota is changed twice"
+        problem = "the request changes a quota twice"
     for op in entry.ops:
         if not op.remove:
             problem = problem or quota_problem(parts, op.key, op.value)
@@ -69,7 +69,7 @@ def _edit_of(entry: EntryData) -> Callable[[Values], None]:
         for op in entry.ops:
             if not op.remove:
                 values[op.key] = stored(op.key, op.value)
-            elif op.key in CLIENT_QUOTAS | IP_QUOTAS:  # and not a user's credential
+            elif op.key in CLIENT_QUOTAS | IP_QUOTAS:  # not a SCRAM credential of the user
                 values.pop(op.key, None)
 
     return edit

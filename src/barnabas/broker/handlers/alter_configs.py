@@ -1,4 +1,4 @@
-"""AlterConfigs: replaces all settings of a resource. Old; IncrementalAlterConfigs is the better.
+"""AlterConfigs: replaces all settings of a resource. IncrementalAlterConfigs supersedes it.
 
 v2 flexible.
 """
@@ -50,7 +50,7 @@ async def _alter(
         check_changed_once(request.resources, resource)
         checked_kind = check_resource(ctx, kind, name)
         if checked_kind is ResourceType.BROKER_LOGGER:
-            text = "log levels are changed by IncrementalAlterConfigs"
+            text = "use IncrementalAlterConfigs to change log levels"
             raise BrokerError(ErrorCode.INVALID_REQUEST, text)
         values = check_values(checked_kind, {item.name: item.value for item in resource.configs})
         check_together(ctx, checked_kind, values)

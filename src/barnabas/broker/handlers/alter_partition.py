@@ -1,6 +1,6 @@
-"""AlterPartition: a leader proposes in-sync sets to the controller (KIP-497).
+"""AlterPartition: a leader proposes new ISRs to the controller (KIP-497).
 
-v2 topic ids; v3 the broker epoch of each member (KIP-903).
+v2 topic ids; v3 the broker epoch of each replica in the ISR (KIP-903).
 """
 
 import asyncio
@@ -23,8 +23,8 @@ from barnabas.wire.messages.alter_partition import (
 from barnabas.zk.tree import TreeError
 
 _EPOCHS_FROM = 3
-# A controller whose session is in doubt does nothing: the leader shall not wait for it for long,
-# there may be another one already.
+# A controller that lost its connection to ZooKeeper does not respond. The leader must not wait
+# long, because another broker may be the controller by then.
 _ANSWER_S = 5.0
 
 

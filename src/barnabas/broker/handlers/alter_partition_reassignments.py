@@ -1,4 +1,4 @@
-"""AlterPartitionReassignments: move partitions to other brokers, or cancel moves (KIP-455).
+"""AlterPartitionReassignments: starts or cancels moves of replicas between brokers (KIP-455).
 
 v0 flexible; v1 whether the replication factor may change.
 """

@@ -1,8 +1,9 @@
 """AlterReplicaLogDirs: moves replicas between the log directories of this broker (KIP-113).
 
-v2 flexible. The answer says that a move has begun, or that the replica is there already; how far it
-is tells DescribeLogDirs. A replica that is not here yet is answered with REPLICA_NOT_AVAILABLE, or
-UNKNOWN_TOPIC_OR_PARTITION where nobody knows of it, and made in that directory when it comes.
+v2 flexible. NONE means that the move has started, or that the replica is already in the directory;
+DescribeLogDirs reports the progress. If this broker has no such replica, the error is
+REPLICA_NOT_AVAILABLE, or UNKNOWN_TOPIC_OR_PARTITION if the cluster has no such partition. The
+broker remembers the directory and uses it if the replica is created later.
 """
 
 from collections.abc import Callable, Iterator
@@ -42,8 +43,9 @@ def handle_alter_replica_log_dirs(
 def answer_each(
     request: AlterReplicaLogDirsRequest, answer: Callable[[TopicPartition, str], ErrorCode]
 ) -> AlterReplicaLogDirsResponse:
-    """The response to a request, with the answer to each replica; of two directories for one the
-    later counts.
+    """Returns the response, with one error code per replica.
+
+    If the request names two directories for one replica, the last one is used.
     """
     wanted: dict[str, dict[int, str]] = {}
     for directory in request.dirs:

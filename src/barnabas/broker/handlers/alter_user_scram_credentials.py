@@ -1,4 +1,4 @@
-"""AlterUserScramCredentials: set and take away credentials, user by user (KIP-554)."""
+"""AlterUserScramCredentials: sets and deletes SCRAM credentials of users (KIP-554)."""
 
 from typing import Protocol
 
@@ -48,7 +48,7 @@ async def _alter(ctx: HandlerContext[Ports], user: str, changes: list[Change]) -
     for change in changes:
         check_change(change)
     if len({change.mechanism for change in changes}) < len(changes):
-        text = "a credential is changed twice"
+        text = "the request changes a credential twice"
         raise BrokerError(ErrorCode.DUPLICATE_RESOURCE, text)
     await change_user(ctx.services.client_entities, user, changes)
 

@@ -1,6 +1,8 @@
-"""ApiVersions: what this broker serves. The response header is version 0 in every version.
+"""ApiVersions: lists the APIs and versions that this broker serves.
 
-v1 throttle time; v3 flexible, the client's software (KIP-511); v4 features from version 0 on.
+The response header has version 0 in every version.
+v1 throttle time; v3 flexible, name and version of the client's software (KIP-511); v4 features
+from version 0 on.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""ConsumerGroupDescribe: state, members and assignments of KIP-848 groups. v1 member types."""
+"""ConsumerGroupDescribe: returns state and members of KIP-848 groups. v1 member types."""
 
 from collections.abc import Iterable
 from typing import Protocol
@@ -39,7 +39,7 @@ def handle_consumer_group_describe(
 
 def _describe(ctx: HandlerContext[Ports], group_id: str, with_operations: bool) -> DescribedGroup:
     if not group_id:
-        return DescribedGroup(ErrorCode.INVALID_GROUP_ID, "a group's id is missing", group_id)
+        return DescribedGroup(ErrorCode.INVALID_GROUP_ID, "the group id is empty", group_id)
     try:
         driver = ctx.services.groups.shard_of(group_id)
     except BrokerError as error:

@@ -1,6 +1,8 @@
-"""ConsumerGroupHeartbeat: the one request of KIP-848 groups: join, live, be assigned, leave.
+"""ConsumerGroupHeartbeat: members of KIP-848 groups join, keep their session and leave.
 
-v1 member ids come from the client (KIP-1082), subscription by regular expression.
+The response contains the assignment of the member.
+
+v1 the client generates the member id (KIP-1082), subscription by regular expression.
 """
 
 from barnabas.broker.coordinators.responses import (

@@ -1,4 +1,4 @@
-"""ControlledShutdown: a broker about to stop asks the controller to move its leaderships.
+"""ControlledShutdown: the controller moves the leaderships away from a broker that will stop.
 
 v2 broker epochs; v3 flexible.
 """

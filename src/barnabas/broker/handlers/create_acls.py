@@ -1,4 +1,4 @@
-"""CreateAcls: add access rules; each is judged by itself. v1 pattern types; v2 flexible."""
+"""CreateAcls: adds ACLs, each with its own result. v1 pattern types; v2 flexible."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""CreatePartitions: bring topics to a higher number of partitions.
+"""CreatePartitions: increases the number of partitions of topics.
 
 v2 flexible; v3 quota errors.
 """
@@ -37,7 +37,7 @@ async def handle_create_partitions(
         results.append(result)
         try:
             if named[topic.name] > 1:
-                raise BrokerError(ErrorCode.INVALID_REQUEST, f"topic {topic.name} is named twice")
+                raise BrokerError(ErrorCode.INVALID_REQUEST, f"topic {topic.name} is repeated")
             await _grow(ctx, topic, request)
         except BrokerError as error:
             result.error_code, result.error_message = error.code, error.message

@@ -1,4 +1,4 @@
-"""CreateTopics: answered when the new partitions have leaders, or the time is up.
+"""CreateTopics: responds when the new partitions have leaders, or at the timeout.
 
 v2 first served; v4 defaults for partitions and replication factor; v5 flexible, returns the
 configuration; v6 quota errors; v7 topic ids.
@@ -32,9 +32,9 @@ _CONFIGS_FROM = 5
 _Described = dict[frozenset[tuple[str, str]], list[CreatableTopicConfigs]]
 
 MAX_PARTITIONS_PER_REQUEST = 10_000
-"""Kafka's limit for the topics of one request; more are refused with POLICY_VIOLATION.
+"""Kafka's limit for all topics of one request; above it the error is POLICY_VIOLATION.
 
-A request for one topic may have more, up to what fits into the topic's node."""
+A request for a single topic may exceed it, up to the size limit of the topic's node."""
 
 
 class Ports(RequestPorts, Protocol):
@@ -54,19 +54,19 @@ async def handle_create_topics(
     for topics in _slices(request.topics):
         named.update(topic.name for topic in topics)
         partitions += _count_partitions(ctx, topics)
-        await asyncio.sleep(0)  # other requests get their turn
+        await asyncio.sleep(0)  # lets the loop serve other requests
     if len(named) > 1 and partitions > MAX_PARTITIONS_PER_REQUEST:
         return await _refuse_all(list(named))
     results = []
     described: _Described = {}
     for topic in {topic.name: topic for topic in request.topics}.values():
-        await asyncio.sleep(0)  # other requests get their turn
+        await asyncio.sleep(0)  # lets the loop serve other requests
         result = CreatableTopicResult(topic.name, error_message=None, configs=[])
         results.append(result)
         try:
             ctx.require_controller()
             if named[topic.name] > 1:
-                raise BrokerError(ErrorCode.INVALID_REQUEST, f"topic {topic.name} is named twice")
+                raise BrokerError(ErrorCode.INVALID_REQUEST, f"topic {topic.name} is repeated")
             created = await ctx.services.topics.create(
                 _new_topic(topic), validate_only=request.validate_only, charge=ctx.charge
             )
@@ -94,7 +94,7 @@ def _count_partitions(ctx: HandlerContext[Ports], topics: list[CreatableTopic]) 
 
 async def _refuse_all(names: list[str]) -> CreateTopicsResponse:
     code = ErrorCode.POLICY_VIOLATION
-    text = f"more than {MAX_PARTITIONS_PER_REQUEST} partitions in one request"
+    text = f"the request creates more than {MAX_PARTITIONS_PER_REQUEST} partitions"
     response = CreateTopicsResponse()
     for some in _slices(names):
         response.topics += [
@@ -110,7 +110,7 @@ def _new_topic(topic: CreatableTopic) -> NewTopic:
         for item in topic.assignments
     }
     if len(assignment) != len(topic.assignments):
-        raise BrokerError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "a partition is assigned twice")
+        raise BrokerError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "a partition is repeated")
     configs = {item.name: item.value for item in topic.configs}
     return NewTopic(topic.name, topic.num_partitions, topic.replication_factor, assignment, configs)
 
@@ -121,7 +121,7 @@ def _describe(
     created: CreatedTopic,
     described: _Described,
 ) -> None:
-    """Fill in a result; topics with equal settings share one list of them in `described`."""
+    """Fills in a result; topics with equal settings share one list from `described`."""
     result.topic_id = created.topic_id or ZERO_UUID
     result.num_partitions = created.partitions
     result.replication_factor = created.replication_factor

@@ -1,4 +1,4 @@
-"""DeleteAcls: take away the access rules that match filters. v1 pattern types; v2 flexible."""
+"""DeleteAcls: deletes the ACLs that match filters. v1 pattern types; v2 flexible."""
 
 from typing import Protocol
 

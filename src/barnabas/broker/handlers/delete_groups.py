@@ -1,4 +1,4 @@
-"""DeleteGroups: forget empty groups with all their offsets. v2 flexible."""
+"""DeleteGroups: deletes empty groups and their committed offsets. v2 flexible."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -58,7 +58,7 @@ def _deletion(group_ids: list[str]) -> GroupOperation:
 
 
 class _Part:
-    """The groups of one shard: a `GroupAnswer` that adds to the whole."""
+    """A `GroupAnswer` for the groups of one shard; adds their results to the response."""
 
     def __init__(
         self, group_ids: list[str], collect: Callable[[dict[str, ErrorCode]], None]

@@ -1,7 +1,8 @@
-"""DeleteRecords: move the log start forward on every replica.
+"""DeleteRecords: increases the log start offset on every replica.
 
-v1 throttling; v2 flexible. Answered when the replicas in sync have followed, as Kafka does, and
-when this broker's new log starts are on its disk: what was deleted stays so after a crash.
+v1 throttling; v2 flexible. As in Kafka, the response is sent when all replicas of the ISR have the
+new log start offset. It must also be on this broker's disk, so that deleted records do not reappear
+after a crash.
 """
 
 import asyncio

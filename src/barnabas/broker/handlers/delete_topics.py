@@ -1,4 +1,4 @@
-"""DeleteTopics: by name, from v6 also by id; answered when the topics are gone.
+"""DeleteTopics: deletes topics by name or id; responds when the deletion is complete.
 
 v4 flexible; v5 error messages; v6 topic ids.
 """
@@ -57,7 +57,7 @@ async def handle_delete_topics(
 
 
 def _named(ctx: HandlerContext[Ports], topic: DeleteTopicState) -> str | Uuid:
-    """A topic's name, from its id where that is known."""
+    """Returns the name of the topic, or its id if no topic has this id."""
     if topic.name is not None:
         return topic.name
     return ctx.services.metadata.topic_name(topic.topic_id) or topic.topic_id
@@ -71,9 +71,9 @@ async def _delete(
     try:
         ctx.require_controller()
         if (topic.name is None) is (topic.topic_id == ZERO_UUID):
-            raise BrokerError(ErrorCode.INVALID_REQUEST, "a topic is named by name or by id")
+            raise BrokerError(ErrorCode.INVALID_REQUEST, "each topic needs either a name or an id")
         if times > 1:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, "a topic is named twice")
+            raise BrokerError(ErrorCode.INVALID_REQUEST, "the topic is repeated")
         name = topic.name if topic.name is not None else metadata.topic_name(topic.topic_id)
         if name is None:
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_ID)

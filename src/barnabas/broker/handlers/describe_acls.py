@@ -1,4 +1,4 @@
-"""DescribeAcls: the access rules that match a filter. v1 pattern types; v2 flexible."""
+"""DescribeAcls: returns the ACLs that match a filter. v1 pattern types; v2 flexible."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""DescribeClientQuotas: the quotas of entities that match, part by part (KIP-546). v1 flexible."""
+"""DescribeClientQuotas: returns the quotas of the entities that match (KIP-546). v1 flexible."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -51,23 +51,23 @@ def _problem(request: DescribeClientQuotasRequest) -> tuple[ErrorCode, str] | No
     kinds = [component.entity_type for component in request.components]
     text = next(filter(None, map(_component_problem, request.components)), None)
     if len(set(kinds)) < len(kinds):
-        text = "a kind of entity is named twice"
+        text = "the filter contains an entity type twice"
     elif IP in kinds and len(kinds) > 1:
-        text = "an ip cannot be combined with a user or a client-id"
+        text = "entity type ip cannot be combined with user or client-id"
     if text is not None:
         return ErrorCode.INVALID_REQUEST, text
     if not {USER, CLIENT_ID, IP}.issuperset(kinds):
-        return ErrorCode.UNSUPPORTED_VERSION, "an entity is a user, a client-id or an ip"
+        return ErrorCode.UNSUPPORTED_VERSION, "the entity type must be user, client-id or ip"
     return None
 
 
 def _component_problem(component: ComponentData) -> str | None:
     if not component.entity_type:
-        return "a kind of entity is missing"
+        return "the entity type is empty"
     if component.match_type not in (_EXACT, _DEFAULT, _NAMED):
         return f"unknown match type {component.match_type}"
     if (component.match_type == _EXACT) is (component.match is None):
-        return "an exact match needs a name, others have none"
+        return "an exact match needs a name, the other match types must have none"
     return None
 
 

@@ -1,6 +1,6 @@
-"""DescribeCluster: cluster id, controller and brokers.
+"""DescribeCluster: returns the cluster id, the controller and the brokers.
 
-v1 endpoint type; v2 fenced brokers, of which there are none without KRaft.
+v1 endpoint type; v2 fenced brokers, which exist only with KRaft.
 """
 
 from typing import Protocol
@@ -30,7 +30,7 @@ def handle_describe_cluster(ctx: HandlerContext[Ports], request: DescribeCluster
         code = ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
         if request.endpoint_type == _CONTROLLERS:
             code = ErrorCode.MISMATCHED_ENDPOINT_TYPE
-        text = "controllers have no endpoints of their own here"
+        text = "this cluster has no controller endpoints: it does not use KRaft"
         return DescribeClusterResponse(error_code=code, error_message=text)
     brokers = []
     for broker in services.metadata.brokers():

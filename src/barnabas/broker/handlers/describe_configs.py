@@ -1,4 +1,4 @@
-"""DescribeConfigs: values of topics and brokers, with their sources.
+"""DescribeConfigs: returns configuration values with their sources.
 
 v1 synonyms; v3 types and documentation; v4 flexible.
 """

@@ -1,7 +1,7 @@
-"""DescribeGroups: state and members of classic groups.
+"""DescribeGroups: returns state and members of classic groups.
 
-v3 authorized operations; v4 static members; v5 flexible; v6 an error for groups that do not exist,
-which older versions call dead.
+v3 authorized operations; v4 static members; v5 flexible; v6 an error for groups that do not exist;
+older versions return them in state Dead.
 """
 
 from typing import Protocol
@@ -21,7 +21,7 @@ from barnabas.wire.messages.describe_groups import (
 
 _NOT_FOUND_FROM = 6
 GROUP_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11
-"""READ, DELETE, DESCRIBE and both for CONFIGS, as bits of authorized_operations."""
+"""READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS and ALTER_CONFIGS as bits of authorized_operations."""
 
 
 class Ports(RequestPorts, Protocol):

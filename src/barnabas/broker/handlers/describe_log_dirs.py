@@ -1,7 +1,7 @@
-"""DescribeLogDirs: what each log directory holds.
+"""DescribeLogDirs: returns the replicas and their sizes in each log directory.
 
-v2 flexible; v3 a top-level error; v4 size of the volume; v5 cordoned directories, of which
-there are none here.
+v2 flexible; v3 a top-level error; v4 size of the volume; v5 cordoned directories, which
+this broker does not have.
 """
 
 from collections import defaultdict

@@ -1,7 +1,7 @@
-"""DescribeProducers: who writes to a partition, and which transactions are open there.
+"""DescribeProducers: returns the active producers and open transactions of partitions.
 
-The tool against transactions that nobody ends (KIP-664): compare with the coordinator's view, then
-abort by WriteTxnMarkers.
+It serves to find hanging transactions (KIP-664): an administrator compares the result with the
+coordinator's state and aborts a hanging transaction with WriteTxnMarkers.
 """
 
 from typing import Protocol
@@ -50,7 +50,7 @@ def handle_describe_producers(
 def _describe(ctx: HandlerContext[Ports], topic_partition: TopicPartition) -> PartitionResponse:
     partition = ctx.services.replicas.partition(topic_partition)
     log = ctx.services.logs.get(topic_partition)
-    if partition is None or log is None:  # any replica answers, for its own log
+    if partition is None or log is None:  # followers respond too, from their log
         code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         if ctx.services.metadata.partition(topic_partition) is not None:
             code = ErrorCode.NOT_LEADER_OR_FOLLOWER

@@ -1,7 +1,7 @@
-"""DescribeTopicPartitions: topics page by page (KIP-966).
+"""DescribeTopicPartitions: returns the partitions of topics in pages (KIP-966).
 
-An empty list asks for all topics. Topics come in order of their names; a page ends after
-`response_partition_limit` partitions, and the cursor names the first partition of the next.
+An empty list means all topics. Topics are sorted by name. A page ends after
+`response_partition_limit` partitions; the cursor is the first partition of the next page.
 """
 
 from barnabas.broker.authorized_operations import ALL_ON_TOPIC
@@ -50,7 +50,7 @@ def handle_describe_topic_partitions(
 
 
 def _is_position(cursor: Cursor, request: DescribeTopicPartitionsRequest) -> bool:
-    """Whether a cursor fits the request; of all topics, its own may be gone by now."""
+    """Whether the cursor fits the request; its topic may have been deleted since."""
     named = {topic.name for topic in request.topics}
     return cursor.partition_index >= 0 and (not named or cursor.topic_name in named)
 
@@ -62,7 +62,7 @@ def _refused(name: str) -> DescribeTopicPartitionsResponseTopic:
 def _topic(
     ctx: RequestContext, name: str, start: int, limit: int
 ) -> tuple[DescribeTopicPartitionsResponseTopic, int | None]:
-    """One topic's share of the page, and the partition at which the next page goes on."""
+    """Returns one topic of the page and, if the page is full, the next page's first partition."""
     metadata = ctx.services.metadata
     known = metadata.partitions(name)
     if known is None:

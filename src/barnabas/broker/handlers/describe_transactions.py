@@ -1,4 +1,4 @@
-"""DescribeTransactions: state, producer and partitions of transactional ids."""
+"""DescribeTransactions: returns state, producer and partitions of transactional ids."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""ElectLeaders: make the preferred replica lead, or any replica at the price of records (KIP-460).
+"""ElectLeaders: elects the preferred replica, or any live one if records may be lost (KIP-460).
 
 v1 unclean elections, partition errors; v2 flexible. A null list means every partition that needs
 an election.

@@ -1,4 +1,4 @@
-"""EndTxn: commit or abort a transaction.
+"""EndTxn: commits or aborts a transaction.
 
 v2 PRODUCER_FENCED; v3 flexible; v4 an error for transactions that can only be aborted; v5 the epoch
 of the next transaction (transaction version 2, KIP-890).

@@ -1,13 +1,13 @@
-"""Fetch: read batches from the page cache to the socket, waiting for data when there is none.
+"""Fetch: sends batches from the page cache to the socket; waits for data if there is none.
 
 v4 isolation level; v5 log start offset; v7 sessions (KIP-227); v9 leader epochs (KIP-320); v10
 zstd; v11 reading from followers (KIP-392); v12 flexible, diverging epochs; v13 topics by id; v15
-the follower's state in a tag; v16 leader hints (KIP-951); v17 directory ids and
-v18 the follower's high watermark, which are KRaft's.
+the follower's state in a tagged field; v16 leader hints (KIP-951); v17 directory ids and v18 the
+follower's high watermark, both only for KRaft.
 
-The request is answered at once when `min_bytes` are there, something went wrong, or it does not
-want to wait; else it waits in the purgatory. The first non-empty partition gives at least one
-whole batch, however large, or the reader would be stuck.
+The response is sent immediately if `min_bytes` are available, a partition has an error, or the
+maximum wait time is 0. Otherwise the request waits in the purgatory. The first non-empty partition
+returns at least one complete batch of any size; otherwise a consumer could not read past it.
 """
 
 from typing import Protocol
@@ -62,7 +62,7 @@ def _ask(ctx: HandlerContext[Ports], request: FetchRequest) -> FetchAsk:
 
 
 class DelayedFetch(DelayedOperation):
-    """Waits until there is enough to send, or until something about a partition changes."""
+    """Waits until `min_bytes` are available or the state of a partition changes."""
 
     __slots__ = ("_deferred", "_job")
 

@@ -1,8 +1,8 @@
-"""FindCoordinator: which broker keeps a group or a transactional id.
+"""FindCoordinator: returns the coordinator of a group or a transactional id.
 
-v1 kinds of keys; v3 flexible; v4 several keys at once; v5 a transaction error older clients do
-not know; v6 share groups, which are not served. The coordinators' topics are made when first asked
-for.
+v1 key types; v3 flexible; v4 several keys; v5 a transaction error that older clients do not
+support; v6 share groups, which are not served. The first request creates the internal topic of the
+coordinator.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def handle_find_coordinator(ctx: HandlerContext[Ports], request: FindCoordinator
     keys = request.coordinator_keys if batched else [request.key]
     topic = _TOPICS.get(request.key_type)
     if topic is None:
-        text = f"coordinators of kind {request.key_type} are not served"
+        text = f"coordinators of key type {request.key_type} are not supported"
         return _response(ctx, [_missing(key, ErrorCode.INVALID_REQUEST, text) for key in keys])
     if ctx.services.internal_topics.exists(topic):
         return _response(ctx, [_find(ctx, topic, key) for key in keys])

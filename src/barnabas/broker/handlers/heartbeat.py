@@ -1,4 +1,4 @@
-"""Heartbeat: a member of a classic group lives. v3 static members; v4 flexible."""
+"""Heartbeat: keeps the session of a classic group's member. v3 static members; v4 flexible."""
 
 from barnabas.broker.coordinators.responses import GroupPorts, PendingResponse, run_on_group
 from barnabas.broker.handler import ApiHandler, HandlerContext, Result
@@ -28,7 +28,7 @@ def _response(reply: HeartbeatReply) -> HeartbeatResponse:
 
 def _failed(code: ErrorCode) -> HeartbeatResponse:
     if code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
-        # Sessions begin anew after the load: the member has nothing to do, and must not rejoin.
+        # Session timeouts restart after loading, so the member must not rejoin.
         code = ErrorCode.NONE
     return HeartbeatResponse(error_code=code)
 

@@ -1,4 +1,4 @@
-"""IncrementalAlterConfigs: sets, deletes, appends to and subtracts from single values (KIP-339).
+"""IncrementalAlterConfigs: sets, deletes, appends to and subtracts from values (KIP-339).
 
 v1 flexible.
 """
@@ -44,7 +44,7 @@ class Ports(ConfigPorts, Protocol):
 
 
 class Operation(enum.IntEnum):
-    """What to do with one key."""
+    """Kind of change to one key."""
 
     SET = 0
     DELETE = 1
@@ -87,7 +87,7 @@ async def _alter(
 
 
 def _alter_loggers(resource: AlterConfigsResource, *, validate_only: bool) -> None:
-    """All changes of log levels or, when one is refused, none."""
+    """Applies all changes of log levels, or none if one is invalid."""
     levels: dict[str, str | None] = {}
     for change in resource.configs:
         if change.config_operation not in (Operation.SET, Operation.DELETE):
@@ -129,10 +129,10 @@ def _edited_list(
     values: dict[str, str],
     change: AlterableConfig,
 ) -> str:
-    """The list in force with items added or taken out."""
+    """Returns the current list with items added or removed."""
     table = _TABLES.get(kind, BROKER_KEYS)
     if change.name not in table or table[change.name].type is not ConfigType.LIST:
-        text = f"{change.name} is not a list, nothing can be added or taken out"
+        text = f"{change.name} is not a list: APPEND and SUBTRACT are not allowed"
         raise BrokerError(ErrorCode.INVALID_CONFIG, text)
     layers = ctx.services.layers
     if change.name in values:

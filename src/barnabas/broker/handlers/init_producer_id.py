@@ -1,8 +1,8 @@
-"""InitProducerId: an id and epoch for an idempotent or a transactional producer.
+"""InitProducerId: returns id and epoch for an idempotent or transactional producer.
 
-v2 flexible; v3 carries the id and epoch to bump (KIP-360); v4 PRODUCER_FENCED; v5 the error of
-aborted transactions. With a transactional id this is the transaction coordinator's; without one
-any broker hands out an id.
+v2 flexible; v3 the id and epoch to bump (KIP-360); v4 PRODUCER_FENCED; v5 the error of aborted
+transactions. With a transactional id, the transaction coordinator serves the request; without one,
+any broker does.
 """
 
 from typing import Protocol

@@ -1,7 +1,7 @@
-"""JoinGroup: become a member of a classic group, and learn of the generation.
+"""JoinGroup: adds a member to a classic group; the response contains the new generation.
 
-v1 rebalance timeout; v4 a member id must be asked for first (KIP-394); v5 static members
-(KIP-345); v6 flexible; v7 protocol type; v8 reason; v9 the leader may be told to assign nothing.
+v1 rebalance timeout; v4 the first response assigns a member id (KIP-394); v5 static members
+(KIP-345); v6 flexible; v7 protocol type; v8 reason; v9 skip_assignment.
 """
 
 from barnabas.broker.coordinators.responses import (

@@ -1,7 +1,7 @@
-"""LeaderAndIsr: the controller tells which partitions to lead and which to follow.
+"""LeaderAndIsr: the controller sets leader and ISR of the replicas on this broker.
 
-v5 topic ids; v6 recovery after unclean elections; v7 a flag for KRaft controllers. Older ones are
-not served: brokers of one cluster run one version, or the next.
+v5 topic ids; v6 recovery after unclean elections; v7 a flag for KRaft controllers. Older
+versions are not served: the brokers of a cluster differ by at most one release.
 """
 
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""LeaveGroup: members go, or are removed by an administrator.
+"""LeaveGroup: removes members that leave, or that an administrator removes.
 
 v3 several members, static ones by instance id; v4 flexible; v5 reason.
 """

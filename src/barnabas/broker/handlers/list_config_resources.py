@@ -1,6 +1,6 @@
-"""ListConfigResources: the names of what can carry configuration (KIP-1142).
+"""ListConfigResources: returns the names of resources with configuration (KIP-1142).
 
-v0 client metrics alone, of which there are none here; v1 types of resources.
+v0 only client metrics, which this broker does not have; v1 resource types.
 """
 
 from barnabas.broker.config_resources import ConfigPorts, ResourceType

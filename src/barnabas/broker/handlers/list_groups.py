@@ -1,4 +1,4 @@
-"""ListGroups: the groups this broker coordinates.
+"""ListGroups: returns the groups that this broker coordinates.
 
 v3 flexible; v4 filter by state; v5 filter by type (KIP-848).
 """

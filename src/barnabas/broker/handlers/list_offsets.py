@@ -1,8 +1,8 @@
-"""ListOffsets: the offset at a time, or at the ends of a log.
+"""ListOffsets: returns the offset for a timestamp, or the first or last offset of a log.
 
 v2 isolation level; v4 leader epochs; v6 flexible; v7 max timestamp (-3); v8 earliest local (-4);
-v9 latest tiered (-5); v10 a time-out for tiered storage; v11 earliest pending upload (-6). Nothing
-here is tiered, so those two are never found.
+v9 latest tiered (-5); v10 a timeout for tiered storage; v11 earliest pending upload (-6). This
+broker has no tiered storage, so -5 and -6 never find an offset.
 """
 
 from collections import Counter
@@ -112,7 +112,7 @@ def _find(
 
 
 def _known_code(version: int, code: ErrorCode) -> ErrorCode:
-    # OFFSET_NOT_AVAILABLE came with version 5; before it, clients retry on this one (KIP-207).
+    # OFFSET_NOT_AVAILABLE exists since version 5; older clients retry on this error (KIP-207).
     if code is ErrorCode.OFFSET_NOT_AVAILABLE and version < 5:
         return ErrorCode.LEADER_NOT_AVAILABLE
     return code

@@ -1,4 +1,4 @@
-"""ListPartitionReassignments: the moves under way; a null list means all of them."""
+"""ListPartitionReassignments: returns reassignments in progress; null means all topics."""
 
 from typing import Protocol
 

@@ -1,6 +1,6 @@
-"""ListTransactions: the transactional ids this broker coordinates.
+"""ListTransactions: returns the transactional ids that this broker coordinates.
 
-v1 filter by duration; v2 filter by a pattern of the id.
+v1 filter by duration; v2 filter by a regular expression for the id.
 """
 
 from typing import Protocol

@@ -1,8 +1,8 @@
-"""Metadata: brokers, controller, leaders; topics are created on first mention when allowed.
+"""Metadata: returns brokers, controller and leaders; creates missing topics if allowed.
 
-v0 empty list means all topics; v1 null does, controller id; v2 cluster id; v4 the client says
-whether topics may be created; v5 offline replicas; v7 leader epochs; v8 authorized operations;
-v9 flexible; v10 topic ids; v12 topics asked for by id; v13 a top-level error.
+v0 an empty list means all topics; v1 null means all topics, controller id; v2 cluster id; v4 flag
+to allow the creation of topics; v5 offline replicas; v7 leader epochs; v8 authorized operations;
+v9 flexible; v10 topic ids; v12 topics by id; v13 a top-level error.
 """
 
 from collections.abc import Awaitable
@@ -29,10 +29,10 @@ from barnabas.wire.messages.metadata import (
 )
 from barnabas.zk.tree import TreeError
 
-# v10 and v11 have topic ids, but a topic must be asked for by name.
+# v10 and v11 have topic ids, but only names are allowed in requests.
 _IDS_WITHOUT_LOOKUP = (10, 11)
-# A topic that was just created is answered with its leaders when they come this soon; clients
-# would otherwise ask again after their back-off.
+# Time that the response waits for the leaders of a new topic. Without this wait, clients would
+# repeat the request after their retry backoff.
 _CREATION_WAIT_MS = 2000
 
 
@@ -101,7 +101,7 @@ def _topic(
     metadata = ctx.services.metadata
     name = asked.name
     if name is None or (name == "" and asked.topic_id != ZERO_UUID):
-        # Java's consumers send an empty name beside the id, not a null one.
+        # Java's consumers send an empty name together with the id, not null.
         name = metadata.topic_name(asked.topic_id)
         if name is None:
             return MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_ID, None, asked.topic_id)
@@ -145,7 +145,7 @@ def _partition(ctx: HandlerContext[Ports], state: PartitionState) -> MetadataRes
     )
 
 
-# --- creation on first mention -----------------------------------------------------------------
+# --- automatic creation of topics --------------------------------------------------------------
 
 
 def _to_create(ctx: HandlerContext[Ports], request: MetadataRequest) -> list[str]:
@@ -185,7 +185,7 @@ async def _create(ctx: HandlerContext[Ports], name: str) -> ErrorCode:
         except BrokerError as error:
             if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
                 return error.code
-            partitions = 1  # somebody else was faster, by any number of partitions
+            partitions = 1  # created concurrently, number of partitions unknown
         await topics.wait_for_leaders(name, partitions, _CREATION_WAIT_MS)
     except (BrokerError, TreeError):
         return ErrorCode.LEADER_NOT_AVAILABLE

@@ -1,4 +1,4 @@
-"""OffsetCommit: store how far a group has read.
+"""OffsetCommit: stores the committed offsets of a group.
 
 v2-v4 retention time; v6 leader epochs; v7 static members; v8 flexible; v9 members of KIP-848
 groups; v10 topics by id. Versions 0 and 1 stored offsets in ZooKeeper and are not served.
@@ -44,7 +44,7 @@ def handle_offset_commit(ctx: HandlerContext[GroupPorts], request: WireRequest) 
     )
 
     def respond(errors: Errors, other: ErrorCode) -> OffsetCommitResponse:
-        """`other` for partitions that have no entry, if they were asked for at all."""
+        """Returns the response; partitions without an entry in `errors` get `other`."""
         return OffsetCommitResponse(
             topics=[_topic(ctx, topic, names[id(topic)], errors, other) for topic in request.topics]
         )
@@ -73,7 +73,7 @@ def handle_offset_commit(ctx: HandlerContext[GroupPorts], request: WireRequest) 
 
 
 def _name(ctx: HandlerContext[GroupPorts], topic: OffsetCommitRequestTopic) -> str | None:
-    """The topic's name; None when there is no such topic."""
+    """Returns the name of the topic, or None if it does not exist."""
     metadata = ctx.services.metadata
     if ctx.version >= _IDS_FROM:
         return metadata.topic_name(topic.topic_id)

@@ -1,4 +1,4 @@
-"""OffsetDelete: forget offsets of topics that a group does not read."""
+"""OffsetDelete: deletes committed offsets of topics to which the group is not subscribed."""
 
 from barnabas.broker.coordinators.responses import GroupPorts, PendingResponse, run_on_group
 from barnabas.broker.handler import ApiHandler, HandlerContext, Result

@@ -1,7 +1,7 @@
-"""OffsetFetch: how far groups have read.
+"""OffsetFetch: returns the committed offsets of groups.
 
-v2 an error for the whole, and all topics of a group by naming none; v5 leader epochs; v6 flexible;
-v7 refuse offsets that a transaction may be about to move; v8 several groups; v9 members of KIP-848
+v2 a top-level error, null means all topics of the group; v5 leader epochs; v6 flexible;
+v7 an error for offsets with a pending transaction; v8 several groups; v9 members of KIP-848
 groups; v10 topics by id. Version 0 read offsets from ZooKeeper and is not served.
 """
 
@@ -51,7 +51,7 @@ def handle_offset_fetch(ctx: HandlerContext[Ports], request: WireRequest) -> Res
 
 
 def _as_group(request: WireRequest) -> OffsetFetchRequestGroup:
-    """The one group of the old layout, in the new one."""
+    """Converts a request of the old layout, with a single group, to the new layout."""
     topics = None
     if request.topics is not None:
         topics = [
@@ -62,7 +62,7 @@ def _as_group(request: WireRequest) -> OffsetFetchRequestGroup:
 
 
 class _Job:
-    """Collects the answers of the groups, each of which may have to wait for its shard."""
+    """Collects the results of the groups; each may have to wait for its shard."""
 
     def __init__(self, ctx: HandlerContext[Ports], require_stable: bool, groups: int) -> None:
         self._ctx = ctx
@@ -84,7 +84,7 @@ class _Job:
         except BrokerError as error:
             self._take(index, self._failed(group, error.code))
             return
-        # The state is read now, and told once it cannot be lost.
+        # The offsets are read now and returned after they are replicated.
         reply = driver.shard.fetch_offsets(asked)
 
         def release(code: ErrorCode) -> None:
@@ -123,7 +123,7 @@ class _Job:
             return self._ctx.services.metadata.topic_name(topic.topic_id)
         return topic.name
 
-    # --- answers ---
+    # --- responses ---
 
     def _group(
         self, group: OffsetFetchRequestGroup, reply: OffsetFetchReply

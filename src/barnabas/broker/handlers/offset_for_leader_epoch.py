@@ -1,6 +1,6 @@
-"""OffsetForLeaderEpoch: where an epoch ends, with which readers notice truncation (KIP-320).
+"""OffsetForLeaderEpoch: returns the end offset of an epoch, to detect truncation (KIP-320).
 
-v2 current leader epoch; v3 replica id (-1 a consumer, which reads from the leader); v4 flexible.
+v2 current leader epoch; v3 replica id (-1 for consumers, which read from the leader); v4 flexible.
 """
 
 from typing import Protocol

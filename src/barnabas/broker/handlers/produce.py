@@ -1,12 +1,12 @@
-"""Produce: append one batch per partition, and answer when as many replicas have it as asked.
+"""Produce: appends one batch per partition; responds when `acks` replicas have it.
 
-v3 first with batches of magic 2; v5 log start offset; v7 zstd; v8 record errors and a message;
-v9 flexible; v10 leader hints (KIP-951); v11 transaction errors that older clients do not know;
-v12 partitions join the producer's transaction by being written to (KIP-890); v13 topics by id.
-Versions 0 to 2 are advertised and refused: librdkafka before 2.11.1 turns compression off when
-the range does not reach down to them (KAFKA-18659).
+v3 batches with magic 2; v5 log start offset; v7 zstd; v8 record errors and a message;
+v9 flexible; v10 leader hints (KIP-951); v11 transaction errors that older clients do not support;
+v12 the first write adds a partition to the producer's transaction (KIP-890); v13 topics by id.
+Versions 0 to 2 are advertised but rejected: librdkafka before 2.11.1 disables compression if the
+advertised range does not include them (KAFKA-18659).
 
-acks=0 gets no response; an error closes the connection, so that the client notices.
+With acks=0 there is no response; an error closes the connection, so that the client detects it.
 """
 
 import itertools
@@ -67,7 +67,7 @@ class Ports(VerificationPorts, Protocol):
 
 
 class Unacknowledged(NamedTuple):
-    """An append that waits for its acknowledgements: up to where, and in which leader epoch."""
+    """An append without enough acknowledgements, with its end offset and leader epoch."""
 
     partition: Partition
     required_offset: int
@@ -145,7 +145,7 @@ def _append(
     answer: PartitionProduceResponse,
     results: VerificationResults,
 ) -> Unacknowledged | None:
-    """Append a batch; gives what to wait for when it is not acknowledged yet."""
+    """Appends a batch; returns None if it needs no further acknowledgements."""
     services = ctx.services
     if request.acks not in _ALLOWED_ACKS:
         raise BrokerError(ErrorCode.INVALID_REQUIRED_ACKS)
@@ -153,7 +153,7 @@ def _append(
     now_ms = services.clock.now_ms()
     batch, header = _validated(ctx, topic_partition.topic, records, now_ms)
     if header.is_transactional:
-        # The bit in the batch decides, not the field of the request (CVE-2018-17196).
+        # Use the flag of the batch, not the field of the request (CVE-2018-17196).
         results.check_append(topic_partition, header)
     info = partition.append_to_leader(
         batch, header, acks=request.acks, now_ms=now_ms, origin=AppendOrigin.CLIENT
@@ -176,7 +176,7 @@ def _append(
 def _validated(
     ctx: HandlerContext[Ports], topic: str, records: memoryview | None, now_ms: int
 ) -> tuple[memoryview | bytearray, BatchHeader]:
-    """The batch as it will be stored, and its header."""
+    """Returns the batch in its stored form, and its header."""
     rules = ctx.services.produce_rules.of(topic)
     batch = memoryview(b"") if records is None else records
     header = validate_batch(batch, rules.of_version(ctx.version), now_ms=now_ms)
@@ -188,10 +188,10 @@ def _validated(
 
 
 def _led_partition(ctx: HandlerContext[Ports], topic_partition: TopicPartition) -> Partition:
-    """The partition if clients may write to it here, checked in Kafka's order.
+    """Returns the partition if clients may write to it on this broker.
 
-    Leadership comes before everything that depends on the records or their transaction: a client
-    looks for the new leader only when the old one answers NOT_LEADER_OR_FOLLOWER.
+    Checks are made in Kafka's order. Leadership is checked before the records and their
+    transaction: a client looks up the new leader only after NOT_LEADER_OR_FOLLOWER.
     """
     partition = ctx.services.replicas.partition(topic_partition)
     if partition is None and ctx.services.metadata.partition(topic_partition) is None:
@@ -232,7 +232,7 @@ def _add_hints(ctx: HandlerContext[Ports], response: ProduceResponse) -> None:
 
 
 class DelayedProduce(DelayedOperation):
-    """Waits until every partition has its acknowledgements, or its outcome is known otherwise."""
+    """Waits until every append is acknowledged by enough replicas or has failed."""
 
     __slots__ = ("_acks", "_deferred", "_response", "_waiting")
 
@@ -257,7 +257,7 @@ class DelayedProduce(DelayedOperation):
         return not still
 
     def finish(self, *, expired: bool) -> None:
-        for append in self._waiting:  # the records stay, their fate is unknown
+        for append in self._waiting:  # the records stay in the log
             append.answer.error_code = ErrorCode.REQUEST_TIMED_OUT
         self._deferred.respond(self._response)
 
@@ -265,7 +265,7 @@ class DelayedProduce(DelayedOperation):
 def _wait(
     ctx: HandlerContext[Ports], request: ProduceRequest, response: ProduceResponse, waiting: Waiting
 ) -> Deferred:
-    # The appends are done in order, so the next request of the connection may be served.
+    # The appends are complete, so the next request of the connection can be served.
     deferred = ctx.defer(pipelined=True)
     operation = DelayedProduce(deferred, response, waiting, request.acks)
     ctx.services.produce_purgatory.watch(

@@ -1,6 +1,6 @@
-"""SaslAuthenticate on a listener without SASL, where it is out of turn.
+"""SaslAuthenticate on a listener without SASL: returns an error.
 
-v1 the session's life; v2 flexible. SASL listeners answer it themselves (`access.authentication`).
+v1 session lifetime; v2 flexible. On SASL listeners, `access.authentication` serves it.
 """
 
 from barnabas.broker.handler import ApiHandler, RequestContext, Result

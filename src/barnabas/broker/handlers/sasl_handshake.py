@@ -1,6 +1,6 @@
-"""SaslHandshake on a listener without SASL, where it is out of turn.
+"""SaslHandshake on a listener without SASL: returns an error.
 
-v1 tokens follow in SaslAuthenticate. SASL listeners answer it themselves (`access.authentication`).
+v1 the client continues with SaslAuthenticate. On SASL listeners, `access.authentication` serves it.
 """
 
 from barnabas.broker.handler import ApiHandler, RequestContext, Result

@@ -1,4 +1,4 @@
-"""StopReplica: the controller tells which replicas to give up, with or without their logs.
+"""StopReplica: stops replicas of this broker and, if requested, deletes their logs.
 
 v3 the leader epoch of each partition; v4 a flag for KRaft controllers.
 """

@@ -1,4 +1,4 @@
-"""SyncGroup: the leader gives the assignment of a generation, every member gets its part.
+"""SyncGroup: the group leader sends the assignments, every member receives its own.
 
 v3 static members; v4 flexible; v5 protocol type and name (KIP-559).
 """
@@ -42,7 +42,7 @@ def _response(reply: SyncGroupReply) -> SyncGroupResponse:
 
 def _failed(code: ErrorCode) -> SyncGroupResponse:
     if code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
-        # Clients take this one for an instruction to join again, which is what must happen:
+        # Clients join again after this error. They must do so, because
         # the join phase was not stored.
         code = ErrorCode.REBALANCE_IN_PROGRESS
     return SyncGroupResponse(error_code=code)

@@ -1,9 +1,9 @@
-"""TxnOffsetCommit: store offsets that become visible when the transaction commits.
+"""TxnOffsetCommit: stores offsets that become visible when the transaction commits.
 
 v2 leader epochs; v3 flexible, member and generation (KIP-447); v4 an error for transactions that
-can only be aborted; v5 the group's partition joins the transaction by this request (KIP-890).
+can only be aborted; v5 this request adds the group's partition to the transaction (KIP-890).
 
-As with a produce, the first commit of a transaction is verified with its coordinator.
+As for Produce, the first commit of a transaction is verified with the transaction coordinator.
 """
 
 from collections.abc import Mapping
@@ -52,7 +52,7 @@ def handle_txn_offset_commit(ctx: HandlerContext[Ports], request: WireRequest) -
 
 
 class _Job:
-    """One commit: verify, then store, in one turn of the loop or several."""
+    """One commit: verifies the transaction, then stores the offsets."""
 
     def __init__(self, ctx: HandlerContext[Ports], request: WireRequest) -> None:
         self._ctx = ctx
@@ -78,7 +78,7 @@ class _Job:
         services, request = self._ctx.services, self._request
         if not request.group_id:
             raise BrokerError(ErrorCode.INVALID_GROUP_ID)
-        services.groups.shard_of(request.group_id)  # else this is not the coordinator
+        services.groups.shard_of(request.group_id)  # raises NOT_COORDINATOR on other brokers
         token = services.coordinators.verifications.begin(self._attempt)
         if token is None:
             self._commit(None)
@@ -148,7 +148,7 @@ class _Job:
             request.group_instance_id,
         )
 
-    # --- answers ---
+    # --- responses ---
 
     def _response(self, reply: OffsetCommitReply) -> TxnOffsetCommitResponse:
         return self._respond(dict(reply.partitions), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)

@@ -1,6 +1,6 @@
-"""UpdateMetadata: the controller tells who is alive and who leads what.
+"""UpdateMetadata: the controller sends live brokers and partition states.
 
-v7 topic ids; v8 whether it is the whole picture.
+v7 topic ids; v8 full or incremental update.
 """
 
 from typing import Protocol

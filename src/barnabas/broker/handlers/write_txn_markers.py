@@ -1,6 +1,7 @@
-"""WriteTxnMarkers: a coordinator, or an administrator, ends transactions in partitions led here.
+"""WriteTxnMarkers: writes commit and abort markers to partitions that this broker leads.
 
-v1 flexible; v2 the transaction version, by which a repeated marker is told from a new one.
+A transaction coordinator or an administrator sends it. v1 flexible; v2 the transaction version,
+which allows to distinguish a repeated marker from a new one.
 """
 
 from typing import Protocol
