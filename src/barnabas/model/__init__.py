@@ -1,4 +1,4 @@
-"""Value types every layer shares: names, errors, configuration keys and the clock port.
+"""Value types that all layers share: names, errors, configuration keys and the clock protocol.
 
-Nothing here does IO, reads a clock or knows the wire.
+This package does no IO, reads no clock and does not depend on the wire protocol.
 """

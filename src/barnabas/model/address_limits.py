@@ -1,4 +1,4 @@
-"""Limits of single addresses as text: `10.0.0.7:100,client.example:5`, IPv6 without brackets."""
+"""Parses limits per address: `10.0.0.7:100,client.example:5`, IPv6 without brackets."""
 
 import re
 
@@ -6,7 +6,10 @@ _HOST = re.compile(r"[0-9A-Za-z\-%._:]+")
 
 
 def parse_address_limits(text: str) -> dict[str, int]:
-    """The limit of each host, by name or address; ValueError for what is none.
+    """Returns the limit of each host name or address.
+
+    Raises:
+        ValueError: An entry does not have the form host:count.
 
     >>> parse_address_limits("10.0.0.7:100, ::1:5")
     {'10.0.0.7': 100, '::1': 5}
@@ -21,18 +24,16 @@ def parse_address_limits(text: str) -> dict[str, int]:
 
 
 def address_limits_problem(text: str) -> str | None:
-    """For the table of keys."""
+    """Validates the value of max.connections.per.ip.overrides."""
     try:
         parse_address_limits(text)
     except ValueError:
-        return "must be pairs of host and count, as in 10.0.0.7:100,client.example:5"
+        return "must be host:count pairs, for example 10.0.0.7:100,client.example:5"
     return None
 
 
 def closed_to_all(per_ip: int, overrides: str) -> str | None:
-    """What is wrong with a limit of 0 that nobody is exempt from."""
+    """Returns an error text if the limit is 0 and no address has an override."""
     if per_ip or parse_address_limits(overrides):
         return None
-    return (
-        "max.connections.per.ip=0: needs max.connections.per.ip.overrides, or nobody could connect"
-    )
+    return "max.connections.per.ip=0: no client can connect; set max.connections.per.ip.overrides"

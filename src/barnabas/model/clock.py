@@ -1,19 +1,19 @@
-"""The clock port: logic is handed `now`, drivers read it from one of these."""
+"""The clock protocol: pure logic receives `now` as a parameter, drivers read it from a Clock."""
 
 from typing import Protocol
 
 
 class Clock(Protocol):
-    """Wall time for timestamps that people and files see, monotonic time for every deadline.
+    """Wall clock time for timestamps in records, files and logs; monotonic time for deadlines.
 
-    The two are never mixed: a wall clock that jumps an hour must change timestamps only
-    (KAFKA-5415 was logic resting on wall clocks of different hosts).
+    The two are never mixed: when the wall clock jumps by an hour, only timestamps may change
+    (KAFKA-5415 was caused by logic that compared wall clocks of different hosts).
     """
 
     def now_ms(self) -> int:
-        """Milliseconds since the epoch; may jump in either direction."""
+        """Returns milliseconds since 1970; may jump in either direction."""
         ...
 
     def monotonic_ms(self) -> int:
-        """Milliseconds from an arbitrary start; never goes back."""
+        """Returns milliseconds since an arbitrary start; never decreases."""
         ...

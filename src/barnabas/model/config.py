@@ -1,9 +1,9 @@
-"""Configuration keys as data: name, type, default, validator, doc; parsing and its errors.
+"""Declares configuration keys (name, type, default, validator, doc) and parses their values.
 
-A table of keys is declared once (`model/config_keys/`) and serves parsing, `DescribeConfigs`, the
-reference page and shell completion. Users write Kafka's dotted names; snake_case is accepted too.
-An unknown key is an error with a suggestion, never a silent default. Other clients' names for a
-key or a value are accepted where there is an equivalent; text is trimmed, as Java does it.
+Each table of keys is declared once, in `model/config_keys/`, and is used for parsing,
+`DescribeConfigs`, the reference page and shell completion. Kafka's dotted names and their
+snake_case form are accepted. An unknown key raises ConfigError with a suggestion. Names of keys and
+values from other clients are accepted where an equivalent exists. Text is trimmed, as in Java.
 """
 
 import difflib
@@ -16,7 +16,7 @@ from barnabas.model.errors import ConfigError
 
 
 class ConfigType(enum.Enum):
-    """The type of a value, with the number the protocol gives it (DescribeConfigs v3+)."""
+    """Type of a value, with its number in the protocol (DescribeConfigs v3+)."""
 
     UNKNOWN = 0
     BOOLEAN = 1
@@ -39,12 +39,12 @@ _BOUNDS = {
 _JAVA_PACKAGES = ("org.apache.kafka.", "kafka.")
 
 Validator = Callable[[Any], str | None]
-"""Returns what is wrong with a parsed value, or None."""
+"""Returns why a parsed value is invalid, or None if it is valid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """Another name of a key. `factor` converts its unit: 1024 for a name in kilobytes."""
+    """Another name of a key. `factor` converts the unit: 1024 for a name in kilobytes."""
 
     name: str
     factor: int = 1
@@ -52,10 +52,11 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class ConfigKey:
-    """One key. `default` is a parsed value; required keys have none.
+    """One configuration key. `default` is a parsed value; required keys have none.
 
-    `aliases` are other names of the key, `synonyms` other spellings of its values: Java classes by
-    the last part of their name, and the words of other clients.
+    `doc` and `note` are the texts of the reference page. `aliases` are other names of the key.
+    `synonyms` maps other names of a value to the value: Java classes by the last part of their
+    name, and the names that other clients use.
     """
 
     name: str
@@ -70,7 +71,7 @@ class ConfigKey:
     synonyms: Mapping[str, str] = field(default_factory=dict)
 
     def parse(self, raw: object) -> Any:
-        """Turn a user's value into a typed one, or raise ConfigError naming key and cause."""
+        """Returns the typed and validated value; raises ConfigError with the key and the cause."""
         value = _parse_value(self, raw)
         problem = self.validator(value) if self.validator is not None else None
         if problem is not None:
@@ -78,7 +79,7 @@ class ConfigKey:
         return value
 
     def render(self, value: object) -> str | None:
-        """The text form that the protocol and property files carry."""
+        """Returns the text form of a value, as in the protocol and in property files."""
         if value is None:
             return None
         if isinstance(value, bool):
@@ -89,7 +90,7 @@ class ConfigKey:
 
     @property
     def sensitive(self) -> bool:
-        """Whether the value must never be shown."""
+        """Whether the value must not be displayed."""
         return self.type in (ConfigType.PASSWORD, ConfigType.UNKNOWN)
 
 
@@ -102,7 +103,7 @@ class ConfigTable:
     """
 
     def __init__(self, keys: Iterable[ConfigKey], advice: Mapping[str, str] | None = None) -> None:
-        """Make a table; `advice` tells for keys of other clients what to use instead."""
+        """Creates a table; `advice` maps keys of other clients to the text of their error."""
         self._keys = {key.name: key for key in keys}
         self._aliases = {
             alias.name: (key, alias.factor) for key in self._keys.values() for alias in key.aliases
@@ -119,7 +120,7 @@ class ConfigTable:
         return self._keys[name]
 
     def key(self, name: str) -> ConfigKey:
-        """The key of this dotted or snake_case name; ConfigError with a suggestion otherwise."""
+        """Returns the key with this dotted or snake_case name; raises ConfigError if unknown."""
         return self._find(name)[0]
 
     def knows(self, name: str) -> bool:
@@ -128,11 +129,11 @@ class ConfigTable:
         return bool({name, dotted} & (self._keys.keys() | self._aliases.keys()))
 
     def given(self, names: Iterable[str]) -> set[str]:
-        """The table's own names of the keys that a user has set."""
+        """Returns the canonical names of the keys that a user has set."""
         return {self.key(name).name for name in names}
 
     def translate(self, name: str, raw: object) -> tuple[str, object]:
-        """The name and value by which this table itself knows a setting.
+        """Returns the canonical name of a key and its value, converted from an alias.
 
         >>> buffer = ConfigKey("buffer.bytes", ConfigType.LONG, 1, "", aliases=(Alias("kb", 1024),))
         >>> ConfigTable([buffer]).translate("kb", "2")
@@ -142,7 +143,7 @@ class ConfigTable:
         return key.name, raw if factor == 1 else _parse_integer(key, raw) * factor
 
     def parse(self, given: Mapping[str, object]) -> dict[str, Any]:
-        """All keys with their values: what was given, parsed, over the defaults."""
+        """Returns the values of all keys: the given values, parsed, and defaults for the others."""
         values = {key.name: key.default for key in self}
         seen: dict[str, str] = {}
         for name, raw in given.items():
@@ -157,7 +158,7 @@ class ConfigTable:
         return values
 
     def _find(self, name: str) -> tuple[ConfigKey, int]:
-        """The key of a name, and the factor that converts the value given under that name."""
+        """Returns the key with this name or alias, and the factor that converts its value."""
         dotted = name.replace("_", ".")
         key = self._keys.get(name) or self._keys.get(dotted)
         if key is not None:
@@ -191,14 +192,14 @@ def one_of(*allowed: object) -> Validator:
 
 
 def only_objects(value: Iterable[object]) -> str | None:
-    """No item of a list is text: a class cannot be found by its Java name."""
+    """Rejects lists that contain text: a class cannot be loaded by its Java name."""
     if any(isinstance(item, str) for item in value):
         return "must be Python objects or classes, not names"
     return None
 
 
 def each_of(*allowed: str) -> Validator:
-    """Every item of a list is one of these."""
+    """Returns a validator of lists whose items must all be allowed values."""
     names = ", ".join(allowed)
     return lambda value: None if set(value) <= set(allowed) else f"must be among: {names}"
 
@@ -207,7 +208,7 @@ def _parse_value(key: ConfigKey, raw: object) -> Any:
     if raw is None:
         if key.default is None:
             return None
-        raise ConfigError(f"{key.name}: a value is needed, None was given")
+        raise ConfigError(f"{key.name}: must not be None")
     match key.type:
         case ConfigType.BOOLEAN:
             return _parse_bool(key, raw)
@@ -224,7 +225,7 @@ def _parse_value(key: ConfigKey, raw: object) -> Any:
 
 
 def _own_value(key: ConfigKey, raw: Any) -> Any:
-    """Trim text, and replace another client's word for a value by ours."""
+    """Trims text and replaces a synonym of another client by the value."""
     if not isinstance(raw, str):
         return raw
     text = raw.strip()
@@ -235,7 +236,7 @@ def _own_value(key: ConfigKey, raw: Any) -> Any:
     if class_name not in key.synonyms:
         known = ", ".join(dict.fromkeys(key.synonyms.values()))
         raise ConfigError(
-            f"{key.name}={raw!r}: this Java class has no equivalent here; there are {known}"
+            f"{key.name}={raw!r}: this Java class has no equivalent; use one of: {known}"
         )
     return key.synonyms[class_name]
 

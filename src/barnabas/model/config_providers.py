@@ -1,11 +1,11 @@
-"""Secrets that a configuration file names instead of holding them (KIP-297).
+"""Resolves references to secrets in a configuration file (KIP-297).
 
     sasl.jaas.config=... password="${env:BROKER_PASSWORD}";
     ssl.key.password=${file:/etc/barnabas/secrets.properties:key.password}
     ssl.keystore.key=${directory:/run/secrets:broker.pem}
 
-Only files that the operator wrote are resolved, never what a client sends: else a client could
-read any file of the broker (CVE-2024-31141).
+Only configuration files of the operator are resolved, never values that a client sends: otherwise a
+client could read any file of the broker (CVE-2024-31141).
 """
 
 import re
@@ -30,14 +30,14 @@ ReadText = Callable[[Path], str]
 def resolve(
     settings: Mapping[str, str], environment: Mapping[str, str], read_text: ReadText
 ) -> dict[str, str]:
-    """The settings with every `${provider:…}` replaced.
+    """Returns the settings with every `${provider:…}` replaced.
 
-    Providers are env, file and directory; `config.providers` gives them other names, as in Kafka.
-    A text that names no provider stays.
+    Providers are env, file and directory; `config.providers` can define other names for them, as
+    in Kafka. A reference to an unknown provider remains unchanged.
 
     Raises:
-        ConfigError: a provider's class is unknown, or there is no such variable, file or key; the
-            error names the setting, never a value.
+        ConfigError: The class of a provider is unknown, or the variable, file or key does not
+            exist. The error names the setting and never contains a value.
 
     >>> resolve({"a": "x${env:B}"}, {"B": "1"}, Path.read_text)
     {'a': 'x1'}
@@ -68,7 +68,7 @@ def resolve(
 
 
 def _kinds(settings: Mapping[str, str]) -> dict[str, str]:
-    """What each provider's name stands for."""
+    """Returns the kind (env, file or directory) of each provider name."""
     names = [name.strip() for name in settings.get(_PROVIDERS, "").split(",") if name.strip()]
     if not names:
         return _DEFAULTS
@@ -86,7 +86,7 @@ def _kinds(settings: Mapping[str, str]) -> dict[str, str]:
 
 def _looked_up(source: Callable[[str, str], str], kind: str, path: str, name: str) -> str:
     if kind != "env" and not path:
-        raise ConfigError(f"must look like ${{{kind}:/path:name}}")
+        raise ConfigError(f"must have the form ${{{kind}:/path:name}}")
     return source(path, name)
 
 
@@ -102,4 +102,4 @@ def _text(path: str, read_text: ReadText) -> str:
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise ConfigError(f"{path}: is not text in UTF-8") from None
+        raise ConfigError(f"{path}: is not UTF-8 text") from None

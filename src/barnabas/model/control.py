@@ -1,9 +1,9 @@
-"""What a controller tells brokers and what a leader asks of the controller, as plain values.
+"""Controller commands to brokers, and ISR changes that a leader requests, as plain values.
 
-The controller builds these, a channel carries them (a direct call for the local broker, the wire
-for the others), replication applies them. The epochs in each command are what fences a deposed
-controller (`controller_epoch`) and an earlier incarnation of the receiver (`broker_epoch`, the
-czxid of its registration, KIP-380).
+The controller builds the commands, a channel delivers them (a direct call for the local broker, the
+wire protocol for the others), and replication applies them. The epochs in each command fence a
+former controller (`controller_epoch`) and an earlier incarnation of the receiver (`broker_epoch`,
+the czxid of its registration, KIP-380).
 """
 
 import enum
@@ -15,15 +15,15 @@ from barnabas.model.ids import NO_BROKER, ZERO_UUID, BrokerId, TopicPartition, U
 
 NO_LEADER = NO_BROKER
 LEADER_DURING_DELETE = BrokerId(-2)
-"""The leader that commands name for a partition whose topic is being deleted."""
+"""Leader id in commands for a partition whose topic is being deleted."""
 
 NO_BROKER_EPOCH = -1
 EPOCH_DURING_DELETE = -2
-"""A StopReplica that deletes carries this leader epoch and is obeyed whatever the local epoch."""
+"""Leader epoch of a StopReplica that deletes; the broker skips the check of its local epoch."""
 
 
 class LeaderRecoveryState(enum.IntEnum):
-    """Whether the leader came from a clean election (KIP-704)."""
+    """Whether the leader was elected cleanly (KIP-704)."""
 
     RECOVERED = 0
     RECOVERING = 1
@@ -41,7 +41,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class LiveBroker:
-    """A broker as the controller sees it registered."""
+    """A registered broker."""
 
     broker_id: BrokerId
     endpoints: tuple[Endpoint, ...]
@@ -49,16 +49,16 @@ class LiveBroker:
     broker_epoch: int = NO_BROKER_EPOCH
 
     def endpoint(self, listener: str) -> Endpoint | None:
-        """The advertised address under this listener name."""
+        """Returns the advertised address of this listener, or None."""
         return next((item for item in self.endpoints if item.listener == listener), None)
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionState:
-    """Leadership and replicas of one partition, as the metadata tree holds them.
+    """Leadership and replicas of one partition, as stored in the metadata tree.
 
-    `partition_epoch` is the version of the state znode; every change of the in-sync set is a
-    compare-and-set against it. `replicas` is the assignment in order, the first is preferred.
+    `partition_epoch` is the version of the state znode; every ISR change is a compare-and-set
+    against it. `replicas` is the assignment in order; the first one is the preferred leader.
     """
 
     topic_partition: TopicPartition
@@ -77,13 +77,13 @@ class PartitionState:
 
     @property
     def recovering(self) -> bool:
-        """Whether the last election was unclean and nobody has said that recovery is done."""
+        """Whether the last election was unclean and the leader has not completed recovery."""
         return self.recovery is LeaderRecoveryState.RECOVERING
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderAndIsrCommand:
-    """Become leader or follower of these partitions."""
+    """Makes a broker leader or follower of these partitions."""
 
     controller_id: BrokerId
     controller_epoch: int
@@ -95,7 +95,7 @@ class LeaderAndIsrCommand:
 
 @dataclass(frozen=True, slots=True)
 class StopReplicaPartition:
-    """Stop fetching one partition, and delete its log when told to."""
+    """Stops the fetcher of one partition, and deletes its log if `delete` is set."""
 
     topic_partition: TopicPartition
     leader_epoch: int
@@ -104,7 +104,7 @@ class StopReplicaPartition:
 
 @dataclass(frozen=True, slots=True)
 class StopReplicaCommand:
-    """Give up these replicas."""
+    """Stops these replicas."""
 
     controller_id: BrokerId
     controller_epoch: int
@@ -114,11 +114,11 @@ class StopReplicaCommand:
 
 @dataclass(frozen=True, slots=True)
 class UpdateMetadataCommand:
-    """What every broker answers in Metadata: who is alive and who leads what.
+    """Content of every broker's Metadata responses: live brokers and partition leaders.
 
-    A partition whose leader is LEADER_DURING_DELETE is to be forgotten, and, when the command
-    `is_full`, every partition that it does not name: a broker that lost its session but not its
-    memory may have missed deletions.
+    The receiver removes partitions whose leader is LEADER_DURING_DELETE. If the command `is_full`,
+    it also removes every partition that the command does not contain: a broker that only lost its
+    session still has its cache and may have missed deletions.
     """
 
     controller_id: BrokerId
@@ -132,7 +132,7 @@ class UpdateMetadataCommand:
 
 @dataclass(frozen=True, slots=True)
 class ControlReply:
-    """What a broker answers to a command: an error for all of it, or one code per partition."""
+    """Reply of a broker to a command: one error for the whole command, or one per partition."""
 
     error: ErrorCode = ErrorCode.NONE
     partitions: Mapping[TopicPartition, ErrorCode] = field(default_factory=dict)
@@ -140,10 +140,10 @@ class ControlReply:
 
 @dataclass(frozen=True, slots=True)
 class AlterPartitionChange:
-    """The in-sync set a leader proposes, against the state it knows (KIP-497).
+    """The ISR that a leader proposes, and the partition state on which it is based (KIP-497).
 
-    `broker_epochs` names the incarnation of each proposed member (KIP-903): a replica that
-    restarted since the leader last heard of it must not enter on its old fetches.
+    `broker_epochs` identifies the incarnation of each proposed replica (KIP-903): a replica that
+    restarted after its last fetch must not join the ISR because of fetches before the restart.
     """
 
     topic_partition: TopicPartition
@@ -157,7 +157,7 @@ class AlterPartitionChange:
 
 @dataclass(frozen=True, slots=True)
 class AlterPartitionReply:
-    """The state now in force for one partition, or why the change was refused."""
+    """Current state of one partition, or the error that rejected the change."""
 
     error: ErrorCode = ErrorCode.NONE
     leader: BrokerId = NO_BROKER

@@ -1,13 +1,13 @@
-"""Kafka's error codes: number, name, whether a retry may help, and what to tell a person.
+"""Kafka's error codes: number, name, whether a retry may succeed, and a text.
 
-`retriable` is data on the code, not a second class hierarchy.
+`retriable` is a property of the code, not a second class hierarchy.
 """
 
 import enum
 
 
 class ErrorCode(enum.IntEnum):
-    """An error as the protocol numbers and names it."""
+    """An error with its number and name in the protocol."""
 
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0
@@ -143,17 +143,17 @@ class ErrorCode(enum.IntEnum):
 
     @property
     def retriable(self) -> bool:
-        """Whether the same request may succeed later, after a metadata refresh at the most."""
+        """Whether a retry may succeed, possibly after a metadata refresh."""
         return self in _RETRIABLE
 
     @property
     def explanation(self) -> str:
-        """One line for a person."""
+        """Description of the error in one line."""
         return _EXPLANATIONS[self]
 
     @classmethod
     def of(cls, number: int) -> "ErrorCode":
-        """The code of this number; a number newer than this table is UNKNOWN_SERVER_ERROR."""
+        """Returns the code with this number; UNKNOWN_SERVER_ERROR for an unknown number."""
         try:
             return cls(number)
         except ValueError:
@@ -197,13 +197,13 @@ _RETRIABLE = frozenset(
 )
 
 _TEXT = """\
-UNKNOWN_SERVER_ERROR: the server met an error it has no code for
+UNKNOWN_SERVER_ERROR: an unexpected error occurred on the server
 NONE: no error
-OFFSET_OUT_OF_RANGE: the offset is outside the range the partition holds
-CORRUPT_MESSAGE: the record batch fails its checksum or contradicts itself
+OFFSET_OUT_OF_RANGE: the offset is outside the log of the partition
+CORRUPT_MESSAGE: the record batch has a wrong checksum or an invalid structure
 UNKNOWN_TOPIC_OR_PARTITION: this server does not host this topic-partition
 INVALID_FETCH_SIZE: the fetch size is invalid
-LEADER_NOT_AVAILABLE: there is no leader for this topic-partition: an election is under way
+LEADER_NOT_AVAILABLE: this topic-partition has no leader: an election is in progress
 NOT_LEADER_OR_FOLLOWER: this broker is not the leader, or not a replica, of the partition
 REQUEST_TIMED_OUT: the request timed out
 BROKER_NOT_AVAILABLE: the broker is not available
@@ -215,7 +215,7 @@ NETWORK_EXCEPTION: the server disconnected before a response was received
 COORDINATOR_LOAD_IN_PROGRESS: the coordinator is loading and cannot process requests yet
 COORDINATOR_NOT_AVAILABLE: the coordinator is not available
 NOT_COORDINATOR: this broker is not the coordinator
-INVALID_TOPIC_EXCEPTION: the topic name is not valid, or the topic may not be written to
+INVALID_TOPIC_EXCEPTION: the topic name is not valid, or the topic is not writable
 RECORD_LIST_TOO_LARGE: the batch is larger than the configured segment size
 NOT_ENOUGH_REPLICAS: fewer replicas are in sync than the write requires
 NOT_ENOUGH_REPLICAS_AFTER_APPEND: written, but to fewer in-sync replicas than required
@@ -240,7 +240,7 @@ INVALID_REPLICATION_FACTOR: the replication factor is below 1 or above the numbe
 INVALID_REPLICA_ASSIGNMENT: the replica assignment is not valid
 INVALID_CONFIG: the configuration is not valid
 NOT_CONTROLLER: this broker is not the controller
-INVALID_REQUEST: the request contradicts itself or cannot be understood
+INVALID_REQUEST: the request is inconsistent or malformed
 UNSUPPORTED_FOR_MESSAGE_FORMAT: the message format on the broker does not support the request
 POLICY_VIOLATION: the request parameters do not satisfy the configured policy
 OUT_OF_ORDER_SEQUENCE_NUMBER: the producer's sequence number does not follow the last one
@@ -249,7 +249,7 @@ INVALID_PRODUCER_EPOCH: the producer epoch is older than the current one
 INVALID_TXN_STATE: the transactional operation is not valid in the current state
 INVALID_PRODUCER_ID_MAPPING: the producer id does not belong to this transactional id
 INVALID_TRANSACTION_TIMEOUT: the transaction timeout is above the broker's limit
-CONCURRENT_TRANSACTIONS: another operation of this transactional id is under way
+CONCURRENT_TRANSACTIONS: another operation of this transactional id is in progress
 TRANSACTION_COORDINATOR_FENCED: the coordinator that sent the marker has been replaced
 TRANSACTIONAL_ID_AUTHORIZATION_FAILED: not authorized for this transactional id
 SECURITY_DISABLED: security features are disabled
@@ -267,42 +267,42 @@ DELEGATION_TOKEN_AUTHORIZATION_FAILED: not authorized for this delegation token
 DELEGATION_TOKEN_EXPIRED: the delegation token has expired
 INVALID_PRINCIPAL_TYPE: the principal type is not supported
 NON_EMPTY_GROUP: the group is not empty
-GROUP_ID_NOT_FOUND: there is no group of this id
+GROUP_ID_NOT_FOUND: no group has this id
 FETCH_SESSION_ID_NOT_FOUND: the fetch session was not found
 INVALID_FETCH_SESSION_EPOCH: the fetch session epoch is not the expected one
-LISTENER_NOT_FOUND: the leader has no listener of the name the request came through
+LISTENER_NOT_FOUND: the leader has no listener with the name of the request's listener
 TOPIC_DELETION_DISABLED: topic deletion is disabled
 FENCED_LEADER_EPOCH: the leader epoch in the request is older than the broker's
 UNKNOWN_LEADER_EPOCH: the leader epoch in the request is newer than the broker's
 UNSUPPORTED_COMPRESSION_TYPE: the client does not support the compression of the partition
 STALE_BROKER_EPOCH: the broker epoch is not the current one
 OFFSET_NOT_AVAILABLE: the new leader's high watermark has not caught up yet
-MEMBER_ID_REQUIRED: the member must join again with the id it was given
+MEMBER_ID_REQUIRED: the member must rejoin with the assigned member id
 PREFERRED_LEADER_NOT_AVAILABLE: the preferred leader is not available
-GROUP_MAX_SIZE_REACHED: the group has reached its largest size
+GROUP_MAX_SIZE_REACHED: the group has reached its maximum size
 FENCED_INSTANCE_ID: another member has registered this group instance id
 ELIGIBLE_LEADERS_NOT_AVAILABLE: no eligible leader is available
-ELECTION_NOT_NEEDED: the leader need not change
+ELECTION_NOT_NEEDED: no leader change is needed
 NO_REASSIGNMENT_IN_PROGRESS: no reassignment is in progress
 GROUP_SUBSCRIBED_TO_TOPIC: the group is still subscribed to the topic
 INVALID_RECORD: the record fails validation
-UNSTABLE_OFFSET_COMMIT: there are offset commits of an open transaction
+UNSTABLE_OFFSET_COMMIT: an open transaction has pending offset commits
 THROTTLING_QUOTA_EXCEEDED: the throttling quota is exceeded
-PRODUCER_FENCED: a newer producer with the same transactional id has taken over
+PRODUCER_FENCED: a newer producer with the same transactional id is active
 RESOURCE_NOT_FOUND: the resource was not found
 DUPLICATE_RESOURCE: the resource is named twice
 UNACCEPTABLE_CREDENTIAL: the credential does not meet the requirements
 INCONSISTENT_VOTER_SET: the voter sets differ
 INVALID_UPDATE_VERSION: the update was made against an old version
 FEATURE_UPDATE_FAILED: the finalized features could not be updated
-PRINCIPAL_DESERIALIZATION_FAILURE: the forwarded principal could not be read
+PRINCIPAL_DESERIALIZATION_FAILURE: the forwarded principal could not be decoded
 SNAPSHOT_NOT_FOUND: the snapshot was not found
 POSITION_OUT_OF_RANGE: the position is beyond the snapshot
 UNKNOWN_TOPIC_ID: this server does not host the topic of this id
 DUPLICATE_BROKER_REGISTRATION: the broker id is in use
 BROKER_ID_NOT_REGISTERED: the broker id is not registered
-INCONSISTENT_TOPIC_ID: the topic id of the log is another than that of the request
-INCONSISTENT_CLUSTER_ID: the cluster id is another than that of this cluster
+INCONSISTENT_TOPIC_ID: the topic id of the log differs from that of the request
+INCONSISTENT_CLUSTER_ID: the cluster id differs from that of this cluster
 TRANSACTIONAL_ID_NOT_FOUND: the transactional id was not found
 FETCH_SESSION_TOPIC_ID_ERROR: the fetch session mixes topic ids and topic names
 INELIGIBLE_REPLICA: a replica may not join the in-sync set
@@ -312,7 +312,7 @@ FENCED_MEMBER_EPOCH: the member epoch is fenced, the member must rejoin
 UNRELEASED_INSTANCE_ID: the instance id is still held by another member
 UNSUPPORTED_ASSIGNOR: the group does not support this assignor
 STALE_MEMBER_EPOCH: the member epoch is stale, retry after the next heartbeat
-MISMATCHED_ENDPOINT_TYPE: the request went to an endpoint of the wrong type
+MISMATCHED_ENDPOINT_TYPE: the request was sent to an endpoint of the wrong type
 UNSUPPORTED_ENDPOINT_TYPE: this endpoint type is not supported
 UNKNOWN_CONTROLLER_ID: the controller id is not known
 UNKNOWN_SUBSCRIPTION_ID: the subscription id is not current
@@ -324,7 +324,7 @@ SHARE_SESSION_NOT_FOUND: the share session was not found
 INVALID_SHARE_SESSION_EPOCH: the share session epoch is not the expected one
 FENCED_STATE_EPOCH: the state epoch is fenced
 INVALID_VOTER_KEY: the voter key is not valid
-DUPLICATE_VOTER: the voter is in the set already
+DUPLICATE_VOTER: the voter is already in the set
 VOTER_NOT_FOUND: the voter is not in the set
 INVALID_REGULAR_EXPRESSION: the regular expression is not valid
 REBOOTSTRAP_REQUIRED: the client's metadata is stale, it must bootstrap again

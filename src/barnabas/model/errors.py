@@ -1,30 +1,31 @@
-"""The exceptions, in three trees by who erred.
+"""The exceptions, grouped by cause.
 
-- `LocalError`: our caller misused us (a bad option, a closed client, a wrong thread).
-- `RemoteError`: the peer broke the protocol; the connection to it cannot go on.
-- `BrokerError`: the peer answered with one of Kafka's error codes.
+- `LocalError`: the caller made a mistake (an invalid option, a closed client, a wrong thread).
+- `RemoteError`: the peer violated the protocol; the connection to it is closed.
+- `UnavailableError`: the peer could not be reached or did not respond in time.
+- `BrokerError`: the peer responded with one of Kafka's error codes.
 
-Third-party exceptions are translated into these once, at the port that talks to the library.
+The adapter of a third-party library translates that library's exceptions into these.
 """
 
 from barnabas.model.error_codes import ErrorCode
 
 
 class BarnabasError(Exception):
-    """Root of all errors this package raises on purpose."""
+    """Base class of all errors that this package raises."""
 
     @property
     def retriable(self) -> bool:
-        """Whether trying again, unchanged, may succeed."""
+        """Whether a retry of the same call may succeed."""
         return False
 
 
 class LocalError(BarnabasError):
-    """The caller asked for something that cannot be done as asked."""
+    """The call is invalid, or impossible in the current state of the object."""
 
 
 class ConfigError(LocalError):
-    """A configuration key or value is wrong; the message names it."""
+    """A configuration key or value is invalid; the message names it."""
 
 
 class ClosedError(LocalError):
@@ -32,27 +33,27 @@ class ClosedError(LocalError):
 
 
 class WakeupError(BarnabasError):
-    """A blocking call was ended: by `wakeup()`, or because the program was asked to end."""
+    """A blocking call was interrupted by `wakeup()` or by a termination signal."""
 
 
 class RemoteError(BarnabasError):
-    """The peer sent what the protocol does not allow."""
+    """The peer sent data that the protocol does not allow."""
 
 
 class ProtocolError(RemoteError):
-    """Bytes that cannot be what they claim: a length, count, tag or text that does not fit."""
+    """Bytes that cannot be decoded: an invalid length, count, tag or text."""
 
 
 class DecodingBudgetError(ProtocolError):
-    """A message whose objects would take far more memory than its bytes justify."""
+    """A message whose decoded objects would need far more memory than its size allows."""
 
 
 class CorruptRecordError(RemoteError):
-    """A record batch whose checksum or structure is wrong."""
+    """A record batch has a wrong checksum or an invalid structure."""
 
 
 class UnavailableError(BarnabasError):
-    """Nobody answered: connection refused, lost, or timed out; the message names the cause."""
+    """No response: the connection was refused, lost or timed out; the message has the cause."""
 
     @property
     def retriable(self) -> bool:
@@ -60,11 +61,11 @@ class UnavailableError(BarnabasError):
 
 
 class DeadlineError(UnavailableError):
-    """The time the caller allowed has passed."""
+    """The operation did not end before the caller's deadline."""
 
 
 class BrokerError(BarnabasError):
-    """An error code from a broker.
+    """A broker responded with an error code.
 
     >>> BrokerError(ErrorCode.NOT_CONTROLLER).retriable
     True

@@ -1,10 +1,10 @@
-"""What a consumer tells a transactional producer: who it is, and where it stands."""
+"""Group membership and offsets that a consumer passes to a transactional producer."""
 
 from typing import NamedTuple
 
 
 class GroupMetadata(NamedTuple):
-    """A consumer's membership; from `Consumer.group_metadata()`."""
+    """Membership of a consumer in its group, as `Consumer.group_metadata()` returns it."""
 
     group_id: str
     generation_id: int = -1
@@ -13,7 +13,7 @@ class GroupMetadata(NamedTuple):
 
 
 class OffsetAndMetadata(NamedTuple):
-    """A position: the next offset to read, and what the application wants to remember."""
+    """A committed offset: the next offset to read, and metadata of the application."""
 
     offset: int
     metadata: str = ""

@@ -12,9 +12,9 @@ NO_PRODUCER_ID = ProducerId(-1)
 
 
 class Uuid(bytes):
-    """Sixteen raw bytes, printed as Kafka prints them: 22 characters of unpadded base64url.
+    """A UUID of 16 bytes; its text form is Kafka's: 22 characters of unpadded base64url.
 
-    A subclass of bytes so that the wire codec makes one from a slice and dictionaries hash it
+    It is a subclass of bytes so that the wire codec can create one from a slice and hashing runs
     at C speed. All zeros means "absent" everywhere in the protocol.
 
     >>> Uuid.parse("AAAAAAAAAAAAAAAAAAAAAQ").hex()[-2:]
@@ -25,7 +25,7 @@ class Uuid(bytes):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read the 22-character form; ValueError says what was wrong with anything else."""
+        """Parses the 22-character form; raises ValueError if the text is not a UUID."""
         raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
         if len(raw) != 16:
             raise ValueError(f"a uuid has 16 bytes, {text!r} has {len(raw)}")
@@ -51,12 +51,12 @@ class TopicPartition(NamedTuple):
         return f"{self.topic}-{self.partition}"
 
 
-def as_topic_partition(place: object) -> TopicPartition:
-    """What a caller names as a partition: a TopicPartition, or the same as a plain pair."""
-    match place:
+def as_topic_partition(value: object) -> TopicPartition:
+    """Returns a TopicPartition for a TopicPartition or a (topic, partition) pair."""
+    match value:
         case (str(topic), number) if isinstance(number, SupportsIndex):
             return TopicPartition(topic, operator.index(number))
-    raise TypeError(f"a partition is written TopicPartition('orders', 0), not {place!r}")
+    raise TypeError(f"expected a TopicPartition such as TopicPartition('orders', 0), got {value!r}")
 
 
 class TopicIdPartition(NamedTuple):

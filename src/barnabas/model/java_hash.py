@@ -1,14 +1,14 @@
-"""Java's hash functions where the protocol rests on them: String.hashCode and murmur2.
+"""Java's String.hashCode, on which parts of the protocol depend.
 
-`String.hashCode` places groups and transactional ids on coordinator partitions and orders the old
-consumer's assignments; murmur2 places keyed records. Both must equal Java's to the bit.
+It maps groups and transactional ids to partitions of the coordinator topics and orders the
+assignments of the ZooKeeper consumer. The results must be identical to Java's.
 """
 
 from functools import lru_cache
 
 
 def java_string_hash(text: str) -> int:
-    """`text.hashCode()` as a signed 32-bit number, over UTF-16 code units as Java counts them.
+    """Returns Java's `text.hashCode()`: a signed 32-bit number over UTF-16 code units.
 
     >>> java_string_hash("hello")
     99162322
@@ -21,13 +21,13 @@ def java_string_hash(text: str) -> int:
 
 
 def java_abs(value: int) -> int:
-    """Kafka's Utils.abs: the most negative number becomes 0, not itself."""
+    """Returns the same as Kafka's Utils.abs: 0 for the smallest int32."""
     return 0 if value == -0x8000_0000 else abs(value)
 
 
-@lru_cache(maxsize=4096)  # each step of a transaction asks, for the same two ids
+@lru_cache(maxsize=4096)  # called in each step of a transaction, with the same two ids
 def coordinator_partition(key: str, partitions: int) -> int:
-    """The partition of a coordinator topic that owns this group or transactional id.
+    """Returns the coordinator topic's partition for a group or transactional id.
 
     >>> coordinator_partition("my-group", 50)
     12

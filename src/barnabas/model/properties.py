@@ -1,7 +1,7 @@
-"""Java property files, such as Kafka's server.properties: reading and writing.
+"""Reads and writes Java property files, such as Kafka's server.properties.
 
-Comments begin with # or !, a key ends at the first unescaped =, : or blank, a backslash at the
-end of a line joins the next one. A comment is never continued.
+Comments start with # or !. A key ends at the first unescaped =, : or blank. A backslash at the end
+of a line joins the next line, but does not continue a comment.
 """
 
 import re
@@ -18,12 +18,12 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 def parse_properties(text: str) -> dict[str, str]:
-    r"""Return the keys and values of a property file; a later line wins.
+    r"""Returns the keys and values of a property file; the last line of a key wins.
 
     A key without a separator has an empty value, as in Java.
 
     Raises:
-        ConfigError: a `\u` escape has no four hexadecimal digits.
+        ConfigError: A `\u` escape does not have four hexadecimal digits.
 
     >>> parse_properties("# a broker\nbroker.id=1\nlog.dirs = /a,\\\n   /b\n")
     {'broker.id': '1', 'log.dirs': '/a,/b'}
@@ -32,7 +32,7 @@ def parse_properties(text: str) -> dict[str, str]:
 
 
 def render_properties(values: Mapping[str, object]) -> str:
-    r"""Return the text of a property file that `parse_properties` reads back.
+    r"""Returns the text of a property file that `parse_properties` reads back.
 
     >>> render_properties({"log.dirs": "C:\\data", "broker.id": 1})
     'log.dirs=C:\\\\data\nbroker.id=1\n'
@@ -99,6 +99,6 @@ def _escape(text: str, special: str) -> str:
 
 
 def _escape_value(text: str) -> str:
-    """Blanks need a backslash at the start of a value only."""
+    """Escapes a value; blanks need a backslash only at its start."""
     stripped = text.lstrip(" ")
     return "\\ " * (len(text) - len(stripped)) + _escape(stripped, "")

@@ -1,10 +1,10 @@
-"""Where a produced record was stored."""
+"""Topic, partition, offset and timestamp of a produced record."""
 
 from typing import NamedTuple
 
 
 class RecordMetadata(NamedTuple):
-    """The broker's answer about one record; offset -1 when none was asked for (acks=0)."""
+    """Where the broker stored one record; the offset is -1 with acks=0."""
 
     topic: str
     partition: int

@@ -1,4 +1,4 @@
-"""Small types about records that more than one layer names."""
+"""Small record types that several layers share."""
 
 import enum
 
@@ -20,14 +20,14 @@ class Codec(enum.IntEnum):
 
 
 class TimestampType(enum.IntEnum):
-    """Bit 3 of the attributes: who set the timestamps."""
+    """Bit 3 of the attributes: whether producer or broker set the timestamps."""
 
     CREATE_TIME = 0
     LOG_APPEND_TIME = 1
 
 
 class IsolationLevel(enum.IntEnum):
-    """What a reader may see."""
+    """Which records a reader receives."""
 
     READ_UNCOMMITTED = 0
     READ_COMMITTED = 1

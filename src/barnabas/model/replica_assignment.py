@@ -1,4 +1,4 @@
-"""Which brokers hold a partition, and the change of that under way."""
+"""The replicas of a partition and its reassignment in progress."""
 
 from dataclasses import dataclass
 
@@ -11,8 +11,8 @@ Replicas = tuple[BrokerId, ...]
 class ReplicaAssignment:
     """The replicas of one partition, the preferred leader first.
 
-    `adding` and `removing` say that the replicas are being changed (KIP-455); while they are,
-    `replicas` is the union of target and origin.
+    `adding` and `removing` are set during a reassignment (KIP-455); `replicas` is then the union of
+    `target` and `origin`.
     """
 
     replicas: Replicas
@@ -25,10 +25,10 @@ class ReplicaAssignment:
 
     @property
     def target(self) -> Replicas:
-        """What the replicas will be when the change is done."""
+        """The replicas after the reassignment."""
         return tuple(r for r in self.replicas if r not in self.removing)
 
     @property
     def origin(self) -> Replicas:
-        """What the replicas were before the change, and will be again when it is cancelled."""
+        """The replicas before the reassignment, and after its cancellation."""
         return tuple(r for r in self.replicas if r not in self.adding)

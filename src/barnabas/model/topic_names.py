@@ -1,7 +1,7 @@
-"""What may be called a topic, and which topics are the system's own.
+"""Validation of topic names, and the names of the internal topics.
 
-Paths on disk and in the metadata tree are built from validated names only, so this check is
-also what keeps `..` and `/` out of both.
+Paths on disk and in the metadata tree contain only validated names, so this check also excludes
+`..` and `/` from both.
 """
 
 import re
@@ -15,7 +15,7 @@ _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
 
 
 def topic_name_problem(name: str) -> str | None:
-    """Say why `name` cannot be a topic, or None when it can.
+    """Returns why `name` is not a valid topic name, or None if it is valid.
 
     >>> topic_name_problem("orders")
     >>> topic_name_problem("..")
@@ -33,5 +33,5 @@ def topic_name_problem(name: str) -> str | None:
 
 
 def collides(name: str, other: str) -> bool:
-    """Whether two names differ only in '.' against '_', which metric names cannot tell apart."""
+    """Whether two names differ only in '.' and '_', which are the same in metric names."""
     return name != other and name.replace(".", "_") == other.replace(".", "_")

@@ -46,5 +46,5 @@ def test_log_dirs_win_over_log_dir():
 
 
 def test_a_broker_that_nobody_could_connect_to():
-    with pytest.raises(ConfigError, match=r"max\.connections\.per\.ip=0: needs"):
+    with pytest.raises(ConfigError, match=r"max\.connections\.per\.ip=0: no client can connect"):
         BrokerConfig.parse({"max.connections.per.ip": 0})

@@ -22,7 +22,7 @@ def test_pairs_with_and_without_spaces():
 def test_what_is_no_pair(text):
     with pytest.raises(ValueError, match="host:count"):
         parse_address_limits(text)
-    assert "pairs of host and count" in address_limits_problem(text)
+    assert "must be host:count pairs" in address_limits_problem(text)
 
 
 def test_nobody_but_exceptions():

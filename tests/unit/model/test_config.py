@@ -58,7 +58,7 @@ def test_values_are_parsed_by_type(given, expected):
         ({"acks": "2"}, "must be one of: all, 0, 1"),
         ({"enable.idempotence": "yes"}, "must be true or false"),
         ({"ratio": "half"}, "must be a number"),
-        ({"acks": None}, "a value is needed"),
+        ({"acks": None}, "must not be None"),
         ({"acks": object()}, "must be text"),
         ({"linger.ms": 1, "linger_ms": 2}, "linger.ms is given twice"),
     ],

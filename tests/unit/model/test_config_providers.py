@@ -53,7 +53,7 @@ def test_providers_may_have_other_names() -> None:
         ({"a": "${env:MISSING}"}, r"a: \$\{env:MISSING\}: there is no environment variable"),
         ({"a": "${file:/no:x}"}, "/no: cannot be read"),
         ({"a": "${file:/s.properties:x}"}, "there is no x in /s.properties"),
-        ({"a": "${file:x}"}, "must look like"),
+        ({"a": "${file:x}"}, "must have the form"),
         ({"config.providers": "vault"}, r"config\.providers\.vault\.class"),
     ],
 )

@@ -105,12 +105,12 @@ def test_java_class_names(table, name, java, value):
         (
             PRODUCER_KEYS,
             {"key.serializer": "org.apache.kafka.common.serialization.VoidSerializer"},
-            "no equivalent .*string",
+            "no equivalent; use one of: .*string",
         ),
         (
             PRODUCER_KEYS,
             {"partitioner.class": "org.apache.kafka.clients.producer.UniformStickyPartitioner"},
-            "no equivalent .*round_robin",
+            "no equivalent; use one of: .*round_robin",
         ),
         (
             CONSUMER_KEYS,

@@ -84,5 +84,5 @@ def test_errors_carry_kafkas_names():
 def test_a_partition_as_callers_name_it():
     assert as_topic_partition(("orders", 3)) == TopicPartition("orders", 3)
     for wrong in ("orders", ["orders"], ("orders", "3"), [TopicPartition("orders", 3)], 3):
-        with pytest.raises(TypeError, match="a partition is written TopicPartition"):
+        with pytest.raises(TypeError, match="expected a TopicPartition such as"):
             as_topic_partition(wrong)

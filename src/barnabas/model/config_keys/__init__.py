@@ -1,1 +1,1 @@
-"""The tables of configuration keys: one module per kind of component."""
+"""Tables of configuration keys, one module per component."""

@@ -1,4 +1,4 @@
-"""The admin client's keys."""
+"""Configuration keys of the admin client."""
 
 from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, at_least
 from barnabas.model.config_keys.client import CLIENT_KEYS
@@ -11,14 +11,14 @@ ADMIN_KEYS = ConfigTable(
             "default.api.timeout.ms",
             ConfigType.INT,
             60_000,
-            "Time a call may take, retries included, when it is given no timeout of its own.",
+            "Timeout of a call, retries included, when the call has no timeout argument.",
             at_least(1),
         ),
         ConfigKey(
             "retries",
             ConfigType.INT,
             2_147_483_647,
-            "Accepted for Kafka's sake: a call is tried again until its time is up.",
+            "Accepted for compatibility: a call retries until its timeout.",
             at_least(0),
         ),
     ],

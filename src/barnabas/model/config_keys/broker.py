@@ -1,8 +1,8 @@
 """Broker configuration: identity, network, topics, replication, ZooKeeper.
 
-Every key either takes effect or carries a `note` that says why it cannot; the reference page and
-`DescribeConfigs` are made from this table. Keys of the log, of groups and of transactions are
-declared beside their subjects and joined here.
+A key without effect has a `note` with the reason. The reference page and `DescribeConfigs` are
+generated from this table. The keys of the log, of groups, of transactions and of security are
+declared in their own modules and joined here.
 """
 
 from barnabas.model.address_limits import address_limits_problem
@@ -16,52 +16,96 @@ from barnabas.model.config_keys.transactions import TRANSACTION_KEYS
 INT, LONG, SHORT = ConfigType.INT, ConfigType.LONG, ConfigType.SHORT
 STRING, BOOLEAN, LIST = ConfigType.STRING, ConfigType.BOOLEAN, ConfigType.LIST
 
-_ONE_LOOP = "Accepted for Kafka's sake: one event loop does this work."
+_ONE_LOOP = "Accepted for compatibility: one event loop does this work."
 
 IDENTITY_KEYS = [
-    ConfigKey("broker.id", INT, -1, "The broker's number; -1 takes the next free one."),
-    ConfigKey("node.id", INT, None, "Newer name of broker.id."),
-    ConfigKey("reserved.broker.max.id", INT, 1000, "Generated ids start above this.", at_least(0)),
-    ConfigKey("broker.id.generation.enable", BOOLEAN, True, "Whether ids may be generated."),
-    ConfigKey("broker.rack", STRING, None, "The rack of this broker, for replica placement."),
-    ConfigKey("cluster.id", STRING, None, "Refuse to start in a cluster of another id."),
+    ConfigKey("broker.id", INT, -1, "Id of this broker; with -1 the cluster generates one."),
+    ConfigKey("node.id", INT, None, "Kafka's newer name of broker.id."),
+    ConfigKey(
+        "reserved.broker.max.id",
+        INT,
+        1000,
+        "Generated broker ids are greater than this.",
+        at_least(0),
+    ),
+    ConfigKey(
+        "broker.id.generation.enable", BOOLEAN, True, "Whether a broker id may be generated."
+    ),
+    ConfigKey(
+        "broker.rack", STRING, None, "Rack of this broker, for rack-aware replica placement."
+    ),
+    ConfigKey(
+        "cluster.id",
+        STRING,
+        None,
+        "Expected cluster id; the broker does not start in a cluster with another id.",
+    ),
 ]
 
 NETWORK_KEYS = [
-    ConfigKey("listeners", LIST, ["PLAINTEXT://:9092"], "Addresses to listen on."),
+    ConfigKey("listeners", LIST, ["PLAINTEXT://:9092"], "Addresses on which the broker listens."),
     ConfigKey(
         "advertised.listeners",
         LIST,
         None,
-        "Addresses told to clients; unset answers each client the address it connected to.",
+        "Addresses that clients receive in metadata; unset: each client receives the address to "
+        "which it connected.",
     ),
     ConfigKey(
         "advertised.host.name",
         STRING,
         None,
-        "Host told to clients when advertised.listeners is unset.",
+        "Host that clients receive in metadata when advertised.listeners is unset.",
     ),
-    ConfigKey("advertised.port", INT, None, "Port told to clients when it is not the bound one."),
-    ConfigKey("host.name", STRING, None, "Host to bind when listeners is unset."),
-    ConfigKey("port", INT, None, "Port to bind when listeners is unset."),
+    ConfigKey(
+        "advertised.port",
+        INT,
+        None,
+        "Port that clients receive with advertised.host.name; unset: the bound port.",
+    ),
+    ConfigKey("host.name", STRING, None, "Host to bind to when listeners is unset."),
+    ConfigKey("port", INT, None, "Port to bind to when listeners is unset."),
     ConfigKey(
         "listener.security.protocol.map",
         LIST,
         ["PLAINTEXT:PLAINTEXT", "SSL:SSL", "SASL_PLAINTEXT:SASL_PLAINTEXT", "SASL_SSL:SASL_SSL"],
         "Security protocol of each listener name.",
     ),
-    ConfigKey("inter.broker.listener.name", STRING, None, "Listener that brokers use."),
     ConfigKey(
-        "socket.request.max.bytes", INT, 104_857_600, "Largest request accepted.", at_least(1)
+        "inter.broker.listener.name", STRING, None, "Listener for connections between brokers."
     ),
-    ConfigKey("socket.send.buffer.bytes", INT, 102_400, "SO_SNDBUF; -1 leaves the system's."),
-    ConfigKey("socket.receive.buffer.bytes", INT, 102_400, "SO_RCVBUF; -1 leaves the system's."),
-    ConfigKey("socket.listen.backlog.size", INT, 50, "Connections the system queues.", at_least(1)),
+    ConfigKey(
+        "socket.request.max.bytes",
+        INT,
+        104_857_600,
+        "Largest request that the broker accepts, in bytes.",
+        at_least(1),
+    ),
+    ConfigKey(
+        "socket.send.buffer.bytes",
+        INT,
+        102_400,
+        "Send buffer of a socket (SO_SNDBUF); -1: the default of the operating system.",
+    ),
+    ConfigKey(
+        "socket.receive.buffer.bytes",
+        INT,
+        102_400,
+        "Receive buffer of a socket (SO_RCVBUF); -1: the default of the operating system.",
+    ),
+    ConfigKey(
+        "socket.listen.backlog.size",
+        INT,
+        50,
+        "Length of the operating system's queue of pending connections.",
+        at_least(1),
+    ),
     ConfigKey(
         "max.connections",
         INT,
         2**31 - 1,
-        "Connections in all, or with `listener.name.<name>.` before it of a listener; more wait.",
+        "Maximum number of connections of the broker or, with the prefix "
+        "`listener.name.<name>.`, of one listener; further connections wait.",
         at_least(0),
         dynamic=True,
     ),
@@ -69,7 +113,8 @@ NETWORK_KEYS = [
         "max.connections.per.ip",
         INT,
         2**31 - 1,
-        "Connections of one address; more are closed. 0: only of those with an override.",
+        "Maximum number of connections from one address; further connections are closed. 0: "
+        "only addresses with an override may connect.",
         at_least(0),
         dynamic=True,
     ),
@@ -77,7 +122,7 @@ NETWORK_KEYS = [
         "max.connections.per.ip.overrides",
         STRING,
         "",
-        "Other limits for single hosts or addresses.",
+        "Other limits for single hosts or addresses, as host:count pairs.",
         address_limits_problem,
         dynamic=True,
     ),
@@ -85,49 +130,93 @@ NETWORK_KEYS = [
         "max.connection.creation.rate",
         INT,
         2**31 - 1,
-        "Connections per second that are served, in all or of a listener; those beyond wait.",
+        "Maximum number of new connections per second, of the broker or of one listener; "
+        "further connections wait.",
         at_least(1),
         dynamic=True,
     ),
-    ConfigKey("connections.max.idle.ms", LONG, 600_000, "Idle time after which one is closed."),
-    ConfigKey("queued.max.requests", INT, 500, "Requests held before reading pauses.", at_least(1)),
-    ConfigKey("queued.max.request.bytes", LONG, -1, "Bytes held before reading pauses."),
     ConfigKey(
-        "num.network.threads", INT, 3, "Network threads.", at_least(1), dynamic=True, note=_ONE_LOOP
+        "connections.max.idle.ms",
+        LONG,
+        600_000,
+        "Time after which the broker closes an idle connection.",
     ),
     ConfigKey(
-        "num.io.threads", INT, 8, "Request threads.", at_least(1), dynamic=True, note=_ONE_LOOP
+        "queued.max.requests",
+        INT,
+        500,
+        "Number of queued requests above which the broker stops reading.",
+        at_least(1),
+    ),
+    ConfigKey(
+        "queued.max.request.bytes",
+        LONG,
+        -1,
+        "Bytes of queued requests above which the broker stops reading; -1: no limit.",
+    ),
+    ConfigKey(
+        "num.network.threads",
+        INT,
+        3,
+        "Number of network threads.",
+        at_least(1),
+        dynamic=True,
+        note=_ONE_LOOP,
+    ),
+    ConfigKey(
+        "num.io.threads",
+        INT,
+        8,
+        "Number of request handler threads.",
+        at_least(1),
+        dynamic=True,
+        note=_ONE_LOOP,
     ),
     ConfigKey(
         "background.threads",
         INT,
         10,
-        "Background threads.",
+        "Number of threads for background tasks.",
         at_least(1),
         dynamic=True,
         note=_ONE_LOOP,
     ),
-    ConfigKey("request.timeout.ms", INT, 30_000, "Longest wait for another broker's answer."),
+    ConfigKey(
+        "request.timeout.ms",
+        INT,
+        30_000,
+        "Longest time to wait for the response of another broker.",
+    ),
     ConfigKey(
         "metric.reporters",
         LIST,
         [],
         "Classes that report metrics.",
         dynamic=True,
-        note="Accepted for Kafka's sake, without effect: Java classes cannot be loaded",
+        note="Accepted for compatibility, no effect: Java classes cannot be loaded",
     ),
 ]
 
 TOPIC_DEFAULT_KEYS = [
-    ConfigKey("auto.create.topics.enable", BOOLEAN, True, "Create a topic on first use."),
-    ConfigKey("delete.topic.enable", BOOLEAN, True, "Whether topics can be deleted."),
-    ConfigKey("num.partitions", INT, 1, "Partitions of a new topic.", at_least(1)),
-    ConfigKey("default.replication.factor", INT, 1, "Replicas of a new topic.", at_least(1)),
+    ConfigKey(
+        "auto.create.topics.enable", BOOLEAN, True, "Create a topic when a client first uses it."
+    ),
+    ConfigKey("delete.topic.enable", BOOLEAN, True, "Whether topics may be deleted."),
+    ConfigKey(
+        "num.partitions", INT, 1, "Default number of partitions of a new topic.", at_least(1)
+    ),
+    ConfigKey(
+        "default.replication.factor",
+        INT,
+        1,
+        "Default number of replicas of a new topic's partitions.",
+        at_least(1),
+    ),
     ConfigKey(
         "compression.gzip.level",
         INT,
         -1,
-        "Level of gzip where `compression.type` asks for it.",
+        "gzip level, when `compression.type` is gzip.",
         between(-1, 9),
         dynamic=True,
     ),
@@ -135,7 +224,7 @@ TOPIC_DEFAULT_KEYS = [
         "compression.lz4.level",
         INT,
         9,
-        "Level of lz4 where `compression.type` asks for it.",
+        "lz4 level, when `compression.type` is lz4.",
         between(1, 17),
         dynamic=True,
     ),
@@ -143,7 +232,7 @@ TOPIC_DEFAULT_KEYS = [
         "compression.zstd.level",
         INT,
         3,
-        "Level of zstd where `compression.type` asks for it.",
+        "zstd level, when `compression.type` is zstd.",
         between(-131_072, 22),
         dynamic=True,
     ),
@@ -151,79 +240,136 @@ TOPIC_DEFAULT_KEYS = [
         "compression.type",
         STRING,
         "producer",
-        "Codec of stored batches; 'producer' keeps what was sent.",
+        "Codec of stored batches; 'producer' keeps the codec of the producer.",
         one_of("producer", "uncompressed", "gzip", "snappy", "lz4", "zstd"),
         dynamic=True,
     ),
     ConfigKey(
-        "message.max.bytes", INT, 1_048_588, "Largest record batch.", at_least(0), dynamic=True
+        "message.max.bytes",
+        INT,
+        1_048_588,
+        "Largest record batch, in bytes.",
+        at_least(0),
+        dynamic=True,
     ),
     ConfigKey(
         "max.decompressed.batch.bytes",
         INT,
         64 * 1024**2,
-        "Largest size a produced batch may unpack to; a larger one is refused.",
+        "Largest decompressed size of a produced batch; the broker rejects a larger one.",
         at_least(1024),
     ),
     ConfigKey(
         "record.validation.enable",
         BOOLEAN,
         True,
-        "Check every record of a produced batch: count, lengths, offsets, compression. Without it "
-        "only header and checksum are checked, and consumers stop at a batch with invalid records; "
-        "for clusters whose producers are all trusted.",
+        "Check every record of a produced batch: count, lengths, offsets, compression. If "
+        "false, the broker checks only the header and the checksum, and consumers stop at a "
+        "batch with invalid records; meant for clusters in which every producer is trusted.",
         dynamic=True,
     ),
     ConfigKey(
-        "min.insync.replicas", INT, 1, "In-sync replicas acks=all needs.", at_least(1), dynamic=True
+        "min.insync.replicas",
+        INT,
+        1,
+        "Number of in-sync replicas that a write with acks=all requires.",
+        at_least(1),
+        dynamic=True,
     ),
     ConfigKey(
         "unclean.leader.election.enable",
         BOOLEAN,
         False,
-        "Let a replica that is not in sync lead when no other is left.",
+        "Whether a replica outside the ISR may become leader when no in-sync replica is alive.",
         dynamic=True,
     ),
     ConfigKey(
         "fsync.before.ack",
         BOOLEAN,
         False,
-        "Force each produced batch to disk before acknowledging it.",
+        "Flush each produced batch to disk before it is acknowledged.",
     ),
 ]
 
 REPLICATION_KEYS = [
-    ConfigKey("auto.leader.rebalance.enable", BOOLEAN, True, "Give leadership back by itself."),
     ConfigKey(
-        "leader.imbalance.check.interval.seconds", LONG, 300, "How often balance is checked."
+        "auto.leader.rebalance.enable",
+        BOOLEAN,
+        True,
+        "Return leadership to the preferred replicas automatically.",
     ),
     ConfigKey(
-        "leader.imbalance.per.broker.percentage", INT, 10, "Imbalance that is put right, percent."
+        "leader.imbalance.check.interval.seconds",
+        LONG,
+        300,
+        "Interval between checks of the leader imbalance.",
     ),
-    ConfigKey("controlled.shutdown.enable", BOOLEAN, True, "Move leaders away before stopping."),
-    ConfigKey("controlled.shutdown.max.retries", INT, 3, "Tries to move leaders away."),
-    ConfigKey("controlled.shutdown.retry.backoff.ms", LONG, 5000, "Pause between such tries."),
+    ConfigKey(
+        "leader.imbalance.per.broker.percentage",
+        INT,
+        10,
+        "Percentage of imbalance above which leadership is rebalanced.",
+    ),
+    ConfigKey(
+        "controlled.shutdown.enable",
+        BOOLEAN,
+        True,
+        "Move leadership to other brokers before this broker stops.",
+    ),
+    ConfigKey(
+        "controlled.shutdown.max.retries",
+        INT,
+        3,
+        "Number of attempts to move leadership before the broker stops.",
+    ),
+    ConfigKey(
+        "controlled.shutdown.retry.backoff.ms", LONG, 5000, "Time between two such attempts."
+    ),
     ConfigKey(
         "num.replica.fetchers",
         INT,
         1,
-        "Fetchers per source broker.",
+        "Number of fetchers per source broker.",
         at_least(1),
         dynamic=True,
-        note="A dynamic change takes effect when the broker starts again.",
+        note="A dynamic change takes effect at the next start of the broker.",
     ),
-    ConfigKey("replica.fetch.min.bytes", INT, 1, "Bytes a follower's fetch waits for."),
-    ConfigKey("replica.fetch.max.bytes", INT, 1024**2, "Bytes per partition of such a fetch."),
-    ConfigKey("replica.fetch.wait.max.ms", INT, 500, "Longest wait of such a fetch."),
-    ConfigKey("replica.fetch.backoff.ms", INT, 1000, "Pause after a failed fetch."),
-    ConfigKey("replica.fetch.response.max.bytes", INT, 10 * 1024**2, "Bytes of its response."),
-    ConfigKey("replica.lag.time.max.ms", LONG, 30_000, "Lag that drops a follower from the ISR."),
+    ConfigKey(
+        "replica.fetch.min.bytes", INT, 1, "Minimum bytes of a response to a follower's fetch."
+    ),
+    ConfigKey(
+        "replica.fetch.max.bytes",
+        INT,
+        1024**2,
+        "Maximum bytes per partition of a follower's fetch.",
+    ),
+    ConfigKey(
+        "replica.fetch.wait.max.ms",
+        INT,
+        500,
+        "Longest time that the leader delays the response to a follower's fetch.",
+    ),
+    ConfigKey(
+        "replica.fetch.backoff.ms", INT, 1000, "Time before a follower retries a failed fetch."
+    ),
+    ConfigKey(
+        "replica.fetch.response.max.bytes",
+        INT,
+        10 * 1024**2,
+        "Maximum bytes of a response to a follower's fetch.",
+    ),
+    ConfigKey(
+        "replica.lag.time.max.ms",
+        LONG,
+        30_000,
+        "Lag after which the leader removes a follower from the ISR.",
+    ),
     ConfigKey("replica.socket.timeout.ms", INT, 30_000, "Network timeout of a follower's fetch."),
     ConfigKey(
         "leader.replication.throttled.rate",
         LONG,
         None,
-        "Bytes per second that throttled replicas copy from this broker; unset: no limit.",
+        "Maximum bytes per second that throttled replicas fetch from this broker; unset: no limit.",
         at_least(0),
         dynamic=True,
     ),
@@ -231,7 +377,7 @@ REPLICATION_KEYS = [
         "follower.replication.throttled.rate",
         LONG,
         None,
-        "Bytes per second that throttled replicas of this broker copy; unset: no limit.",
+        "Maximum bytes per second that throttled replicas on this broker fetch; unset: no limit.",
         at_least(0),
         dynamic=True,
     ),
@@ -239,7 +385,7 @@ REPLICATION_KEYS = [
         "replica.alter.log.dirs.io.max.bytes.per.second",
         LONG,
         None,
-        "Bytes per second of moves between log directories; unset: no limit.",
+        "Maximum bytes per second for moves between log directories; unset: no limit.",
         at_least(0),
         dynamic=True,
     ),
@@ -247,22 +393,40 @@ REPLICATION_KEYS = [
         "replica.selector.class",
         STRING,
         None,
-        "Which replica serves which consumer.",
-        note="Accepted for Kafka's sake: a consumer that names its rack reads from it.",
+        "Class that selects the replica from which a consumer reads.",
+        note="Accepted for compatibility: consumers with client.rack read from that rack.",
     ),
-    ConfigKey("fetch.max.bytes", INT, 55 * 1024**2, "Bytes of one fetch response.", at_least(1024)),
-    ConfigKey("max.incremental.fetch.session.cache.slots", INT, 1000, "Fetch sessions kept."),
+    ConfigKey(
+        "fetch.max.bytes", INT, 55 * 1024**2, "Maximum bytes of a fetch response.", at_least(1024)
+    ),
+    ConfigKey(
+        "max.incremental.fetch.session.cache.slots",
+        INT,
+        1000,
+        "Maximum number of fetch sessions in the cache.",
+    ),
 ]
 
 ZOOKEEPER_KEYS = [
-    ConfigKey("zookeeper.connect", STRING, None, "host:port list and chroot; unset: embedded."),
-    ConfigKey("zookeeper.session.timeout.ms", INT, 18_000, "Session time-out."),
-    ConfigKey("zookeeper.connection.timeout.ms", INT, None, "Longest wait for a connection."),
+    ConfigKey(
+        "zookeeper.connect",
+        STRING,
+        None,
+        "host:port list with an optional chroot; unset: the broker uses the embedded metadata "
+        "tree.",
+    ),
+    ConfigKey("zookeeper.session.timeout.ms", INT, 18_000, "Timeout of the ZooKeeper session."),
+    ConfigKey(
+        "zookeeper.connection.timeout.ms",
+        INT,
+        None,
+        "Longest time to wait for a connection to ZooKeeper.",
+    ),
     ConfigKey(
         "zookeeper.max.in.flight.requests",
         INT,
         10,
-        "Requests sent before the first answer.",
+        "Maximum number of requests to ZooKeeper without a response.",
         at_least(1),
     ),
 ]

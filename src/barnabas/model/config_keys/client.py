@@ -1,4 +1,4 @@
-"""Keys that the producer, the consumers and the admin client share."""
+"""Configuration keys that the producer, the consumers and the admin client share."""
 
 from barnabas.model.config import Alias, ConfigKey, ConfigType, at_least, each_of, one_of
 from barnabas.model.config_keys.other_names import SECURITY_PROTOCOL_SYNONYMS
@@ -12,17 +12,17 @@ CONNECTION_KEYS = [
         "bootstrap.servers",
         LIST,
         None,
-        "host:port of some brokers, from which the rest of the cluster is learned.",
-        lambda value: None if value else "at least one host:port is needed",
+        "host:port of one or more brokers; the client discovers the other brokers from them.",
+        lambda value: None if value else "at least one host:port is required",
         required=True,
         aliases=(Alias("metadata.broker.list"),),
     ),
-    ConfigKey("client.id", STRING, "barnabas", "Name of this client in the broker's logs."),
+    ConfigKey("client.id", STRING, "barnabas", "Name of this client in the logs of the broker."),
     ConfigKey(
         "metadata.max.age.ms",
         LONG,
         300_000,
-        "Age at which metadata is fetched anew.",
+        "Age at which the client refreshes its metadata.",
         at_least(0),
         aliases=(Alias("topic.metadata.refresh.interval.ms"),),
     ),
@@ -30,32 +30,35 @@ CONNECTION_KEYS = [
         "request.timeout.ms",
         INT,
         30_000,
-        "Longest wait for one answer.",
+        "Longest time to wait for a response.",
         at_least(1),
         aliases=(Alias("socket.timeout.ms"),),
     ),
-    ConfigKey("retry.backoff.ms", LONG, 100, "First pause before a retry.", at_least(0)),
-    ConfigKey("retry.backoff.max.ms", LONG, 1000, "Longest pause before a retry.", at_least(0)),
-    ConfigKey("reconnect.backoff.ms", LONG, 50, "First pause before a reconnect.", at_least(0)),
+    ConfigKey("retry.backoff.ms", LONG, 100, "Time before the first retry.", at_least(0)),
+    ConfigKey("retry.backoff.max.ms", LONG, 1000, "Longest time before a retry.", at_least(0)),
+    ConfigKey("reconnect.backoff.ms", LONG, 50, "Time before the first reconnect.", at_least(0)),
     ConfigKey(
-        "reconnect.backoff.max.ms", LONG, 1000, "Longest pause before a reconnect.", at_least(0)
+        "reconnect.backoff.max.ms", LONG, 1000, "Longest time before a reconnect.", at_least(0)
     ),
     ConfigKey(
-        "connections.max.idle.ms", LONG, 540_000, "Idle time after which a connection is closed."
+        "connections.max.idle.ms",
+        LONG,
+        540_000,
+        "Time after which the client closes an idle connection.",
     ),
     ConfigKey(
         "socket.connection.setup.timeout.ms",
         LONG,
         10_000,
-        "Longest wait for a connection.",
+        "Longest time to wait for a connection.",
         at_least(1),
     ),
     ConfigKey(
         "send.buffer.bytes",
         INT,
         -1,
-        "Size of the socket's send buffer (SO_SNDBUF). With -1 the system adapts it, which is"
-        " faster than Kafka's default of 131072.",
+        "Size of the socket's send buffer (SO_SNDBUF). With -1 the operating system adjusts it, "
+        "which is faster than Kafka's default of 131072.",
         at_least(-1),
         aliases=(Alias("socket.send.buffer.bytes"),),
     ),
@@ -63,8 +66,8 @@ CONNECTION_KEYS = [
         "receive.buffer.bytes",
         INT,
         -1,
-        "Size of the socket's receive buffer (SO_RCVBUF). With -1 the system adapts it, which is"
-        " faster than Kafka's defaults of 32768 and 65536.",
+        "Size of the socket's receive buffer (SO_RCVBUF). With -1 the operating system adjusts "
+        "it, which is faster than Kafka's defaults of 32768 and 65536.",
         at_least(-1),
         aliases=(Alias("socket.receive.buffer.bytes"),),
     ),
@@ -72,8 +75,9 @@ CONNECTION_KEYS = [
         "client.dns.lookup",
         STRING,
         "use_all_dns_ips",
-        "How host names are resolved: all addresses of a name are tried in turn, or each bootstrap"
-        " name is first replaced by the canonical names of its addresses.",
+        "How host names are resolved. use_all_dns_ips: the client tries all addresses of a "
+        "name, one after the other. resolve_canonical_bootstrap_servers_only: the client first "
+        "replaces each bootstrap name by the canonical names of its addresses.",
         one_of("use_all_dns_ips", "resolve_canonical_bootstrap_servers_only"),
     ),
     ConfigKey(
@@ -81,16 +85,22 @@ CONNECTION_KEYS = [
         LIST,
         [],
         "Classes that report metrics.",
-        note="Accepted for Kafka's sake, without effect: Java classes cannot be loaded",
+        note="Accepted for compatibility, no effect: Java classes cannot be loaded",
     ),
     ConfigKey(
         "metadata.recovery.strategy",
         STRING,
         "rebootstrap",
-        "What to do when no known broker answers: ask the bootstrap servers again, or not.",
+        "Action when no known broker responds: 'rebootstrap' uses bootstrap.servers again, "
+        "'none' does not.",
         one_of("none", "rebootstrap"),
     ),
-    ConfigKey("client.rack", STRING, "", "Rack of this client, for reading from near replicas."),
+    ConfigKey(
+        "client.rack",
+        STRING,
+        "",
+        "Rack of this client; a consumer reads from a replica in this rack if there is one.",
+    ),
 ]
 
 SECURITY_KEYS = [
@@ -98,69 +108,71 @@ SECURITY_KEYS = [
         "security.protocol",
         STRING,
         "PLAINTEXT",
-        "How brokers are spoken to.",
+        "Protocol of the connections to brokers.",
         one_of("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"),
         synonyms=SECURITY_PROTOCOL_SYNONYMS,
     ),
     ConfigKey("ssl.ca.location", STRING, None, "PEM file of the CA certificates to trust."),
     ConfigKey("ssl.certificate.location", STRING, None, "PEM file of this client's certificate."),
     ConfigKey("ssl.key.location", STRING, None, "PEM file of this client's private key."),
-    ConfigKey("ssl.key.password", PASSWORD, None, "Password of that key."),
+    ConfigKey("ssl.key.password", PASSWORD, None, "Password of the private key."),
     ConfigKey(
         "ssl.truststore.type",
         STRING,
         "PEM",
-        "Form of what is trusted.",
+        "Format of the trusted certificates.",
         only_pem,
         note=PEM_ONLY_NOTE,
     ),
     ConfigKey("ssl.truststore.location", STRING, None, "Other name of ssl.ca.location."),
-    ConfigKey("ssl.truststore.password", PASSWORD, None, "Password of it.", note=PEM_NOTE),
+    ConfigKey(
+        "ssl.truststore.password", PASSWORD, None, "Password of the truststore.", note=PEM_NOTE
+    ),
     ConfigKey(
         "ssl.truststore.certificates",
         STRING,
         None,
-        "CA certificates to trust, as PEM.",
+        "Trusted CA certificates in PEM format.",
         aliases=(Alias("ssl.ca.pem"),),
     ),
     ConfigKey(
         "ssl.keystore.type",
         STRING,
         "PEM",
-        "Form of this client's own key.",
+        "Format of this client's key and certificates.",
         only_pem,
         note=PEM_ONLY_NOTE,
     ),
     ConfigKey(
-        "ssl.keystore.location", STRING, None, "PEM file of the private key and its certificates."
+        "ssl.keystore.location", STRING, None, "PEM file with the private key and its certificates."
     ),
-    ConfigKey("ssl.keystore.password", PASSWORD, None, "Password of it.", note=PEM_NOTE),
+    ConfigKey("ssl.keystore.password", PASSWORD, None, "Password of the keystore.", note=PEM_NOTE),
     ConfigKey(
         "ssl.keystore.key",
         PASSWORD,
         None,
-        "The private key itself, as PEM.",
+        "Private key in PEM format.",
         aliases=(Alias("ssl.key.pem"),),
     ),
     ConfigKey(
         "ssl.keystore.certificate.chain",
         STRING,
         None,
-        "Its certificates, as PEM.",
+        "Certificate chain of the private key in PEM format.",
         aliases=(Alias("ssl.certificate.pem"),),
     ),
     ConfigKey(
         "ssl.enabled.protocols",
         LIST,
         ["TLSv1.2", "TLSv1.3"],
-        "Versions of TLS that are spoken.",
+        "Enabled versions of TLS.",
         each_of("TLSv1.2", "TLSv1.3"),
     ),
     ConfigKey(
         "ssl.endpoint.identification.algorithm",
         STRING,
         "https",
-        "'https' checks the broker's host name, empty does not.",
+        "'https': the client verifies the broker's host name; empty: it does not.",
         one_of("https", ""),
     ),
     ConfigKey(
@@ -174,8 +186,8 @@ SECURITY_KEYS = [
         "sasl.oauthbearer.token.endpoint.url",
         STRING,
         None,
-        "For OAUTHBEARER: the file: URL of a bearer token, or the http(s) URL of the issuer's "
-        "token endpoint.",
+        "For OAUTHBEARER: file: URL of a bearer token, or http(s) URL of the issuer's token "
+        "endpoint.",
     ),
     ConfigKey(
         "sasl.oauthbearer.client.credentials.client.id",
@@ -191,11 +203,16 @@ SECURITY_KEYS = [
         "Client secret for the token endpoint.",
         aliases=(Alias("sasl.oauthbearer.client.secret"),),
     ),
-    ConfigKey("sasl.oauthbearer.scope", STRING, None, "Scope to ask the token endpoint for."),
+    ConfigKey(
+        "sasl.oauthbearer.scope",
+        STRING,
+        None,
+        "Scope that the client requests from the token endpoint.",
+    ),
     ConfigKey("sasl.username", STRING, None, "User name for PLAIN and SCRAM."),
     ConfigKey("sasl.password", PASSWORD, None, "Password for PLAIN and SCRAM."),
     ConfigKey(
-        "sasl.jaas.config", PASSWORD, None, "Login module with username and password, as in Java."
+        "sasl.jaas.config", PASSWORD, None, "Java-style login module with username and password."
     ),
 ]
 

@@ -1,7 +1,7 @@
 """Keys of the ZooKeeper high-level consumer, with the names and defaults of Kafka 0.8.
 
-Connections and security are the shared keys; what 0.8 named otherwise goes by its old name:
-`socket.timeout.ms` is the request time-out, `socket.receive.buffer.bytes` the receive buffer.
+Connections and security use the shared client keys, except for keys that have another name in 0.8:
+`socket.timeout.ms` is the request timeout, `socket.receive.buffer.bytes` the receive buffer.
 """
 
 import re
@@ -18,10 +18,10 @@ _LEGAL_NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def _legal_name(value: str | None) -> str | None:
-    """Names become part of a node's path."""
+    """Validates a name that becomes part of a znode path."""
     if value is None or (_LEGAL_NAME.fullmatch(value) and value not in (".", "..")):
         return None
-    return "must be made of letters, digits, '.', '_' and '-'"
+    return "must contain only letters, digits, '.', '_' and '-'"
 
 
 ZOOKEEPER_KEYS = [
@@ -29,140 +29,196 @@ ZOOKEEPER_KEYS = [
         "zookeeper.connect",
         STRING,
         None,
-        "host:port of the ensemble's servers, with a chroot at the end if there is one.",
-        lambda value: None if value else "at least one host:port is needed",
+        "host:port list of the ZooKeeper servers, with an optional chroot at the end.",
+        lambda value: None if value else "at least one host:port is required",
         required=True,
     ),
     ConfigKey(
         "zookeeper.session.timeout.ms",
         INT,
         6_000,
-        "Silence after which the group takes this consumer for dead.",
+        "Timeout of the ZooKeeper session; after it the group removes this consumer.",
         at_least(1),
     ),
     ConfigKey(
         "zookeeper.connection.timeout.ms",
         INT,
         None,
-        "Longest wait for a connection; unset: the session's time-out.",
+        "Longest time to wait for a connection; unset: the session timeout.",
     ),
     ConfigKey(
         "zookeeper.sync.time.ms",
         INT,
         2_000,
-        "How far a server may be behind; the pause between rebalance attempts if that is unset.",
+        "How far a ZooKeeper server may be behind the leader; also the default of "
+        "rebalance.backoff.ms.",
         at_least(0),
     ),
 ]
 
 MEMBER_KEYS = [
-    ConfigKey("group.id", STRING, None, "The group.", _legal_name, required=True),
+    ConfigKey("group.id", STRING, None, "Id of the consumer group.", _legal_name, required=True),
     ConfigKey(
         "consumer.id",
         STRING,
         None,
-        "Name of this consumer in its group; unset: host, time and a random part.",
+        "Name of this consumer in its group; unset: generated from host, time and a random part.",
         _legal_name,
     ),
     ConfigKey(
-        "client.id", STRING, None, "Name in the broker's logs; unset: the group.", _legal_name
+        "client.id",
+        STRING,
+        None,
+        "Name of this client in the logs of the broker; unset: the group id.",
+        _legal_name,
     ),
-    ConfigKey("rebalance.max.retries", INT, 4, "Attempts before a rebalance fails.", at_least(1)),
+    ConfigKey(
+        "rebalance.max.retries", INT, 4, "Number of attempts before a rebalance fails.", at_least(1)
+    ),
     ConfigKey(
         "rebalance.backoff.ms",
         INT,
         None,
-        "Longest pause between attempts; unset: zookeeper.sync.time.ms.",
+        "Longest time between two attempts; unset: zookeeper.sync.time.ms.",
     ),
     ConfigKey(
         "partition.assignment.strategy",
         STRING,
         "range",
-        "How partitions are shared among the group's streams.",
+        "How partitions are assigned to the streams of the group.",
         one_of("range", "roundrobin"),
         synonyms=ASSIGNORS,
     ),
     ConfigKey(
-        "exclude.internal.topics", BOOLEAN, True, "Whether filters leave the system's topics out."
+        "exclude.internal.topics",
+        BOOLEAN,
+        True,
+        "Whether topic filters exclude the internal topics.",
     ),
 ]
 
 OFFSET_KEYS = [
-    ConfigKey("auto.commit.enable", BOOLEAN, True, "Whether offsets are committed by themselves."),
-    ConfigKey("auto.commit.interval.ms", INT, 60_000, "How often.", at_least(1)),
+    ConfigKey(
+        "auto.commit.enable", BOOLEAN, True, "Whether the consumer commits offsets automatically."
+    ),
+    ConfigKey(
+        "auto.commit.interval.ms", INT, 60_000, "Interval between automatic commits.", at_least(1)
+    ),
     ConfigKey(
         "auto.offset.reset",
         STRING,
         "largest",
-        "Where to begin without a valid offset: smallest (earliest), largest (latest), none.",
+        "Start position without a valid offset: smallest (earliest), largest (latest), none.",
         one_of("smallest", "largest", "earliest", "latest", "none"),
     ),
     ConfigKey(
         "offsets.storage",
         STRING,
         "zookeeper",
-        "Where the group's offsets are.",
+        "Where the offsets of the group are stored.",
         one_of("zookeeper", "kafka"),
     ),
     ConfigKey(
         "dual.commit.enabled",
         BOOLEAN,
         None,
-        "Whether offsets kept in Kafka go to ZooKeeper too; unset: they do.",
+        "Whether offsets stored in Kafka are also written to ZooKeeper; unset: true.",
     ),
-    ConfigKey("offsets.commit.max.retries", INT, 5, "Retries of a failed commit.", at_least(0)),
     ConfigKey(
-        "offsets.channel.backoff.ms", INT, 1_000, "Pause between them, and of reads.", at_least(0)
+        "offsets.commit.max.retries", INT, 5, "Number of retries of a failed commit.", at_least(0)
+    ),
+    ConfigKey(
+        "offsets.channel.backoff.ms",
+        INT,
+        1_000,
+        "Time between retries of offset commits and offset fetches.",
+        at_least(0),
     ),
     ConfigKey(
         "offsets.channel.socket.timeout.ms",
         INT,
         10_000,
-        "Longest wait for the coordinator's answer.",
+        "Longest time to wait for a response of the coordinator.",
         at_least(1),
     ),
 ]
 
 FETCH_KEYS = [
-    ConfigKey("fetch.message.max.bytes", INT, 1024**2, "Bytes of one partition.", at_least(1)),
-    ConfigKey("fetch.min.bytes", INT, 1, "Bytes a fetch waits for.", at_least(0)),
-    ConfigKey("fetch.wait.max.ms", INT, 100, "How long it waits for them.", at_least(0)),
     ConfigKey(
-        "num.consumer.fetchers", INT, 1, "Fetchers, and connections, per broker.", at_least(1)
+        "fetch.message.max.bytes",
+        INT,
+        1024**2,
+        "Maximum bytes per partition of a fetch.",
+        at_least(1),
     ),
-    ConfigKey("queued.max.message.chunks", INT, 2, "Chunks buffered for one stream.", at_least(1)),
     ConfigKey(
-        "refresh.leader.backoff.ms", INT, 200, "Pause between looks for a leader.", at_least(0)
+        "fetch.min.bytes",
+        INT,
+        1,
+        "Minimum bytes of a fetch response; the broker delays the response until it has them.",
+        at_least(0),
     ),
-    ConfigKey("socket.timeout.ms", INT, 30_000, "Longest wait for one answer.", at_least(1)),
+    ConfigKey(
+        "fetch.wait.max.ms",
+        INT,
+        100,
+        "Longest time that the broker delays a fetch response.",
+        at_least(0),
+    ),
+    ConfigKey(
+        "num.consumer.fetchers",
+        INT,
+        1,
+        "Number of fetchers, each with one connection, per broker.",
+        at_least(1),
+    ),
+    ConfigKey(
+        "queued.max.message.chunks",
+        INT,
+        2,
+        "Maximum number of chunks in the buffer of a stream.",
+        at_least(1),
+    ),
+    ConfigKey(
+        "refresh.leader.backoff.ms",
+        INT,
+        200,
+        "Time between two attempts to find the leader of a partition.",
+        at_least(0),
+    ),
+    ConfigKey(
+        "socket.timeout.ms", INT, 30_000, "Longest time to wait for a response.", at_least(1)
+    ),
     ConfigKey(
         "socket.receive.buffer.bytes",
         INT,
         -1,
-        "Size of the socket's receive buffer (SO_RCVBUF). With -1 the system adapts it, which is"
-        " faster than Kafka's default of 65536.",
+        "Size of the socket's receive buffer (SO_RCVBUF). With -1 the operating system adjusts "
+        "it, which is faster than Kafka's default of 65536.",
         at_least(-1),
     ),
     ConfigKey(
         "consumer.timeout.ms",
         INT,
         -1,
-        "Time without a record after which a stream raises; -1: it waits for ever.",
+        "Time without a record after which a stream raises; -1: no timeout.",
         at_least(-1),
     ),
-    ConfigKey("check.crcs", BOOLEAN, True, "Whether batches are checked against their sums."),
+    ConfigKey(
+        "check.crcs", BOOLEAN, True, "Whether the consumer verifies the checksum of each batch."
+    ),
     ConfigKey(
         "isolation.level",
         STRING,
         "read_uncommitted",
-        "Whether records of open or aborted transactions are seen.",
+        "read_committed hides the records of open and aborted transactions.",
         one_of("read_uncommitted", "read_committed"),
     ),
     ConfigKey(
         "max.decompressed.batch.bytes",
         INT,
         256 * 1024**2,
-        "Largest size a batch may unpack to.",
+        "Largest decompressed size of a batch.",
         at_least(1024),
     ),
 ]

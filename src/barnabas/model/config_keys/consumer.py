@@ -21,57 +21,89 @@ INT, LONG, STRING, LIST = ConfigType.INT, ConfigType.LONG, ConfigType.STRING, Co
 BOOLEAN, CLASS = ConfigType.BOOLEAN, ConfigType.CLASS
 
 FETCH_KEYS = [
-    ConfigKey("fetch.min.bytes", INT, 1, "Bytes a fetch waits for.", at_least(0)),
+    ConfigKey(
+        "fetch.min.bytes",
+        INT,
+        1,
+        "Minimum bytes of a fetch response; the broker delays the response until it has them.",
+        at_least(0),
+    ),
     ConfigKey(
         "fetch.max.wait.ms",
         INT,
         500,
-        "How long it waits for them on the broker.",
+        "Longest time that the broker delays a fetch response.",
         at_least(0),
         aliases=(Alias("fetch.wait.max.ms"),),
     ),
-    ConfigKey("fetch.max.bytes", INT, 50 * 1024**2, "Bytes of one fetch response.", at_least(0)),
+    ConfigKey(
+        "fetch.max.bytes", INT, 50 * 1024**2, "Maximum bytes of a fetch response.", at_least(0)
+    ),
     ConfigKey(
         "max.partition.fetch.bytes",
         INT,
         1024**2,
-        "Bytes of one partition in it; the first batch comes whole all the same.",
+        "Maximum bytes per partition of a fetch response; the first batch is returned even if "
+        "it is larger.",
         at_least(0),
         aliases=(Alias("fetch.message.max.bytes"),),
     ),
-    ConfigKey("max.poll.records", INT, 500, "Records one poll() returns at most.", at_least(1)),
-    ConfigKey("check.crcs", BOOLEAN, True, "Whether batches are checked against their sums."),
+    ConfigKey(
+        "max.poll.records",
+        INT,
+        500,
+        "Maximum number of records that one poll() returns.",
+        at_least(1),
+    ),
+    ConfigKey(
+        "check.crcs", BOOLEAN, True, "Whether the consumer verifies the checksum of each batch."
+    ),
     ConfigKey(
         "isolation.level",
         STRING,
         "read_uncommitted",
-        "Whether records of open or aborted transactions are seen.",
+        "read_committed hides the records of open and aborted transactions.",
         one_of("read_uncommitted", "read_committed"),
     ),
     ConfigKey(
         "max.decompressed.batch.bytes",
         INT,
         256 * 1024**2,
-        "Largest size a batch may unpack to.",
+        "Largest decompressed size of a batch.",
         at_least(1024),
     ),
-    ConfigKey("allow.auto.create.topics", BOOLEAN, True, "Whether asking for a topic makes it."),
     ConfigKey(
-        "exclude.internal.topics", BOOLEAN, True, "Whether patterns leave the system's topics out."
+        "allow.auto.create.topics",
+        BOOLEAN,
+        True,
+        "Whether a metadata request may create a missing topic.",
+    ),
+    ConfigKey(
+        "exclude.internal.topics",
+        BOOLEAN,
+        True,
+        "Whether topic patterns exclude the internal topics.",
     ),
     ConfigKey(
         "key.deserializer",
         CLASS,
         None,
-        "string, bytes, int, long, double, uuid, json; or callable(bytes) -> key.",
+        "Deserializer of keys: string, bytes, int, long, double, uuid, json; or callable(bytes) "
+        "-> key.",
         synonyms=DESERIALIZERS,
     ),
-    ConfigKey("value.deserializer", CLASS, None, "The same for values.", synonyms=DESERIALIZERS),
+    ConfigKey(
+        "value.deserializer",
+        CLASS,
+        None,
+        "Deserializer of values, with the same choices.",
+        synonyms=DESERIALIZERS,
+    ),
     ConfigKey(
         "interceptor.classes",
         LIST,
         [],
-        "Objects with on_consume(records) and on_commit().",
+        "Objects with the methods on_consume(records) and on_commit().",
         only_objects,
     ),
 ]
@@ -88,7 +120,8 @@ OFFSET_KEYS = [
         "auto.offset.reset",
         STRING,
         "latest",
-        "Where to begin without a committed offset: earliest, latest, none, by_duration:<ISO>.",
+        "Start position without a committed offset: earliest, latest, none, by_duration:<ISO "
+        "8601 duration>.",
         _reset_problem,
         synonyms=RESETS,
     ),
@@ -96,8 +129,8 @@ OFFSET_KEYS = [
         "auto.offset.reset.out.of.range",
         STRING,
         None,
-        "Where to go on when the position is not in the log any more, with the same values; "
-        "unset: as auto.offset.reset.",
+        "Next position when the current position is outside the log, with the same values; "
+        "unset: the value of auto.offset.reset.",
         lambda value: None if value is None else _reset_problem(value),
         synonyms=RESETS,
     ),
@@ -105,14 +138,22 @@ OFFSET_KEYS = [
         "enable.auto.commit",
         BOOLEAN,
         True,
-        "Whether offsets are committed by themselves.",
+        "Whether the consumer commits offsets automatically.",
         aliases=(Alias("auto.commit.enable"),),
     ),
     ConfigKey(
-        "auto.commit.interval.ms", INT, 5_000, "How often, while poll() is called.", at_least(0)
+        "auto.commit.interval.ms",
+        INT,
+        5_000,
+        "Interval between automatic commits while the application calls poll().",
+        at_least(0),
     ),
     ConfigKey(
-        "default.api.timeout.ms", INT, 60_000, "Longest time of a call without one.", at_least(0)
+        "default.api.timeout.ms",
+        INT,
+        60_000,
+        "Timeout of a call that has no timeout argument.",
+        at_least(0),
     ),
 ]
 
@@ -121,34 +162,54 @@ GROUP_MEMBER_KEYS = [
         "bootstrap.timeout.ms",
         LONG,
         60_000,
-        "A consumer that has never reached a broker for so long raises the reason from poll(); "
-        "0: it tries for ever.",
+        "If the consumer has not reached any broker within this time, poll() raises the cause; "
+        "0: no limit.",
         at_least(0),
     ),
-    ConfigKey("group.id", STRING, None, "The group; needed by subscribe() and commit()."),
-    ConfigKey("group.instance.id", STRING, None, "Makes the member static (KIP-345)."),
+    ConfigKey(
+        "group.id", STRING, None, "Id of the consumer group; required for subscribe() and commit()."
+    ),
+    ConfigKey(
+        "group.instance.id", STRING, None, "Id that makes this consumer a static member (KIP-345)."
+    ),
     ConfigKey(
         "group.protocol",
         STRING,
         "classic",
-        "How partitions are shared: 'classic', or 'consumer' (KIP-848).",
+        "Rebalance protocol: 'classic', or 'consumer' (KIP-848).",
         one_of("classic", "consumer"),
     ),
-    ConfigKey("group.remote.assignor", STRING, None, "Assignor the broker uses (KIP-848)."),
-    ConfigKey("session.timeout.ms", INT, 45_000, "Silence after which a member is gone."),
-    ConfigKey("heartbeat.interval.ms", INT, 3_000, "How often a member is heard.", at_least(1)),
+    ConfigKey(
+        "group.remote.assignor",
+        STRING,
+        None,
+        "Assignor that the broker uses for the group (KIP-848).",
+    ),
+    ConfigKey(
+        "session.timeout.ms",
+        INT,
+        45_000,
+        "Time without a heartbeat after which the coordinator removes a member.",
+    ),
+    ConfigKey(
+        "heartbeat.interval.ms",
+        INT,
+        3_000,
+        "Interval between two heartbeats of a member.",
+        at_least(1),
+    ),
     ConfigKey(
         "max.poll.interval.ms",
         INT,
         300_000,
-        "Longest time between two poll()s of a member.",
+        "Longest time between two calls of poll(); after it the member leaves the group.",
         at_least(1),
     ),
     ConfigKey(
         "partition.assignment.strategy",
         LIST,
         ["range", "cooperative-sticky"],
-        "Assignors by name: range, roundrobin, sticky, cooperative-sticky; or objects.",
+        "Assignors by name (range, roundrobin, sticky, cooperative-sticky), or assignor objects.",
         synonyms=ASSIGNORS,
     ),
 ]

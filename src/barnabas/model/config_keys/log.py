@@ -1,7 +1,7 @@
 """Broker keys of the log: directories, flushing, rolling, retention, compaction.
 
-Those that set a default for topics are named in `topic.BROKER_SYNONYMS`; they are `dynamic`, a
-change reaches every topic without an override of its own.
+`topic.BROKER_SYNONYMS` lists the keys that set a default for topics. They are `dynamic`: a change
+applies to every topic that does not override the key.
 """
 
 from barnabas.model.config import ConfigKey, ConfigType, at_least, between, each_of, one_of
@@ -11,23 +11,23 @@ INT, LONG, DOUBLE = ConfigType.INT, ConfigType.LONG, ConfigType.DOUBLE
 STRING, BOOLEAN, LIST = ConfigType.STRING, ConfigType.BOOLEAN, ConfigType.LIST
 
 DIRECTORY_KEYS = [
-    ConfigKey("log.dir", STRING, "/tmp/barnabas-logs", "Directory of the data."),
-    ConfigKey("log.dirs", LIST, None, "Directories of the data; log.dir is used when unset."),
+    ConfigKey("log.dir", STRING, "/tmp/barnabas-logs", "Directory of the log data."),
+    ConfigKey("log.dirs", LIST, None, "Directories of the log data; unset: log.dir."),
     ConfigKey(
         "num.recovery.threads.per.data.dir",
         INT,
         1,
-        "Threads that recover logs at start.",
+        "Number of threads that recover logs at start.",
         at_least(1),
         dynamic=True,
-        note="Accepted for Kafka's sake: recovery reads one log after the other.",
+        note="Accepted for compatibility: recovery reads one log after the other.",
     ),
     ConfigKey(
         "num.replica.alter.log.dirs.threads",
         INT,
         None,
-        "Threads that move replicas between directories.",
-        note="Accepted for Kafka's sake: moves take turns, a piece at a time.",
+        "Number of threads that move replicas between log directories.",
+        note="Accepted for compatibility: one task copies all moves in small pieces.",
     ),
 ]
 
@@ -36,7 +36,7 @@ FLUSH_KEYS = [
         "log.flush.interval.messages",
         LONG,
         MAX_LONG,
-        "Records after which a log is forced to disk; 1 forces before each acknowledgement.",
+        "Number of records after which a log is flushed to disk; 1: before each acknowledgement.",
         at_least(1),
         dynamic=True,
     ),
@@ -44,34 +44,34 @@ FLUSH_KEYS = [
         "log.flush.interval.ms",
         LONG,
         None,
-        "Longest time a record stays unforced; log.flush.scheduler.interval.ms when unset.",
+        "Longest time before a record is flushed to disk; unset: log.flush.scheduler.interval.ms.",
         dynamic=True,
     ),
     ConfigKey(
         "log.flush.scheduler.interval.ms",
         LONG,
         MAX_LONG,
-        "How often logs are checked for a time-based flush.",
+        "Interval between checks for logs whose flush interval has passed.",
     ),
     ConfigKey(
         "log.flush.offset.checkpoint.interval.ms",
         INT,
         60_000,
-        "How often the recovery points are written down.",
+        "Interval between checkpoints of the recovery points.",
         at_least(0),
     ),
     ConfigKey(
         "log.flush.start.offset.checkpoint.interval.ms",
         INT,
         60_000,
-        "How often the log start offsets are written down.",
+        "Interval between checkpoints of the log start offsets.",
         at_least(0),
     ),
     ConfigKey(
         "replica.high.watermark.checkpoint.interval.ms",
         LONG,
         5_000,
-        "How often the high watermarks are written down.",
+        "Interval between checkpoints of the high watermarks.",
     ),
 ]
 
@@ -85,40 +85,56 @@ RETENTION_KEYS = [
         dynamic=True,
     ),
     ConfigKey("log.retention.bytes", LONG, -1, "Default retention.bytes of topics.", dynamic=True),
-    ConfigKey("log.retention.hours", INT, 168, "Age in hours at which a segment goes."),
+    ConfigKey("log.retention.hours", INT, 168, "Age, in hours, at which a segment is deleted."),
     ConfigKey(
-        "log.retention.minutes", INT, None, "Age in minutes; log.retention.hours when unset."
+        "log.retention.minutes", INT, None, "The same age in minutes; unset: log.retention.hours."
     ),
     ConfigKey(
         "log.retention.ms",
         LONG,
         None,
-        "Age in milliseconds; log.retention.minutes when unset, -1 for no limit.",
+        "The same age in milliseconds; unset: log.retention.minutes; -1: no limit.",
         dynamic=True,
     ),
     ConfigKey(
         "log.retention.check.interval.ms",
         LONG,
         300_000,
-        "How often logs are checked for segments to delete.",
+        "Interval between checks for segments to delete.",
         at_least(1),
     ),
     ConfigKey(
         "log.segment.delete.delay.ms",
         LONG,
         60_000,
-        "How long a deleted segment's files stay on disk.",
+        "Time before the files of a deleted segment are removed from disk.",
         at_least(0),
         dynamic=True,
     ),
 ]
 
 SEGMENT_KEYS = [
-    ConfigKey("log.roll.hours", INT, 168, "Age in hours at which a new segment begins."),
-    ConfigKey("log.roll.ms", LONG, None, "Age in ms; log.roll.hours when unset.", dynamic=True),
-    ConfigKey("log.roll.jitter.hours", INT, 0, "Random part taken off the roll age, in hours."),
-    ConfigKey("log.roll.jitter.ms", LONG, None, "The same in milliseconds.", dynamic=True),
-    ConfigKey("log.segment.bytes", INT, 1024**3, "Size of a segment.", at_least(14), dynamic=True),
+    ConfigKey("log.roll.hours", INT, 168, "Age, in hours, at which a new segment starts."),
+    ConfigKey(
+        "log.roll.ms",
+        LONG,
+        None,
+        "The same age in milliseconds; unset: log.roll.hours.",
+        dynamic=True,
+    ),
+    ConfigKey(
+        "log.roll.jitter.hours", INT, 0, "Maximum random reduction of the roll age, in hours."
+    ),
+    ConfigKey(
+        "log.roll.jitter.ms",
+        LONG,
+        None,
+        "The same in milliseconds; unset: log.roll.jitter.hours.",
+        dynamic=True,
+    ),
+    ConfigKey(
+        "log.segment.bytes", INT, 1024**3, "Maximum size of a segment.", at_least(14), dynamic=True
+    ),
     ConfigKey(
         "log.index.interval.bytes",
         INT,
@@ -131,7 +147,7 @@ SEGMENT_KEYS = [
         "log.index.size.max.bytes",
         INT,
         10 * 1024**2,
-        "Size at which a full index rolls the segment.",
+        "Maximum size of an index; a full index starts a new segment.",
         at_least(4),
         dynamic=True,
     ),
@@ -139,9 +155,9 @@ SEGMENT_KEYS = [
         "log.preallocate",
         BOOLEAN,
         False,
-        "Reserve a segment's space at once.",
+        "Allocate the disk space of a new segment when it is created.",
         dynamic=True,
-        note="Accepted for Kafka's sake: segments grow as they are written.",
+        note="Accepted for compatibility: segments grow as they are written.",
     ),
     ConfigKey(
         "log.message.timestamp.type",
@@ -155,7 +171,7 @@ SEGMENT_KEYS = [
         "log.message.timestamp.after.max.ms",
         LONG,
         3_600_000,
-        "How far ahead of the clock a timestamp may be.",
+        "How far a timestamp may be ahead of the broker's clock.",
         at_least(0),
         dynamic=True,
     ),
@@ -163,28 +179,33 @@ SEGMENT_KEYS = [
         "log.message.timestamp.before.max.ms",
         LONG,
         MAX_LONG,
-        "How far behind the clock a timestamp may be.",
+        "How far a timestamp may be behind the broker's clock.",
         at_least(0),
         dynamic=True,
     ),
 ]
 
 CLEANER_KEYS = [
-    ConfigKey("log.cleaner.enable", BOOLEAN, True, "Whether compacted topics are compacted."),
+    ConfigKey(
+        "log.cleaner.enable",
+        BOOLEAN,
+        True,
+        "Whether the log cleaner runs; without it compacted topics are not compacted.",
+    ),
     ConfigKey(
         "log.cleaner.threads",
         INT,
         1,
-        "Threads that compact.",
+        "Number of log cleaner threads.",
         at_least(0),
         dynamic=True,
-        note="Accepted for Kafka's sake: one log is compacted at a time.",
+        note="Accepted for compatibility: one log is compacted at a time.",
     ),
     ConfigKey(
         "log.cleaner.backoff.ms",
         LONG,
         15_000,
-        "Pause when nothing needs compaction.",
+        "Time that the cleaner waits when no log needs compaction.",
         at_least(0),
         dynamic=True,
     ),
@@ -192,7 +213,7 @@ CLEANER_KEYS = [
         "log.cleaner.dedupe.buffer.size",
         LONG,
         128 * 1024**2,
-        "Memory for the keys of one compaction pass.",
+        "Memory for the keys of one compaction pass, in bytes.",
         at_least(1024**2),
         dynamic=True,
     ),
@@ -200,7 +221,7 @@ CLEANER_KEYS = [
         "log.cleaner.delete.retention.ms",
         LONG,
         DAY_MS,
-        "How long tombstones stay readable.",
+        "Time that tombstones remain readable after compaction.",
         at_least(0),
         dynamic=True,
     ),
@@ -208,7 +229,7 @@ CLEANER_KEYS = [
         "log.cleaner.max.compaction.lag.ms",
         LONG,
         MAX_LONG,
-        "Longest time a record stays uncompacted.",
+        "Longest time that a record may remain uncompacted.",
         at_least(1),
         dynamic=True,
     ),
@@ -216,7 +237,7 @@ CLEANER_KEYS = [
         "log.cleaner.min.compaction.lag.ms",
         LONG,
         0,
-        "Shortest time a record stays uncompacted.",
+        "Shortest time that a record remains uncompacted.",
         at_least(0),
         dynamic=True,
     ),
@@ -224,7 +245,7 @@ CLEANER_KEYS = [
         "log.cleaner.min.cleanable.ratio",
         DOUBLE,
         0.5,
-        "Share of dirty bytes at which a log is compacted.",
+        "Ratio of uncompacted bytes at which a log is compacted.",
         between(0, 1),
         dynamic=True,
     ),

@@ -1,7 +1,7 @@
-"""How other clients name values and keys: Java's classes, librdkafka's properties.
+"""Names of keys and values in other clients: Java's classes, librdkafka's properties.
 
-Keys that have an equivalent here carry it as `aliases`, and values as `synonyms`; the tables at the
-end hold keys without an equivalent, each with the advice that the error gives.
+A name with an equivalent here is declared with its key, in `aliases` for keys and `synonyms` for
+values. The tables at the end list keys without an equivalent, each with the advice for the error.
 """
 
 SERIALIZERS = {
@@ -41,8 +41,8 @@ SECURITY_PROTOCOL_SYNONYMS = {
     name.lower(): name for name in ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 }
 
-_LOGGING = "use Python's logging; the loggers are below 'barnabas'"
-_NEGOTIATED = "leave it out, API versions are negotiated with each broker"
+_LOGGING = "use Python's logging; the parent of all loggers is 'barnabas'"
+_NEGOTIATED = "remove it, API versions are negotiated with each broker"
 
 CLIENT_ADVICE = {
     "api.version.request": _NEGOTIATED,
@@ -54,12 +54,12 @@ CLIENT_ADVICE = {
     "log_cb": _LOGGING,
     "statistics.interval.ms": "there are no periodic statistics",
     "stats_cb": "there are no periodic statistics",
-    "error_cb": "errors are raised from the call that they concern, and logged",
+    "error_cb": "errors are logged and raised from the call that they affect",
     "throttle_cb": "throttling by a broker's quota is applied without a callback",
     "socket.keepalive.enable": "connections are closed after connections.max.idle.ms",
     "socket.nagle.disable": "Nagle's algorithm is always off",
-    "broker.address.family": "all addresses of a host are tried; name an address instead of a host",
-    "enable.ssl.certificate.verification": "name the certificate to trust with ssl.ca.location",
+    "broker.address.family": "all addresses of a host are tried; use an address instead of a name",
+    "enable.ssl.certificate.verification": "set the trusted certificate with ssl.ca.location",
     "sasl.kerberos.service.name": "use sasl.mechanism PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512",
     "zookeeper.connect": "use bootstrap.servers, or ConsumerConnector for a group in ZooKeeper",
 }
@@ -80,21 +80,21 @@ PRODUCER_ADVICE = {
 
 CONSUMER_ADVICE = {
     **CLIENT_ADVICE,
-    "enable.auto.offset.store": "set enable.auto.commit=false and commit() what was processed",
+    "enable.auto.offset.store": "set enable.auto.commit=false and commit() the processed offsets",
     "enable.partition.eof": "compare position() with end_offsets()",
     "queued.min.messages": "use max.poll.records and fetch.max.bytes",
     "queued.max.messages.kbytes": "use fetch.max.bytes",
     "fetch.error.backoff.ms": "use retry.backoff.ms",
-    "rebalance_cb": "give subscribe() a listener",
-    "offset_commit_cb": "give commit_async() a callback",
+    "rebalance_cb": "pass a listener to subscribe()",
+    "offset_commit_cb": "pass a callback to commit_async()",
     "consume.callback.max.messages": "use max.poll.records",
 }
 
 ANY_CLIENT_ADVICE = {**PRODUCER_ADVICE, **CONSUMER_ADVICE}
-"""For clients that are configured from a file which other clients share."""
+"""For clients whose configuration file is shared with producers and consumers."""
 
-_QUORUM = "metadata is kept in ZooKeeper (zookeeper.connect), or embedded when that is unset"
-_ALL_VERSIONS = "leave it out, all versions of the protocol and record format v2 are served"
+_QUORUM = "metadata is stored in ZooKeeper (zookeeper.connect), or embedded when that is unset"
+_ALL_VERSIONS = "remove it, the broker supports all protocol versions and record format v2"
 
 BROKER_ADVICE = {
     "process.roles": _QUORUM,
@@ -104,8 +104,8 @@ BROKER_ADVICE = {
     "metadata.log.dir": _QUORUM,
     "inter.broker.protocol.version": _ALL_VERSIONS,
     "log.message.format.version": _ALL_VERSIONS,
-    "quota.producer.default": "set a quota of the default client with kafka-configs",
-    "quota.consumer.default": "set a quota of the default client with kafka-configs",
+    "quota.producer.default": "set a quota for the default client with kafka-configs",
+    "quota.consumer.default": "set a quota for the default client with kafka-configs",
     "log.message.timestamp.difference.max.ms": "use log.message.timestamp.before.max.ms and"
     " log.message.timestamp.after.max.ms",
 }

@@ -17,12 +17,12 @@ INT, LONG, STRING, LIST = ConfigType.INT, ConfigType.LONG, ConfigType.STRING, Co
 BOOLEAN, CLASS, SHORT = ConfigType.BOOLEAN, ConfigType.CLASS, ConfigType.SHORT
 
 BATCHING_KEYS = [
-    ConfigKey("batch.size", INT, 16_384, "Bytes at which a batch is full.", at_least(0)),
+    ConfigKey("batch.size", INT, 16_384, "Maximum size of a batch, in bytes.", at_least(0)),
     ConfigKey(
         "linger.ms",
         LONG,
         5,
-        "How long a batch waits for more records.",
+        "Time that a batch waits for more records.",
         at_least(0),
         aliases=(Alias("queue.buffering.max.ms"),),
     ),
@@ -30,7 +30,7 @@ BATCHING_KEYS = [
         "buffer.memory",
         LONG,
         32 * 1024**2,
-        "Bytes of records held before send() blocks.",
+        "Bytes of unsent records above which send() blocks.",
         at_least(0),
         aliases=(Alias("queue.buffering.max.kbytes", 1024),),
     ),
@@ -38,14 +38,14 @@ BATCHING_KEYS = [
         "max.block.ms",
         LONG,
         60_000,
-        "How long send() waits for metadata or for room in the buffer.",
+        "Longest time that send() waits for metadata or for free buffer memory.",
         at_least(0),
     ),
     ConfigKey(
         "max.request.size",
         INT,
         1_048_576,
-        "Largest record, and request, sent.",
+        "Largest record and largest request, in bytes.",
         at_least(0),
         aliases=(Alias("message.max.bytes"),),
     ),
@@ -53,13 +53,13 @@ BATCHING_KEYS = [
         "compression.type",
         STRING,
         "none",
-        "Codec of batches.",
+        "Codec of the batches.",
         one_of("none", "gzip", "snappy", "lz4", "zstd"),
         aliases=(Alias("compression.codec"),),
     ),
-    ConfigKey("compression.gzip.level", INT, -1, "Level of gzip.", between(-1, 9)),
-    ConfigKey("compression.lz4.level", INT, 9, "Level of lz4.", between(1, 17)),
-    ConfigKey("compression.zstd.level", INT, 3, "Level of zstd.", between(-131_072, 22)),
+    ConfigKey("compression.gzip.level", INT, -1, "gzip level.", between(-1, 9)),
+    ConfigKey("compression.lz4.level", INT, 9, "lz4 level.", between(1, 17)),
+    ConfigKey("compression.zstd.level", INT, 3, "zstd level.", between(-131_072, 22)),
 ]
 
 DELIVERY_KEYS = [
@@ -67,7 +67,7 @@ DELIVERY_KEYS = [
         "acks",
         STRING,
         "all",
-        "Who must have a record before it counts: 0 nobody, 1 the leader, all the ISR.",
+        "Acknowledgements that a record needs: 0 none, 1 the leader, all every in-sync replica.",
         one_of("all", "-1", "0", "1"),
         aliases=(Alias("request.required.acks"),),
     ),
@@ -75,7 +75,7 @@ DELIVERY_KEYS = [
         "retries",
         INT,
         2**31 - 1,
-        "Tries after the first.",
+        "Number of retries after the first attempt.",
         between(0, 2**31 - 1),
         aliases=(Alias("message.send.max.retries"),),
     ),
@@ -83,7 +83,7 @@ DELIVERY_KEYS = [
         "delivery.timeout.ms",
         INT,
         120_000,
-        "Time after which a record that was not acknowledged has failed.",
+        "Time after which a record without an acknowledgement fails.",
         at_least(0),
         aliases=(Alias("message.timeout.ms"),),
     ),
@@ -91,17 +91,19 @@ DELIVERY_KEYS = [
         "max.in.flight.requests.per.connection",
         INT,
         5,
-        "Requests sent before the first answer; at most 5 with idempotence.",
+        "Maximum number of requests without a response; at most 5 with idempotence.",
         at_least(1),
         aliases=(Alias("max.in.flight"),),
     ),
-    ConfigKey("enable.idempotence", BOOLEAN, None, "No duplicates and no reordering by retries."),
-    ConfigKey("transactional.id", STRING, None, "Name that makes transactions possible."),
+    ConfigKey(
+        "enable.idempotence", BOOLEAN, None, "Prevents duplicates and reordering caused by retries."
+    ),
+    ConfigKey("transactional.id", STRING, None, "Transactional id; enables transactions."),
     ConfigKey(
         "transaction.timeout.ms",
         INT,
         60_000,
-        "Time after which the broker aborts a transaction left open.",
+        "Time after which the broker aborts an open transaction.",
         at_least(1),
     ),
 ]
@@ -111,51 +113,61 @@ PLUGIN_KEYS = [
         "key.serializer",
         CLASS,
         None,
-        "string, bytes, int, long, double, uuid, json; or callable(key) -> bytes.",
+        "Serializer of keys: string, bytes, int, long, double, uuid, json; or callable(key) -> "
+        "bytes.",
         synonyms=SERIALIZERS,
     ),
-    ConfigKey("value.serializer", CLASS, None, "The same for values.", synonyms=SERIALIZERS),
+    ConfigKey(
+        "value.serializer",
+        CLASS,
+        None,
+        "Serializer of values, with the same choices.",
+        synonyms=SERIALIZERS,
+    ),
     ConfigKey(
         "partitioner.class",
         CLASS,
         None,
-        "'murmur2' (default: hash of the key; without a key one partition per batch), "
-        "'hash_or_round_robin' (hash of the key; without a key in turn), 'round_robin', 'random', "
-        "librdkafka's 'consistent' and 'consistent_random', "
-        "or callable(topic, key, value, count) -> partition, or an object with partition(topic, "
-        "key, key_bytes, value, value_bytes, cluster), its class, or the class's path.",
+        "Partitioner: 'murmur2' (default: hash of the key; records without a key use one "
+        "partition per batch), 'hash_or_round_robin' (hash of the key; round robin without a "
+        "key), 'round_robin', 'random', librdkafka's 'consistent' and 'consistent_random'; or "
+        "callable(topic, key, value, count) -> partition; or an object with partition(topic, "
+        "key, key_bytes, value, value_bytes, cluster), its class, or the import path of the "
+        "class.",
         aliases=(Alias("partitioner"),),
         synonyms=PARTITIONERS,
     ),
     ConfigKey(
-        "partitioner.ignore.keys", BOOLEAN, False, "Spread keyed records as if they had no key."
+        "partitioner.ignore.keys",
+        BOOLEAN,
+        False,
+        "Partition records with a key as if they had none.",
     ),
     ConfigKey(
         "partitioner.adaptive.partitioning.enable",
         BOOLEAN,
         True,
-        "Send more records without a key to the partitions of faster brokers.",
+        "Send more of the records without a key to partitions of faster brokers.",
     ),
     ConfigKey(
         "partitioner.availability.timeout.ms",
         LONG,
         0,
-        "Time after which records without a key avoid a broker that accepts no requests; "
-        "0 turns this off.",
+        "Time after which records without a key avoid a broker that accepts no requests; 0: never.",
         at_least(0),
     ),
     ConfigKey(
         "metadata.max.idle.ms",
         LONG,
         300_000,
-        "Time without a send after which the metadata of a topic is dropped.",
+        "Time without a send after which the producer drops the metadata of a topic.",
         at_least(5000),
     ),
     ConfigKey(
         "interceptor.classes",
         LIST,
         [],
-        "Objects with on_send(record) and on_acknowledgement().",
+        "Objects with the methods on_send(record) and on_acknowledgement().",
         only_objects,
     ),
 ]

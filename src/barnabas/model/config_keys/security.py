@@ -1,7 +1,7 @@
-"""Security of a broker: listeners' protocols, TLS, SASL, access rules, quotas.
+"""Broker configuration of security: protocols of listeners, TLS, SASL, ACLs, quotas.
 
-Most keys can be given for one listener alone, as `listener.name.<name>.<key>`; LISTENER_KEYS lists
-those. Certificates and keys are PEM, in files or in the value; Java keystores are not read.
+Most keys can be set for a single listener, as `listener.name.<name>.<key>`; LISTENER_KEYS lists
+them. Certificates and keys are PEM, in files or in the value; Java keystores are not supported.
 """
 
 from typing import Any
@@ -12,13 +12,13 @@ INT, LONG, STRING = ConfigType.INT, ConfigType.LONG, ConfigType.STRING
 BOOLEAN, LIST, PASSWORD = ConfigType.BOOLEAN, ConfigType.LIST, ConfigType.PASSWORD
 
 SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-PEM_ONLY_NOTE = "Checked only: PEM is the one form that is read."
-PEM_NOTE = "Accepted for Kafka's sake: PEM needs none."
+PEM_ONLY_NOTE = "PEM is the only supported format."
+PEM_NOTE = "Accepted for compatibility, no effect: PEM files have no store password."
 
 
 def only_pem(value: Any) -> str | None:
-    """A validator of store types."""
-    return None if value.upper() == "PEM" else "only PEM is read: convert JKS and PKCS12 files"
+    """Validates the type of a keystore or truststore."""
+    return None if value.upper() == "PEM" else "only PEM is supported: convert JKS and PKCS12 files"
 
 
 TLS_KEYS = [
@@ -26,55 +26,72 @@ TLS_KEYS = [
         "ssl.keystore.type",
         STRING,
         "PEM",
-        "Form of the broker's own key.",
+        "Format of the broker's key and certificates.",
         only_pem,
         note=PEM_ONLY_NOTE,
     ),
     ConfigKey(
-        "ssl.keystore.location", STRING, None, "PEM file of the private key and its certificates."
+        "ssl.keystore.location", STRING, None, "PEM file with the private key and its certificates."
     ),
-    ConfigKey("ssl.keystore.password", PASSWORD, None, "Password of the file.", note=PEM_NOTE),
-    ConfigKey("ssl.keystore.key", PASSWORD, None, "The private key itself, as PEM."),
-    ConfigKey("ssl.keystore.certificate.chain", STRING, None, "Its certificates, as PEM."),
+    ConfigKey("ssl.keystore.password", PASSWORD, None, "Password of the keystore.", note=PEM_NOTE),
+    ConfigKey("ssl.keystore.key", PASSWORD, None, "Private key in PEM format."),
+    ConfigKey(
+        "ssl.keystore.certificate.chain",
+        STRING,
+        None,
+        "Certificate chain of the private key in PEM format.",
+    ),
     ConfigKey("ssl.key.password", PASSWORD, None, "Password of the private key."),
     ConfigKey(
         "ssl.truststore.type",
         STRING,
         "PEM",
-        "Form of what is trusted.",
+        "Format of the trusted certificates.",
         only_pem,
         note=PEM_ONLY_NOTE,
     ),
-    ConfigKey("ssl.truststore.location", STRING, None, "PEM file of the CA certificates to trust."),
-    ConfigKey("ssl.truststore.password", PASSWORD, None, "Password of the file.", note=PEM_NOTE),
-    ConfigKey("ssl.truststore.certificates", STRING, None, "CA certificates to trust, as PEM."),
+    ConfigKey(
+        "ssl.truststore.location", STRING, None, "PEM file with the trusted CA certificates."
+    ),
+    ConfigKey(
+        "ssl.truststore.password", PASSWORD, None, "Password of the truststore.", note=PEM_NOTE
+    ),
+    ConfigKey(
+        "ssl.truststore.certificates", STRING, None, "Trusted CA certificates in PEM format."
+    ),
     ConfigKey(
         "ssl.client.auth",
         STRING,
         "none",
-        "Whether clients must show a certificate.",
+        "Whether clients must present a certificate.",
         one_of("none", "requested", "required"),
     ),
     ConfigKey(
         "ssl.enabled.protocols",
         LIST,
         ["TLSv1.2", "TLSv1.3"],
-        "Versions of TLS that are spoken.",
+        "Enabled versions of TLS.",
         each_of("TLSv1.2", "TLSv1.3"),
     ),
-    ConfigKey("ssl.cipher.suites", LIST, None, "Cipher suites of TLS 1.2; unset: the system's."),
+    ConfigKey(
+        "ssl.cipher.suites",
+        LIST,
+        None,
+        "Cipher suites of TLS 1.2; unset: the default of the operating system.",
+    ),
     ConfigKey(
         "ssl.endpoint.identification.algorithm",
         STRING,
         "https",
-        "'https' checks the host names of other brokers, empty does not.",
+        "'https': the broker verifies the host names of other brokers; empty: it does not.",
         one_of("https", ""),
     ),
     ConfigKey(
         "ssl.principal.mapping.rules",
         STRING,
         "DEFAULT",
-        "How a certificate's name becomes a principal: RULE:pattern/replacement/[LU], DEFAULT.",
+        "Rules that map the name in a certificate to a principal: "
+        "RULE:pattern/replacement/[LU], DEFAULT.",
     ),
 ]
 
@@ -83,85 +100,88 @@ SASL_KEYS = [
         "sasl.enabled.mechanisms",
         LIST,
         ["GSSAPI"],
-        "SASL mechanisms: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER.",
-        note="GSSAPI is not served: a SASL listener needs this key.",
+        "Enabled SASL mechanisms: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER.",
+        note="GSSAPI is not supported: a SASL listener requires this key.",
     ),
     ConfigKey(
         "sasl.jaas.config",
         PASSWORD,
         None,
-        "Login module with user_NAME=password for PLAIN, and username and password for brokers.",
+        "Java-style login module: user_NAME=password entries for PLAIN; username and password "
+        "for connections to other brokers.",
     ),
     ConfigKey(
         "sasl.oauthbearer.jwks.endpoint.url",
         STRING,
         None,
-        "Where the public keys of bearer tokens (JWKS) are: a file:, http: or https: URL.",
+        "file:, http: or https: URL of the public keys (JWKS) that verify bearer tokens.",
     ),
     ConfigKey(
         "sasl.oauthbearer.jwks.endpoint.refresh.ms",
         LONG,
         3_600_000,
-        "How often keys are read from a URL again; a file is read again when it changes.",
+        "Interval at which the keys are read again from an http(s) URL; a file is read again "
+        "when it changes.",
         at_least(1),
     ),
     ConfigKey(
         "sasl.oauthbearer.expected.issuer",
         STRING,
         None,
-        "Issuer (iss) that bearer tokens must have; unset: any.",
+        "Required issuer (iss) of bearer tokens; unset: any.",
     ),
     ConfigKey(
         "sasl.oauthbearer.expected.audience",
         LIST,
         [],
-        "Audiences (aud), one of which bearer tokens must have; empty: any.",
+        "Audiences (aud); a bearer token must have at least one of them. Empty: any.",
     ),
     ConfigKey(
         "sasl.oauthbearer.sub.claim.name",
         STRING,
         "sub",
-        "Claim of a bearer token that names the user.",
+        "Claim of a bearer token that contains the user name.",
     ),
     ConfigKey(
         "sasl.oauthbearer.clock.skew.seconds",
         INT,
         30,
-        "How far the clocks of broker and issuer may differ.",
+        "Accepted difference between the clocks of broker and issuer.",
         at_least(0),
     ),
     ConfigKey(
         "sasl.server.max.receive.size",
         INT,
         524_288,
-        "Largest request before authentication.",
+        "Largest request that the broker accepts before authentication, in bytes.",
         at_least(1024),
     ),
     ConfigKey(
         "connections.max.reauth.ms",
         LONG,
         0,
-        "Life of an authenticated session; 0 for ever.",
+        "Maximum lifetime of an authenticated session; 0: no limit.",
         at_least(0),
     ),
 ]
 
 LISTENER_KEYS = ConfigTable([*TLS_KEYS, *SASL_KEYS])
-"""Keys of security that a listener may have values of its own for."""
+"""Security keys that can be set for a single listener."""
 
 SECURITY_KEYS = [
     ConfigKey(
         "security.inter.broker.protocol",
         STRING,
         None,
-        "Protocol that brokers use: the first listener that has it. Unset: the first listener.",
+        "Protocol between brokers; they use the first listener that has it. Unset: the first "
+        "listener.",
         one_of(None, *SECURITY_PROTOCOLS),
     ),
     ConfigKey(
         "sasl.mechanism.inter.broker.protocol",
         STRING,
         "GSSAPI",
-        "SASL mechanism that brokers use.",
+        "SASL mechanism between brokers.",
     ),
     *TLS_KEYS,
     *SASL_KEYS,
@@ -169,31 +189,38 @@ SECURITY_KEYS = [
         "connection.failed.authentication.delay.ms",
         INT,
         100,
-        "Wait before a failed authentication is answered.",
+        "Delay of the response to a failed authentication.",
         at_least(0),
     ),
     ConfigKey(
         "connections.max.unauthenticated.ms",
         LONG,
         10_000,
-        "Time to authenticate in, TLS included, before a connection is closed.",
+        "Time within which a client must authenticate, TLS handshake included; then the "
+        "connection is closed.",
         at_least(1),
     ),
     ConfigKey(
         "authorizer.class.name",
         STRING,
         "",
-        "Kafka's AclAuthorizer or StandardAuthorizer by name; empty: everybody may do everything.",
+        "Class name of Kafka's AclAuthorizer or StandardAuthorizer; empty: every operation is "
+        "allowed.",
     ),
     ConfigKey(
-        "super.users", STRING, "", "Principals who may do everything, separated by semicolons."
+        "super.users",
+        STRING,
+        "",
+        "Principals that are allowed every operation, separated by semicolons.",
     ),
     ConfigKey(
         "allow.everyone.if.no.acl.found",
         BOOLEAN,
         False,
-        "Whether what no rule is about is open to all.",
+        "Whether every principal may use a resource that has no ACL.",
     ),
-    ConfigKey("quota.window.num", INT, 11, "Windows that a rate is measured over.", at_least(1)),
-    ConfigKey("quota.window.size.seconds", INT, 1, "Length of one.", at_least(1)),
+    ConfigKey(
+        "quota.window.num", INT, 11, "Number of windows over which a rate is measured.", at_least(1)
+    ),
+    ConfigKey("quota.window.size.seconds", INT, 1, "Length of one such window.", at_least(1)),
 ]

@@ -1,4 +1,4 @@
-"""Keys of the simple consumer: connections, and how to read."""
+"""Configuration keys of the simple consumer."""
 
 from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, at_least, one_of
 from barnabas.model.config_keys.client import CLIENT_KEYS
@@ -11,29 +11,35 @@ SIMPLE_KEYS = ConfigTable(
             "isolation.level",
             ConfigType.STRING,
             "read_uncommitted",
-            "Whether records of open or aborted transactions are seen.",
+            "read_committed hides the records of open and aborted transactions.",
             one_of("read_uncommitted", "read_committed"),
         ),
         ConfigKey(
             "fetch.max.wait.ms",
             ConfigType.INT,
             500,
-            "How long the broker may wait for fetch.min.bytes.",
+            "Longest time that the broker delays a fetch response.",
             at_least(0),
         ),
-        ConfigKey("fetch.min.bytes", ConfigType.INT, 1, "Bytes a fetch waits for.", at_least(0)),
+        ConfigKey(
+            "fetch.min.bytes",
+            ConfigType.INT,
+            1,
+            "Minimum bytes of a fetch response; the broker delays the response until it has them.",
+            at_least(0),
+        ),
         ConfigKey(
             "max.decompressed.batch.bytes",
             ConfigType.INT,
             256 * 1024**2,
-            "Largest size a batch may unpack to.",
+            "Largest decompressed size of a batch.",
             at_least(1024),
         ),
         ConfigKey(
             "default.api.timeout.ms",
             ConfigType.INT,
             60_000,
-            "Longest time a call tries, leader changes included.",
+            "Timeout of a call, retries after leader changes included.",
             at_least(0),
         ),
     ],

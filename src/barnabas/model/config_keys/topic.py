@@ -1,8 +1,8 @@
-"""Topic configuration: Kafka's names, types and defaults, and the broker key behind each.
+"""Topic configuration: Kafka's names, types and defaults, and the broker key of each default.
 
-A topic's effective value is a layered view, never a merged copy (KAFKA-9254 lost overrides that
-way): the topic's own value, else the broker's dynamic or static value of the key named in
-`BROKER_SYNONYMS`, else the default here.
+The effective value of a topic key is looked up in layers: first the topic's override, then the
+broker's dynamic or static value of a key in `BROKER_SYNONYMS`, then the default here. It is never
+stored as a merged copy, because overrides were lost that way in Kafka (KAFKA-9254).
 """
 
 import re
@@ -34,71 +34,72 @@ TOPIC_KEYS = ConfigTable(
             "cleanup.policy",
             ConfigType.LIST,
             ["delete"],
-            "What happens to old data: 'delete' by age or size, 'compact' to the newest value "
-            "per key, or both.",
+            "Treatment of old data: 'delete' by age or size, 'compact' to the newest value per "
+            "key, or both.",
             validator=each_of("delete", "compact"),
         ),
         ConfigKey(
             "compression.gzip.level",
             ConfigType.INT,
             -1,
-            "Level of gzip where `compression.type` asks for it.",
+            "gzip level, when `compression.type` is gzip.",
             between(-1, 9),
         ),
         ConfigKey(
             "compression.lz4.level",
             ConfigType.INT,
             9,
-            "Level of lz4 where `compression.type` asks for it.",
+            "lz4 level, when `compression.type` is lz4.",
             between(1, 17),
         ),
         ConfigKey(
             "compression.zstd.level",
             ConfigType.INT,
             3,
-            "Level of zstd where `compression.type` asks for it.",
+            "zstd level, when `compression.type` is zstd.",
             between(-131_072, 22),
         ),
         ConfigKey(
             "compression.type",
             ConfigType.STRING,
             "producer",
-            "Codec of stored batches; 'producer' keeps what the producer sent.",
+            "Codec of stored batches; 'producer' keeps the codec of the producer.",
             validator=one_of("producer", "uncompressed", "gzip", "snappy", "lz4", "zstd"),
         ),
         ConfigKey(
             "delete.retention.ms",
             ConfigType.LONG,
             DAY_MS,
-            "How long a tombstone stays readable after compaction first met it.",
+            "Time that a tombstone remains readable after its first compaction.",
             validator=at_least(0),
         ),
         ConfigKey(
             "file.delete.delay.ms",
             ConfigType.LONG,
             60_000,
-            "How long a deleted segment's files stay on disk.",
+            "Time before the files of a deleted segment are removed from disk.",
             validator=at_least(0),
         ),
         ConfigKey(
             "flush.messages",
             ConfigType.LONG,
             MAX_LONG,
-            "Force data to disk after this many records; 1 means before each acknowledgement.",
+            "Number of records after which the log is flushed to disk; 1: before each "
+            "acknowledgement.",
             validator=at_least(1),
         ),
         ConfigKey(
             "flush.ms",
             ConfigType.LONG,
             MAX_LONG,
-            "Force data to disk after this time.",
+            "Longest time before a record is flushed to disk.",
             validator=at_least(0),
         ),
         ConfigKey(
             "follower.replication.throttled.replicas",
             ConfigType.LIST,
             [],
-            "Replicas whose follower side is throttled: partition:broker pairs, or *.",
+            "Replicas that are throttled as followers: partition:broker pairs, or *.",
             validator=_throttled_replicas,
         ),
         ConfigKey(
@@ -112,118 +113,120 @@ TOPIC_KEYS = ConfigTable(
             "leader.replication.throttled.replicas",
             ConfigType.LIST,
             [],
-            "Replicas whose leader side is throttled: partition:broker pairs, or *.",
+            "Replicas that are throttled as leaders: partition:broker pairs, or *.",
             validator=_throttled_replicas,
         ),
         ConfigKey(
             "max.compaction.lag.ms",
             ConfigType.LONG,
             MAX_LONG,
-            "Longest time a record may stay uncompacted.",
+            "Longest time that a record may remain uncompacted.",
             validator=at_least(1),
         ),
         ConfigKey(
             "max.message.bytes",
             ConfigType.INT,
             1_048_588,
-            "Largest record batch the topic takes.",
+            "Largest record batch of the topic, in bytes.",
             validator=at_least(0),
         ),
         ConfigKey(
             "message.timestamp.after.max.ms",
             ConfigType.LONG,
             3_600_000,
-            "How far ahead of the broker's clock a record's timestamp may be.",
+            "How far the timestamp of a record may be ahead of the broker's clock.",
             validator=at_least(0),
         ),
         ConfigKey(
             "message.timestamp.before.max.ms",
             ConfigType.LONG,
             MAX_LONG,
-            "How far behind the broker's clock a record's timestamp may be.",
+            "How far the timestamp of a record may be behind the broker's clock.",
             validator=at_least(0),
         ),
         ConfigKey(
             "message.timestamp.type",
             ConfigType.STRING,
             "CreateTime",
-            "Whether timestamps are the producer's or the broker's.",
+            "Whether the producer (CreateTime) or the broker (LogAppendTime) sets timestamps.",
             validator=one_of("CreateTime", "LogAppendTime"),
         ),
         ConfigKey(
             "min.cleanable.dirty.ratio",
             ConfigType.DOUBLE,
             0.5,
-            "Share of uncompacted bytes at which a log is compacted.",
+            "Ratio of uncompacted bytes at which a log is compacted.",
             validator=between(0, 1),
         ),
         ConfigKey(
             "min.compaction.lag.ms",
             ConfigType.LONG,
             0,
-            "Shortest time a record stays uncompacted.",
+            "Shortest time that a record remains uncompacted.",
             validator=at_least(0),
         ),
         ConfigKey(
             "min.insync.replicas",
             ConfigType.INT,
             1,
-            "Replicas that must be in sync for acks=all to be accepted.",
+            "Number of in-sync replicas that a write with acks=all requires.",
             validator=at_least(1),
         ),
         ConfigKey(
             "preallocate",
             ConfigType.BOOLEAN,
             False,
-            "Reserve a new segment's disk space at once.",
-            note="Accepted for Kafka's sake: segments grow as they are written.",
+            "Allocate the disk space of a new segment when it is created.",
+            note="Accepted for compatibility: segments grow as they are written.",
         ),
         ConfigKey(
             "retention.bytes",
             ConfigType.LONG,
             -1,
-            "Bytes a partition keeps before its oldest segments go; -1 for no limit.",
+            "Size of a partition above which its oldest segments are deleted; -1: no limit.",
         ),
         ConfigKey(
             "retention.ms",
             ConfigType.LONG,
             7 * DAY_MS,
-            "Age at which a segment goes; -1 for no limit.",
+            "Age at which a segment is deleted; -1: no limit.",
             validator=at_least(-1),
         ),
         ConfigKey(
             "segment.bytes",
             ConfigType.INT,
             1024**3,
-            "Size at which a new segment begins.",
+            "Size at which a new segment starts.",
             validator=at_least(14),
         ),
         ConfigKey(
             "segment.index.bytes",
             ConfigType.INT,
             10 * 1024**2,
-            "Size at which a full index begins a new segment.",
+            "Maximum size of an index; a full index starts a new segment.",
             validator=at_least(4),
         ),
         ConfigKey(
             "segment.jitter.ms",
             ConfigType.LONG,
             0,
-            "Random part taken off segment.ms so that partitions do not roll at once.",
+            "Maximum random reduction of segment.ms, so that partitions do not roll at the same "
+            "time.",
             validator=at_least(0),
         ),
         ConfigKey(
             "segment.ms",
             ConfigType.LONG,
             7 * DAY_MS,
-            "Age at which a new segment begins.",
+            "Age at which a new segment starts.",
             validator=at_least(1),
         ),
         ConfigKey(
             "unclean.leader.election.enable",
             ConfigType.BOOLEAN,
             False,
-            "Whether a replica that is not in sync may lead when no other is left: data is lost.",
+            "Whether a replica outside the ISR may become leader when no in-sync replica is alive; "
+            "records may be lost.",
         ),
     ]
 )
@@ -256,7 +259,7 @@ BROKER_SYNONYMS: dict[str, tuple[str, ...]] = {
     "segment.ms": ("log.roll.ms", "log.roll.hours"),
     "unclean.leader.election.enable": ("unclean.leader.election.enable",),
 }
-"""Broker keys that set a topic key's default, strongest first."""
+"""Broker keys that set the default of a topic key, highest precedence first."""
 
 SYNONYM_FACTORS: dict[str, int] = {
     "log.retention.minutes": 60_000,
@@ -264,11 +267,11 @@ SYNONYM_FACTORS: dict[str, int] = {
     "log.roll.hours": 3_600_000,
     "log.roll.jitter.hours": 3_600_000,
 }
-"""What a synonym's value is multiplied by to get the topic key's unit."""
+"""Factor that converts the value of a synonym to the unit of the topic key."""
 
 
 def topic_defaults(broker_values: dict[str, object]) -> dict[str, object]:
-    """The topic values a broker's configuration stands for, before any topic override.
+    """Returns the topic defaults that result from a broker's configuration.
 
     >>> topic_defaults({"log.retention.hours": 2})["retention.ms"]
     7200000

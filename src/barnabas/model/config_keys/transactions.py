@@ -1,4 +1,4 @@
-"""Broker keys of transactions and producer ids; part of the broker's table."""
+"""Broker configuration of transactions and producer ids; part of the broker's table."""
 
 from barnabas.model.config import ConfigKey, ConfigType, at_least, between
 
@@ -13,36 +13,37 @@ STATE_LOG_KEYS = [
         "transaction.state.log.num.partitions",
         INT,
         50,
-        "Partitions of __transaction_state; fixed once the topic exists, for it places every "
-        "transactional id.",
+        "Number of partitions of __transaction_state; must not change after the topic is "
+        "created, because it determines the coordinator of each transactional id.",
         at_least(1),
     ),
     ConfigKey(
         "transaction.state.log.replication.factor",
         SHORT,
         3,
-        "Replicas of __transaction_state; a smaller cluster uses as many as it has brokers.",
+        "Number of replicas of __transaction_state; a smaller cluster has one replica per broker.",
         at_least(1),
     ),
     ConfigKey(
         "transaction.state.log.min.isr",
         INT,
         2,
-        "In-sync replicas that must hold a change of a transaction before it counts.",
+        "Number of in-sync replicas that must store a transaction state change before it takes "
+        "effect.",
         at_least(1),
     ),
     ConfigKey(
         "transaction.state.log.segment.bytes",
         INT,
         104_857_600,
-        "Segment size of __transaction_state; small segments compact and load sooner.",
+        "Segment size of __transaction_state; small segments make compaction and loading faster.",
         at_least(1),
     ),
     ConfigKey(
         "transaction.state.log.load.buffer.size",
         INT,
         5_242_880,
-        "Bytes read at a time while a coordinator loads.",
+        "Bytes per read while a coordinator loads a partition of __transaction_state.",
         at_least(1),
     ),
 ]
@@ -52,38 +53,39 @@ COORDINATOR_KEYS = [
         "transaction.max.timeout.ms",
         INT,
         15 * _MINUTE_MS,
-        "Longest transaction timeout a producer may ask for.",
+        "Longest transaction timeout that a producer may request.",
         at_least(1),
     ),
     ConfigKey(
         "transactional.id.expiration.ms",
         INT,
         7 * _DAY_MS,
-        "Idle time after which a transactional id without an open transaction is forgotten.",
+        "Idle time after which a transactional id without an open transaction expires.",
         at_least(1),
     ),
     ConfigKey(
         "transaction.abort.timed.out.transaction.cleanup.interval.ms",
         INT,
         10_000,
-        "How often the coordinator looks for transactions past their timeout.",
+        "Interval between checks for transactions that exceeded their timeout.",
         at_least(1),
     ),
     ConfigKey(
         "transaction.remove.expired.transaction.cleanup.interval.ms",
         INT,
         _HOUR_MS,
-        "How often the coordinator looks for idle transactional ids.",
+        "Interval between checks for expired transactional ids.",
         at_least(1),
     ),
     ConfigKey(
         "transaction.version",
         SHORT,
         2,
-        "Highest transaction.version told to clients: 1 verifies partitions before the first "
-        "append, 2 also bumps the epoch with each transaction (KIP-890).",
+        "Highest transaction.version that the broker advertises: 1 verifies partitions before "
+        "the first append, 2 also increments the producer epoch with each transaction "
+        "(KIP-890).",
         between(0, 2),
-        note="Kafka keeps this level as a cluster feature; here it is a key of each broker.",
+        note="In Kafka this is a feature level of the cluster; here it is a key of each broker.",
     ),
 ]
 
@@ -92,15 +94,16 @@ PRODUCER_STATE_KEYS = [
         "transaction.partition.verification.enable",
         BOOLEAN,
         True,
-        "Whether a partition leader asks the coordinator before a producer's first append in a "
-        "transaction.",
+        "Whether a partition leader verifies a transaction with the coordinator before the "
+        "producer's first append.",
         dynamic=True,
     ),
     ConfigKey(
         "producer.id.expiration.ms",
         INT,
         _DAY_MS,
-        "Time since a producer's last write after which a partition forgets its sequence numbers.",
+        "Time since the last write of a producer after which a partition drops its sequence "
+        "numbers.",
         at_least(1),
         dynamic=True,
     ),
@@ -108,7 +111,7 @@ PRODUCER_STATE_KEYS = [
         "producer.id.expiration.check.interval.ms",
         INT,
         10 * _MINUTE_MS,
-        "How often partitions look for producers to forget.",
+        "Interval between checks for expired producer ids.",
         at_least(1),
     ),
 ]

@@ -40,5 +40,5 @@ def test_a_topic_that_may_be_misspelt_is_told_once(router, caplog, monkeypatch, 
 
 
 def test_a_partition_that_is_no_number_is_not_looked_for(router):
-    with pytest.raises(TypeError, match=r"TopicPartition\('orders', 0\), not "):
+    with pytest.raises(TypeError, match=r"TopicPartition\('orders', 0\), got "):
         router.leader(TopicPartition("orders", "0"))
