@@ -1,4 +1,4 @@
-"""The ApiVersions answers, encoded once: they are derived from the list of handlers."""
+"""Encoded ApiVersions responses, derived once from the list of handlers."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,12 +13,12 @@ from barnabas.wire.messages.api_versions import (
     SupportedFeatureKey,
 )
 
-# Clients of version 3 take a supported range that begins at 0 for an error (KAFKA-17011).
+# Clients with version 3 reject a supported range that begins at 0 (KAFKA-17011).
 _LEVEL_0_FROM = 4
 
 
 class ApiVersionsResponses:
-    """Bodies by version, and the ones for requests that are too new or malformed."""
+    """Response bodies by version, and those for unsupported versions and malformed requests."""
 
     def __init__(self, handlers: Iterable[Handler], features: Sequence[Feature] = ()) -> None:
         listed = sorted(handlers, key=lambda handler: handler.api)
@@ -32,7 +32,7 @@ class ApiVersionsResponses:
             version: _encode(ApiVersionsResponse(ErrorCode.INVALID_REQUEST), version)
             for version in self._bodies
         }
-        # In version 0, with our range of this one API: what an older or newer client can read.
+        # In version 0, with the range of ApiVersions only: every client can decode it.
         self.too_new = _encode(ApiVersionsResponse(ErrorCode.UNSUPPORTED_VERSION, [own]), 0)
 
     def body(self, version: int) -> bytes:

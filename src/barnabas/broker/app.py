@@ -3,10 +3,10 @@
 A single embedded broker is a cluster of one on the embedded metadata tree: the same controller,
 the same commands, the same replicas as in a large cluster.
 
-Start: bind the listeners (a taken port is said at once), lock the log directories, open the tree,
-read configuration, load the logs, register, let the controller be elected, wait until its first
-commands have made this broker a part of its own cluster, and only then accept connections. Stop
-is the reverse, and leaves the logs marked clean.
+Start: bind the listeners (reports a port in use first), lock the log directories, open the tree,
+read the configuration, load the logs, register, start the controller election, wait until the
+controller has sent this broker its first commands, then accept connections. Stop is the reverse; it
+marks the logs as cleanly closed.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ class Broker:
         interceptor: Interceptor | None = None,
         store: EmbeddedStore | None = None,
     ) -> None:
-        """`store` is an embedded tree that several brokers on this loop share."""
+        """Creates a broker; `store` is an embedded tree shared by several brokers on this loop."""
         self.config = config
         self._store = store
         self._interceptor = interceptor
@@ -118,16 +118,16 @@ class Broker:
         return self._services
 
     async def start(self) -> None:
-        """Serve; what had been started is stopped again when something fails.
+        """Starts the broker; after a failure, stops the parts that were started.
 
-        An attempt during which the session on ZooKeeper ends is given up and made again.
+        Starts again if the ZooKeeper session expires during the start.
         """
         while not await self._try_to_start():
             await asyncio.sleep(_RESTART_S)
             self._make_parts()
 
     async def _try_to_start(self) -> bool:
-        """False when the session on the metadata tree ended meanwhile."""
+        """Starts the broker; returns False if the session on the metadata tree ended meanwhile."""
         async with AsyncExitStack() as stack:
             stack.callback(self._storage.executor.shutdown)
             stack.push_async_callback(self._listeners.stop)
@@ -143,7 +143,7 @@ class Broker:
             except BarnabasError as error:
                 if tree.session_id == session_id and tree.state is SessionState.CONNECTED:
                     raise
-                line = "ZooKeeper was lost while the broker started, it starts again: %s"
+                line = "lost the connection to ZooKeeper during the start, starting again: %s"
                 _logger.warning(line, error)
                 return False
             self._running = stack.pop_all()

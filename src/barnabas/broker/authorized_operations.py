@@ -1,6 +1,6 @@
 """The operations a caller may perform, as the bit sets that some responses carry.
 
-Without an authorizer everybody may do everything that the kind of resource has.
+Without an authorizer every caller may perform all operations of the resource type.
 """
 
 import enum

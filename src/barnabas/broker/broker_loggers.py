@@ -1,6 +1,7 @@
 """Log levels of a running broker, as configuration of the resource type BROKER_LOGGER (KIP-412).
 
-Names are those of Python's loggers, levels are Kafka's. Nothing is stored: a restart forgets it.
+Names are those of Python's loggers, levels are Kafka's. Levels are not stored: a
+restart resets them.
 """
 
 import logging
@@ -22,13 +23,13 @@ _LEVELS = {
 
 
 def describe_loggers() -> list[ConfigEntry]:
-    """Every logger of this process with the level in force."""
+    """Returns every logger of this process with its effective level."""
     names = [ROOT, *sorted(logging.root.manager.loggerDict)]
     return [_entry(name, _level_name(_logger(name).getEffectiveLevel())) for name in names]
 
 
 def check_level(name: str, level: str | None) -> None:
-    """BrokerError unless the logger exists and Kafka knows the level; None takes a level away."""
+    """Raises BrokerError if logger or level does not exist; None removes the level."""
     if name != ROOT and name not in logging.root.manager.loggerDict:
         raise BrokerError(ErrorCode.INVALID_CONFIG, f"Logger {name} does not exist!")
     if level is None and name == ROOT:
@@ -44,7 +45,7 @@ def check_level(name: str, level: str | None) -> None:
 
 
 def set_level(name: str, level: str | None) -> None:
-    """Put a checked level into force."""
+    """Applies a checked level."""
     _logger(name).setLevel(logging.NOTSET if level is None else _LEVELS[level.upper()])
 
 

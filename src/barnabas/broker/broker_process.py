@@ -1,6 +1,6 @@
-"""A broker in a process of its own, as an operator runs it: `barnabas broker` with a file.
+"""Runs a broker in a separate process: `barnabas broker` with a properties file.
 
-The process ends with this one, even when this one is killed.
+The broker process ends when this process ends, even if this process is killed.
 """
 
 import os
@@ -73,7 +73,7 @@ class BrokerProcess:
         return self._process is not None and self._process.poll() is None
 
     def launch(self) -> None:
-        """Start the process; `wait_until_ready` waits for the broker in it."""
+        """Starts the process; `wait_until_ready` waits until the broker serves requests."""
         self._config.write_text(render_properties(self.settings))
         command = [sys.executable, "-m", "barnabas.cli.main", "broker"]
         command += ["--config", str(self._config), "--log-level", "INFO"]
@@ -101,7 +101,7 @@ class BrokerProcess:
         raise BrokerEndedError(self.broker_id, process.wait(), tail)
 
     def kill(self) -> None:
-        """Send SIGKILL: no controlled shutdown, no clean logs, the session must expire."""
+        """Sends SIGKILL: no controlled shutdown, no clean logs, the session must expire."""
         process = self._running_process()
         process.kill()
         process.wait()
@@ -109,7 +109,7 @@ class BrokerProcess:
         self.kills += 1
 
     def terminate(self) -> int:
-        """Send SIGTERM, wait for the controlled shutdown, and return the exit code."""
+        """Sends SIGTERM, waits for the controlled shutdown and returns the exit code."""
         process = self._running_process()
         process.send_signal(signal.SIGCONT)
         process.terminate()

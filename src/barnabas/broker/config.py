@@ -27,7 +27,7 @@ class BrokerConfig:
 
     @classmethod
     def parse(cls, given: Mapping[str, object]) -> "BrokerConfig":
-        """Parse Kafka's keys; ConfigError names what is wrong."""
+        """Parses Kafka's keys; raises ConfigError with the key and the reason."""
         common, own = split_listener_keys(given)
         names = BROKER_KEYS.given(common)
         config = cls({**BROKER_KEYS.parse(common), **own}, frozenset(names | own.keys()))

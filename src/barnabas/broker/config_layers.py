@@ -1,10 +1,10 @@
-"""The configuration in force, as layers: topic, dynamic broker, dynamic default, static, default.
+"""Effective configuration, in layers: topic, dynamic broker, dynamic default, static, default.
 
-A layered view, never merged copies: a change of a broker-wide default must not touch a topic's own
-value (KAFKA-9254 lost overrides that way). Values are kept as the text they were given in and
-parsed when read.
+The layers are never merged into copies: a change of a broker-wide default must not change the value
+that is set for a topic (KAFKA-9254 lost overrides that way). Values are stored as text and parsed
+when read.
 
-Pure: `config_watch` feeds it from the metadata tree, `handlers` read it.
+No IO: `config_watch` updates it from the metadata tree, `handlers` read it.
 """
 
 import enum
@@ -23,7 +23,7 @@ _RETENTION = ("log.retention.ms", "log.retention.minutes", "log.retention.hours"
 
 
 class Source(enum.IntEnum):
-    """Where a value comes from, as the protocol numbers it."""
+    """Source of a value, with the protocol's numbers."""
 
     TOPIC = 1
     DYNAMIC_BROKER = 2
@@ -36,7 +36,7 @@ class Source(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Synonym:
-    """One of the values that a key could take."""
+    """One of the values of a key, with its source."""
 
     name: str
     value: str | None
@@ -45,7 +45,7 @@ class Synonym:
 
 @dataclass(frozen=True, slots=True)
 class ConfigEntry:
-    """The value in force of one key, and the ones behind it, strongest first."""
+    """Effective value of one key, and its synonyms in order of precedence."""
 
     key: ConfigKey
     value: str | None
@@ -65,7 +65,7 @@ class ConfigLayers:
         self._broker: dict[str, str] = {}
         self._default: dict[str, str] = {}
 
-    # --- what the metadata tree says -------------------------------------------------------
+    # --- updates from the metadata tree ----------------------------------------------------
 
     def set_topic(self, topic: str, values: Mapping[str, str]) -> None:
         self._topics[topic] = dict(values)
@@ -84,7 +84,7 @@ class ConfigLayers:
             }
 
     def groups(self) -> list[str]:
-        """The groups that have settings of their own."""
+        """Returns the groups that have group settings."""
         return sorted(self._groups)
 
     def set_broker(self, values: Mapping[str, str]) -> None:
@@ -102,34 +102,34 @@ class ConfigLayers:
     def default_overrides(self) -> Mapping[str, str]:
         return self._default
 
-    # --- values in force -------------------------------------------------------------------
+    # --- effective values ------------------------------------------------------------------
 
     def broker_value(self, name: str) -> Any:
-        """The typed value of a broker key, dynamic layers first."""
+        """Returns the typed value of a broker key, dynamic layers first."""
         for layer in (self._broker, self._default):
             if name in layer:
                 return broker_key(name).parse(layer[name])
         return self._static[name]
 
     def listener_value(self, listener: str, name: str) -> Any:
-        """The typed value of a key for one listener alone; None when it has none of its own."""
+        """Returns the typed value that is set for this listener, or None."""
         return self._set_broker_value(listener_key_name(listener, name))
 
     def topic_value(self, topic: str, name: str) -> Any:
-        """The typed value of a topic key."""
+        """Returns the typed value of a topic key."""
         return self.effective(self._topics.get(topic, {}), name)
 
     def group_values(self, group_id: str) -> Mapping[str, int]:
-        """What is set for one group alone, typed."""
+        """Returns the typed values that are set for this group."""
         return self._group_values.get(group_id, {})
 
     def topic_values(self, topic: str) -> dict[str, Any]:
-        """All topic keys with their typed values."""
+        """Returns all topic keys with their typed values."""
         overrides = self._topics.get(topic, {})
         return {key.name: self.effective(overrides, key.name) for key in TOPIC_KEYS}
 
     def effective(self, overrides: Mapping[str, str], name: str) -> Any:
-        """A topic key's value under the given overrides, which need not be stored yet."""
+        """Returns the value of a topic key for a topic with these overrides."""
         key = TOPIC_KEYS[name]
         if name in overrides:
             return key.parse(overrides[name])
@@ -141,7 +141,7 @@ class ConfigLayers:
         return key.default
 
     def _set_broker_value(self, name: str) -> Any:
-        """A broker key's value where somebody set one."""
+        """Returns the value of a broker key if it is configured, otherwise None."""
         if name in self._broker or name in self._default or name in self._static.given:
             return self.broker_value(name)
         return None
@@ -152,7 +152,7 @@ class ConfigLayers:
         return self.describe_topic_with(self._topics.get(topic, {}))
 
     def describe_topic_with(self, overrides: Mapping[str, str]) -> list[ConfigEntry]:
-        """A topic with these overrides, which need not be stored yet."""
+        """Describes a topic with these overrides, which need not be stored yet."""
         return [self._topic_entry(key, overrides) for key in TOPIC_KEYS]
 
     def describe_group(self, group_id: str) -> list[ConfigEntry]:
@@ -166,7 +166,7 @@ class ConfigLayers:
         return [self._broker_entry(key) for key in keys]
 
     def describe_default(self) -> list[ConfigEntry]:
-        """The cluster-wide dynamic values alone, as Kafka answers for the nameless broker."""
+        """Describes the cluster-wide dynamic values, as Kafka does for the empty broker name."""
         source = Source.DYNAMIC_DEFAULT_BROKER
         entries = []
         for name, value in self._default.items():
@@ -201,9 +201,9 @@ class ConfigLayers:
         return ConfigEntry(key, value, source, not key.dynamic, tuple(synonyms))
 
     def _family(self, names: Sequence[str]) -> list[Synonym]:
-        """The synonyms of a key and of those that stand in for it, layer by layer.
+        """Returns the synonyms of a key and of its fallback keys, layer by layer.
 
-        As in Kafka a default is shown of the first name, and of retention also of the others.
+        As in Kafka, only the first name has a default, except for the retention keys.
         """
         found = [
             synonym

@@ -1,4 +1,4 @@
-"""The things that have configuration in the protocol, and what a change of them must satisfy."""
+"""Resources with configuration in the protocol, and the checks of changes to them."""
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
@@ -53,7 +53,7 @@ class AlteredConfig(Protocol):
 
 
 class AlteredResource(Protocol):
-    """What is changed, in either of the two requests."""
+    """Changed resource of AlterConfigs or IncrementalAlterConfigs."""
 
     resource_type: int
     resource_name: str
@@ -63,7 +63,7 @@ class AlteredResource(Protocol):
 
 
 class ResourceType(enum.IntEnum):
-    """Kinds of resources with configuration, as the protocol numbers them."""
+    """Types of resources with configuration, with the protocol's numbers."""
 
     TOPIC = 2
     BROKER = 4
@@ -73,13 +73,13 @@ class ResourceType(enum.IntEnum):
 
 
 def check_resource(ctx: HandlerContext[ConfigPorts], kind: int, name: str) -> ResourceType:
-    """The kind of an existing resource; BrokerError for what does not exist or is not ours."""
+    """Returns the resource type; raises BrokerError if this broker has no such resource."""
     if kind == ResourceType.TOPIC:
         problem = topic_name_problem(name)
         if problem is not None:
             raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
         if not ctx.services.metadata.has_topic(name):
-            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name}")
+            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"topic {name} does not exist")
         return ResourceType.TOPIC
     if kind == ResourceType.GROUP:
         if not name:
@@ -92,12 +92,12 @@ def check_resource(ctx: HandlerContext[ConfigPorts], kind: int, name: str) -> Re
             text = f"this is broker {ctx.services.broker_id}, the request is about {name!r}"
             raise BrokerError(ErrorCode.INVALID_REQUEST, text)
         return ResourceType(kind)
-    text = f"resources of type {kind} have no configuration here"
+    text = f"resource type {kind} is not supported"
     raise BrokerError(ErrorCode.INVALID_REQUEST, text)
 
 
 def check_changed_once(resources: Iterable[AlteredResource], resource: AlteredResource) -> None:
-    """Refuse a resource or a key that a request names twice: what it wants would be a guess."""
+    """Rejects a request with a repeated resource or key, because its meaning is ambiguous."""
     asked = (resource.resource_type, resource.resource_name)
     if sum((item.resource_type, item.resource_name) == asked for item in resources) > 1:
         text = f"resource {resource.resource_name!r} is changed twice"
@@ -105,11 +105,11 @@ def check_changed_once(resources: Iterable[AlteredResource], resource: AlteredRe
     if len({item.name for item in resource.configs}) != len(resource.configs):
         raise BrokerError(ErrorCode.INVALID_REQUEST, "a key is changed twice")
     if resource.resource_type == ResourceType.TOPIC and not resource.resource_name:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, "a topic's name is missing")
+        raise BrokerError(ErrorCode.INVALID_REQUEST, "the topic name is empty")
 
 
 def entity_of(ctx: HandlerContext[ConfigPorts], kind: ResourceType, name: str) -> tuple[str, str]:
-    """The resource as the metadata tree names it."""
+    """Returns entity type and name of the resource in the metadata tree."""
     if kind is ResourceType.TOPIC:
         return "topics", name
     if kind is ResourceType.GROUP:
@@ -118,7 +118,7 @@ def entity_of(ctx: HandlerContext[ConfigPorts], kind: ResourceType, name: str) -
 
 
 def check_values(kind: ResourceType, values: Mapping[str, str | None]) -> dict[str, str]:
-    """The values as they will be stored; INVALID_CONFIG or INVALID_REQUEST otherwise."""
+    """Returns the values in their stored form; raises INVALID_CONFIG or INVALID_REQUEST."""
     missing = next((name for name, value in values.items() if value is None), None)
     if missing is not None:
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"{missing} needs a value")
@@ -139,7 +139,7 @@ def _check_broker_value(name: str, value: str) -> tuple[str, str]:
         if known:
             key.parse(value)
     except ConfigError as error:
-        # Of a topic this would be INVALID_CONFIG; Kafka's brokers tell them apart.
+        # As in Kafka; the same error in a topic value is INVALID_CONFIG.
         raise BrokerError(ErrorCode.INVALID_REQUEST, str(error)) from None
     return key.name, value
 
@@ -148,7 +148,7 @@ def _check_group_value(name: str, value: str) -> tuple[str, str]:
     if name not in GROUP_RESOURCE_KEYS:
         text = f"Unknown group config name: {name}"
         if name.startswith(("share.", "streams.")):
-            text += ": share and streams groups are not served"
+            text += ": share and streams groups are not supported"
         raise BrokerError(ErrorCode.INVALID_CONFIG, text)
     try:
         GROUP_RESOURCE_KEYS[name].parse(value)
@@ -158,7 +158,7 @@ def _check_group_value(name: str, value: str) -> tuple[str, str]:
 
 
 def _check_group_bounds(config: Mapping[str, Any], values: Mapping[str, str]) -> None:
-    """A group's values stay within the broker's, and sessions are longer than heartbeats."""
+    """Checks the broker's limits, and that session timeouts exceed heartbeat intervals."""
     effective = {}
     for key in GROUP_RESOURCE_KEYS:
         name = key.name
@@ -181,7 +181,7 @@ def _check_group_bounds(config: Mapping[str, Any], values: Mapping[str, str]) ->
 
 
 def _check_thread_counts(ctx: HandlerContext[ConfigPorts], values: Mapping[str, str]) -> None:
-    """A pool is at most doubled or halved at once, as in Kafka."""
+    """Allows to double or halve a thread pool at most, as in Kafka."""
     for name in _THREAD_COUNTS & values.keys():
         wanted, current = int(values[name]), int(ctx.services.layers.broker_value(name))
         if wanted > current * 2 or wanted * 2 < current:
@@ -192,9 +192,7 @@ def _check_thread_counts(ctx: HandlerContext[ConfigPorts], values: Mapping[str, 
 def check_together(
     ctx: HandlerContext[ConfigPorts], kind: ResourceType, values: Mapping[str, str]
 ) -> None:
-    """Refuse a topic's values that contradict each other, and those of a broker that nobody could
-    connect to any more.
-    """
+    """Rejects contradicting values of a topic, and broker values that prevent all connections."""
     if kind is ResourceType.TOPIC:
         check_compaction_lags(values)
         return

@@ -1,8 +1,7 @@
-"""Keeps the configuration layers as the metadata tree has them, and puts changes into force.
+"""Updates the configuration layers from the metadata tree and applies changes.
 
-Everything is read once at start; afterwards each change comes as a node below /config/changes that
-names what to read again. The active controller's broker removes notifications that all have had
-time to see.
+All configuration is read at start. Afterwards each change creates a node below /config/changes with
+the name of the entity to read again. The broker of the active controller removes old notifications.
 """
 
 import asyncio
@@ -23,7 +22,7 @@ _NOTIFICATION_LIFE_MS = 15 * 60 * 1000
 _RETRY_S = 1.0
 
 OnChange = Callable[[str | None], None]
-"""Told the topic whose settings changed, or None when those of the broker did."""
+"""Called with the topic whose settings changed, or None for the broker's settings."""
 
 
 class ConfigWatch:
@@ -37,7 +36,7 @@ class ConfigWatch:
         on_change: OnChange,
         reload_entity: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
-        """`reload_entity` is told of users, client ids and addresses, by their paths."""
+        """`reload_entity` is called with the paths of changed users, client ids and addresses."""
         self._reload_entity = reload_entity
         self._tree = tree
         self._layers = layers
@@ -48,7 +47,7 @@ class ConfigWatch:
         self._task: asyncio.Task[None] | None = None
 
     async def load(self) -> None:
-        """Read everything; to be called before logs are opened."""
+        """Reads all configuration; must be called before logs are opened."""
         self._seen = max(await self._tree.children(paths.CONFIG_CHANGES), default="")
         for name in await self._tree.children("/config/topics"):
             await self.load_topic(paths.desanitize(name))
@@ -58,16 +57,16 @@ class ConfigWatch:
         await self._load_broker(str(self._broker_id))
 
     async def load_topic(self, topic: str) -> None:
-        """Read one topic's settings: before its first log is made, and after changes."""
+        """Reads the settings of a topic, before its first log is created and after changes."""
         self._layers.set_topic(topic, await self._read(paths.config("topics", topic)))
 
     def forget_topic(self, topic: str) -> None:
-        """The topic is gone."""
+        """Removes the settings of a deleted topic."""
         self._layers.forget_topic(topic)
         self._on_change(topic)
 
     def start(self) -> None:
-        """Follow the notifications from now on."""
+        """Starts to watch the notifications."""
         self._changed.set()
         self._task = asyncio.get_running_loop().create_task(self._run(), name="config-watch")
 
@@ -79,7 +78,7 @@ class ConfigWatch:
             self._task = None
 
     async def purge_notifications(self, now_ms: int) -> None:
-        """Remove notifications that are old enough; the active controller's broker does it."""
+        """Removes old notifications; called on the broker of the active controller."""
         for name in await self._tree.children(paths.CONFIG_CHANGES):
             path = f"{paths.CONFIG_CHANGES}/{name}"
             stat = await self._tree.exists(path)
@@ -116,7 +115,7 @@ class ConfigWatch:
         self._changed.set()
 
     async def reload(self, entity_path: str) -> None:
-        """Read an entity again, such as `topics/orders`, and put it into force."""
+        """Reads an entity again, such as `topics/orders`, and applies its settings."""
         kind, _, name = entity_path.partition("/")
         if kind in ("users", "clients", "ips"):
             if self._reload_entity is not None:

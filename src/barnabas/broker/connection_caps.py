@@ -1,7 +1,7 @@
-"""`max.connections`, `max.connection.creation.rate` and their relatives, as they are in force.
+"""Applies `max.connections`, `max.connection.creation.rate` and the related limits.
 
-Host names in `max.connections.per.ip.overrides` are looked up once, off the loop when the broker
-runs already; each address of a name has the name's limit.
+Host names in `max.connections.per.ip.overrides` are resolved once, in a thread if the broker is
+already running. The limit of a name applies to each of its addresses.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ _OVERRIDES = "max.connections.per.ip.overrides"
 
 
 class ConnectionCaps:
-    """Keeps what all listeners of the broker share at its limits; loop-owned."""
+    """Sets the connection limits that all listeners share; owned by the broker's loop."""
 
     def __init__(self, config: BrokerConfig, layers: ConfigLayers, rates: ConnectionRates) -> None:
         self._config = config
@@ -37,7 +37,7 @@ class ConnectionCaps:
         self.admission = Admission(ConnectionSlots(protected=config.protected_listener))
 
     def check(self) -> None:
-        """Look up the hosts of the property file; ConfigError when one has no address."""
+        """Resolves the hosts of the properties file; raises ConfigError if one has no address."""
         for host in parse_address_limits(self._config[_OVERRIDES]):
             try:
                 self._addresses[host] = _addresses(host)
@@ -45,7 +45,7 @@ class ConnectionCaps:
                 raise ConfigError(f"{_OVERRIDES}: {host!r}: {error.strerror}") from None
 
     def apply(self) -> None:
-        """Put the values in force into force, also for the connections there are."""
+        """Applies the current values, also to existing connections."""
         if self._lookup is not None:
             self._lookup.cancel()
         unknown = self._overrides().keys() - self._addresses.keys()
@@ -78,7 +78,7 @@ class ConnectionCaps:
         self.admission.limit(SlotLimits(*self._values("max.connections"), per_ip, of_ips))
 
     def _values(self, key: str) -> tuple[int, dict[str, int]]:
-        """The broker's limit, and those of listeners that have one of their own."""
+        """Returns the limit of the broker, and the limits set for single listeners."""
         own = {name: self._layers.listener_value(name, key) for name in self._listeners}
         of_listeners = {name: limit for name, limit in own.items() if limit is not None}
         return self._layers.broker_value(key), of_listeners
@@ -88,7 +88,7 @@ class ConnectionCaps:
 
 
 def _addresses(host: str) -> list[str]:
-    """Every address of a host, as connections show them; OSError when it has none."""
+    """Returns all addresses of a host as peers' addresses; raises OSError if it has none."""
     try:
         return [str(ipaddress.ip_address(host))]
     except ValueError:

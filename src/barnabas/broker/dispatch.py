@@ -1,9 +1,9 @@
-"""From a frame to its handler, and from the handler's result to the reply.
+"""Decodes frames, calls the handler of the API and encodes its result.
 
-A frame that cannot be decoded, an API we do not serve and a version outside its range close the
-connection, as in Kafka. So does a request whose objects would take far more memory than its bytes.
-The exception is ApiVersions: a version that is too new is answered
-in version 0 with UNSUPPORTED_VERSION and our range, so that the client can step down.
+As in Kafka, the connection is closed after a frame that cannot be decoded, an API that is not
+served, or an unsupported version. The same applies to a request whose objects would need far more
+memory than its bytes. The exception is ApiVersions: the response to an unsupported version has
+version 0 and contains UNSUPPORTED_VERSION and the served range, so that the client can retry.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ class DispatchPorts(RequestPorts, Protocol):
 
 
 class Dispatcher:
-    """The frame handler of a broker's listeners; lives on its loop."""
+    """Frame handler of the broker's listeners; owned by the broker's loop."""
 
     def __init__(
         self,
@@ -122,11 +122,11 @@ class Dispatcher:
             raise self._internal_error(context.header, error) from None
 
     def intercept(self, interceptor: Interceptor | None) -> None:
-        """Put another interceptor into force, or none."""
+        """Sets or removes the interceptor."""
         self._interceptor = interceptor
 
     async def drain(self, timeout_s: float = 5.0) -> None:
-        """Wait for the requests that are being served by tasks; cancel those that take long."""
+        """Waits for requests that run in tasks; cancels them after the timeout."""
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=timeout_s)
             for task in late:
@@ -145,7 +145,7 @@ class Dispatcher:
             raise type(error)(f"{_name(header)}: {error}") from None
 
     def _reply(self, context: RequestContext, result: Result) -> Reply:
-        if isinstance(result, Message):  # first, for most are
+        if isinstance(result, Message):  # the most frequent case
             return context.encode(result)
         if isinstance(result, Deferred):
             return result
@@ -168,7 +168,7 @@ class Dispatcher:
         name = api_name(context.header.api_key)
         try:
             later: Any = result
-            while isinstance(later, Awaitable):  # a gate's, then its handler's
+            while isinstance(later, Awaitable):  # of an interceptor, then of the handler
                 later = await self.loop_watch.watched(name, later)
         except ConnectionClosedError as refused:
             context.connection.refuse(refused.reason, refused.detail)
@@ -181,7 +181,7 @@ class Dispatcher:
             self._give(context, later, deferred)
 
     def _give(self, context: RequestContext, result: Result, deferred: Deferred) -> None:
-        """Fill in the deferred reply with a result that is there now."""
+        """Completes the deferred reply with an available result."""
         if isinstance(result, Message):
             deferred.respond(result)
         elif isinstance(result, PendingReply):
@@ -194,11 +194,14 @@ class Dispatcher:
     # --- errors ----------------------------------------------------------------------------
 
     def _internal_error(self, header: RequestHeader, error: Exception) -> ConnectionClosedError:
-        """A handler failed: the log has the cause, the client connects again and retries."""
+        """Logs a failure of a handler; the client connects again and retries."""
         if isinstance(error, MemoryError):
             return ConnectionClosedError(Refusal.MEMORY, f"{_name(header)}: not enough memory")
         if isinstance(error, SessionLostError | ConnectionLossError):
-            key, line = f"lost {header.api_key}", "serving %s failed, ZooKeeper is lost: %s"
+            key, line = (
+                f"lost {header.api_key}",
+                "serving %s failed, no connection to ZooKeeper: %s",
+            )
             self._log.warning(key, line, _name(header), error)
         else:
             self._log.exception(f"serving {header.api_key}", "serving %s failed", _name(header))
@@ -207,11 +210,11 @@ class Dispatcher:
     def _encoding_failed(
         self, context: RequestContext, response: Message, error: Exception
     ) -> list[Part] | None:
-        """The frame of an error response; None once the connection is closed for want of one.
+        """Returns the frame of an error response; closes the connection if there is none.
 
-        A Produce is never answered with an error here: its records are stored, and a client that
-        reads UNKNOWN_SERVER_ERROR would report them as lost. It connects again, and its retry
-        is recognized by its sequence.
+        Produce gets no error response: its records are stored, and a client would report them as
+        lost after UNKNOWN_SERVER_ERROR. The client connects again, and the broker recognizes the
+        retry by its sequence number.
         """
         header = context.header
         line = "the response to %s cannot be encoded"
@@ -232,17 +235,19 @@ class Dispatcher:
         api_key, version, correlation_id = _unpack_start(frame)
         if api_key == _API_VERSIONS and version > handler.versions[1]:
             return _with_short_header(correlation_id, self._services.api_versions.too_new)
-        detail = f"{handler.api.name} version {version}, served are %d to %d" % handler.versions
+        detail = (
+            f"{handler.api.name} version {version}, served versions are %d to %d" % handler.versions
+        )
         raise ConnectionClosedError(Refusal.UNSUPPORTED, detail)
 
 
 def _with_short_header(correlation_id: int, body: bytes) -> list[Part]:
-    """A frame whose response header is version 0, the correlation id alone."""
+    """Returns a frame with response header version 0: only the correlation id."""
     return [struct.pack(">ii", len(body) + 4, correlation_id) + body]
 
 
 def _error_frame(context: RequestContext) -> list[Part] | None:
-    """The frame that says UNKNOWN_SERVER_ERROR, None where the version has no place for it."""
+    """Returns a frame with UNKNOWN_SERVER_ERROR, or None if the version has no error field."""
     request, header = context.request, context.header
     if request is None:
         return None
@@ -256,7 +261,7 @@ def _error_frame(context: RequestContext) -> list[Part] | None:
 
 
 def _records_of(value: object) -> Iterator[object]:
-    """The file parts in a response, at any depth."""
+    """Yields the file parts in a response, at any depth."""
     if isinstance(value, WireStruct):
         for spec in value.FIELDS:
             yield from _records_of(getattr(value, spec[0]))
@@ -268,7 +273,7 @@ def _records_of(value: object) -> Iterator[object]:
 
 
 def api_name(api_key: int) -> str:
-    """Kafka's name of an API, or its number."""
+    """Returns Kafka's name of an API, or its number."""
     try:
         return ApiKey(api_key).name
     except ValueError:

@@ -1,8 +1,8 @@
 """Removes repeated elements from requests before they are served.
 
-A response has an answer for each element of the request. A group, a topic or a resource that a
-small frame names a hundred thousand times would be described as often. APIs with short answers,
-such as FindCoordinator, are left out: they answer every mention, as in Kafka.
+A response has a result for each element of the request. A small frame could repeat a group, topic
+or resource a hundred thousand times, and its response would be very large. APIs with short results,
+such as FindCoordinator, are excluded: as in Kafka, they return a result for every repetition.
 """
 
 from collections.abc import Callable, Hashable
@@ -25,14 +25,14 @@ _KEYS: dict[ApiKey, dict[str, Callable[[Any], Hashable]]] = {
         )
     },
     ApiKey.OFFSET_FETCH: {
-        # Several questions about some topics of a group are kept: their answers differ.
+        # Repeated groups with different topics are kept: their results differ.
         "groups": lambda group: group.group_id if group.topics is None else id(group)
     },
 }
 
 
 def merge_duplicates(api: ApiKey, request: Any) -> None:
-    """Leave one of each set of equal elements in the request's arrays, in their order."""
+    """Removes repeated elements from the arrays of the request; keeps the order."""
     for name, key in _KEYS.get(api, {}).items():
         items = getattr(request, name)
         if items and len(items) > 1:
@@ -40,7 +40,7 @@ def merge_duplicates(api: ApiKey, request: Any) -> None:
 
 
 def merge_fetch(request: FetchRequest) -> None:
-    """Leave each partition once, asked for as its last mention says."""
+    """Removes repeated partitions; the last occurrence is kept."""
     topics: dict[tuple[str, Uuid], FetchTopic] = {}
     for topic in request.topics:
         first = topics.setdefault((topic.topic, topic.topic_id), topic)

@@ -45,7 +45,7 @@ def error_response(request: Message, code: ErrorCode) -> Message:
 
 
 def tells_error(response: WireStruct, version: int) -> bool:
-    """Whether an error code other than none is in the response as that version encodes it."""
+    """Whether the response, encoded in this version, contains an error code other than NONE."""
     fields = {name for name, _, low, high, _ in response.FIELDS if low <= version <= high}
     if any(getattr(response, name) for name in _code_fields(response) if name in fields):
         return True
@@ -68,10 +68,10 @@ def _mirror(source: Any, kind: type[Any], code: ErrorCode) -> Any:
 
 
 def _identity(source: Any, target: Any) -> Iterator[tuple[str, Any]]:
-    """The fields by which an answer's item is told to be the request's."""
+    """Yields the fields that identify an item of the request in the response."""
     names = [spec[0] for spec in target.FIELDS if not spec[1].startswith("[")]
     if not isinstance(source, WireStruct):
-        # A request that lists plain names or numbers: an answer's item has a field for it.
+        # The request lists plain names or numbers: an item of the response has a field for it.
         kind = "string" if isinstance(source, str) else "int32"
         first = next((spec[0] for spec in target.FIELDS if spec[1] == kind), None)
         if first is not None:
@@ -80,7 +80,7 @@ def _identity(source: Any, target: Any) -> Iterator[tuple[str, Any]]:
     known = {spec[0] for spec in source.FIELDS}
     for name in names:
         if name in known:
-            # A request may have null where its response must not; the default fits both.
+            # A field may be nullable only in the request; the default is valid in both.
             if (value := getattr(source, name)) is not None:
                 yield name, value
         elif name in _PARTITION_NAMES:
@@ -98,7 +98,7 @@ def _arrays(kind: type[Any]) -> Iterator[tuple[str, type[Any]]]:
 
 
 def _counterpart(source: Any, name: str) -> list[Any]:
-    """The request's array that an array of the response answers: of its name, or the first."""
+    """Returns the array of the request for an array of the response: same name, or the first."""
     if not isinstance(source, WireStruct):
         return []
     arrays = [spec[0] for spec in source.FIELDS if spec[1].startswith("[")]
@@ -121,7 +121,7 @@ def _set_codes(item: Any, code: ErrorCode) -> None:
 
 
 def _codes(item: Any) -> set[int]:
-    """All error codes other than none, at any depth."""
+    """Returns all error codes other than NONE, at any depth."""
     found = {getattr(item, name) for name in _code_fields(item)}
     for name, _ in _arrays(type(item)):
         for element in getattr(item, name) or ():

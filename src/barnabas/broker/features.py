@@ -19,8 +19,9 @@ class Feature:
 
 
 def features_of(values: Mapping[str, Any]) -> tuple[Feature, ...]:
-    """`transaction.version` 2: partitions join transactions by being written to, and each
-    transaction has its own epoch (KIP-890). `group.version` 1: the protocol of KIP-848."""
+    """Returns the features. `transaction.version` 2: the first write adds a partition to the
+    transaction, and each transaction has its own epoch (KIP-890).
+    `group.version` 1: the protocol of KIP-848."""
     consumer_groups = "consumer" in values["group.coordinator.rebalance.protocols"]
     return (
         Feature("group.version", 1, int(consumer_groups)),

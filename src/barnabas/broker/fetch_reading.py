@@ -1,6 +1,6 @@
-"""One fetch request being served: reads its partitions, as often as need be, builds the response.
+"""Serves one fetch request: reads its partitions, repeatedly if needed, and builds the response.
 
-Reading finds file ranges, it copies nothing: a read whose result is not sent is given back.
+A read determines file ranges and copies no data. If its result is not sent, it is released.
 """
 
 from collections.abc import Callable
@@ -47,7 +47,7 @@ class FetchPorts(RequestPorts, Protocol):
 
 
 class FetchJob:
-    """Made per request; `read` and `discard` alternate until `response` ends it."""
+    """Created per request; `read` and `discard` alternate until `response` is called."""
 
     __slots__ = (
         "_bytes",
@@ -85,12 +85,12 @@ class FetchJob:
         self._urgent = False
 
     def partitions(self) -> list[Partition]:
-        """Those of the request that are here: what it waits for."""
+        """Returns the requested partitions that this broker has."""
         found = (self._find(target) for target in self._plan.targets)
         return [partition for partition in found if partition is not None]
 
     def read(self) -> bool:
-        """Read everything; whether the answer can go out now."""
+        """Reads all partitions; returns whether the response can be sent now."""
         self._reads = []
         self._bytes = 0
         self._failed = not self._plan.targets
@@ -106,13 +106,13 @@ class FetchJob:
         return self._failed or self._urgent or self._bytes >= self._request.min_bytes
 
     def discard(self) -> None:
-        """Give back what `read` found."""
+        """Releases the result of `read`."""
         for _, data in self._reads:
             _release(data)
         self._reads = []
 
     def may_have_enough(self) -> bool:
-        """Cheap: False only when `read` would surely find nothing new."""
+        """Returns False only if `read` would certainly find no new data; cheap."""
         for target in self._plan.targets:
             partition = self._find(target)
             if partition is None or not partition.is_leader:
@@ -129,7 +129,7 @@ class FetchJob:
         return False
 
     def response(self) -> FetchResponse:
-        """What was read last, without the partitions that have no news for an open session."""
+        """Returns the response with the last read; a session omits unchanged partitions."""
         services = self._ctx.services
         session = self._plan.session
         if session is None:
@@ -153,7 +153,7 @@ class FetchJob:
         return response
 
     def _count_replication(self) -> None:
-        """Tell the throttle of moves what this response copies (KIP-73)."""
+        """Counts the response's bytes for the replication throttle (KIP-73)."""
         services = self._ctx.services
         throttle = services.replicas.settings.leader_throttle
         if self._replica_id < 0 or throttle is None or not throttle.active:
@@ -185,7 +185,7 @@ class FetchJob:
             self._failed = True
             return _failure(target, partition, error.code)
         if found.diverging_epoch is not None or found.preferred_read_replica != NO_BROKER:
-            self._failed = True  # the client must act, so it must not wait
+            self._failed = True  # errors are sent without waiting
         elif found.is_urgent:
             self._urgent = True
         return self._data(target, found)
@@ -194,7 +194,7 @@ class FetchJob:
         name = target.topic
         if name is None:
             name = self._ctx.services.metadata.topic_name(target.topic_id)
-        return name is None or may_read(name)  # that an id names nothing is said below
+        return name is None or may_read(name)  # unknown ids are handled below
 
     def _spec(self, target: FetchTarget, budget: int) -> FetchSpec:
         request = self._request
@@ -257,7 +257,7 @@ class FetchJob:
 
 
 def _failure(target: FetchTarget, partition: Partition | None, code: ErrorCode) -> PartitionData:
-    """An error; out of range names the real bounds, so that a client can tell which side."""
+    """Returns an error; OFFSET_OUT_OF_RANGE includes the valid range of offsets."""
     data = PartitionData(target.partition, code, -1, -1, -1, records=b"")
     if partition is not None and code is ErrorCode.OFFSET_OUT_OF_RANGE:
         log = partition.log
@@ -279,7 +279,7 @@ def _news(data: PartitionData) -> PartitionNews:
 
 
 def _by_topic(answered: list[tuple[FetchTarget, PartitionData]]) -> list[FetchableTopicResponse]:
-    """Group neighbours of one topic; the order of the partitions is kept."""
+    """Groups adjacent partitions of a topic; keeps the order of the partitions."""
     topics: list[FetchableTopicResponse] = []
     last: FetchTarget | None = None
     for target, data in answered:

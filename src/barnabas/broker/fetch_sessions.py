@@ -1,12 +1,13 @@
-"""Incremental fetch sessions (KIP-227): the broker remembers what a client fetches.
+"""Incremental fetch sessions (KIP-227): the broker stores the partitions that a client fetches.
 
-A request with session epoch 0 asks for a session, later ones name only what changed, and the
-response leaves out partitions without news. Epoch -1 means no session. The whole state of a
-partition is kept, leader epoch included (KAFKA-9338 forgot it).
+A request with session epoch 0 requests a session, later requests contain only changes, and the
+responses omit unchanged partitions. Epoch -1 means no session. The complete state of a partition is
+stored, including the leader epoch (KAFKA-9338 was a bug without it).
 
-Pure: takes `now` and a source of random ids. The number of sessions is bounded; when all slots
-are taken, the longest unused one goes if it has been idle for `min_eviction_ms`, or if a follower
-wants the slot of a consumer. A client without a slot gets session id 0 and sends full requests.
+No IO: takes `now` and a source of random ids. The number of sessions is limited. If all slots are
+used, the least recently used session is evicted if it was idle for `min_eviction_ms`, or if a
+follower needs the slot of a consumer. A client without a slot gets session id 0 and sends full
+requests.
 """
 
 from collections import OrderedDict
@@ -25,9 +26,9 @@ TargetKey = tuple[str | Uuid, int]
 
 
 class FetchTarget:
-    """One partition that a client fetches, and what the session last told it.
+    """One partition that a client fetches, and its state in the last response.
 
-    `topic` is None when the client speaks of topics by id.
+    `topic` is None if the client uses topic ids.
     """
 
     __slots__ = (
@@ -60,7 +61,7 @@ class FetchTarget:
         return (self.topic_id if self.topic is None else self.topic, self.partition)
 
     def take_over(self, newer: "FetchTarget") -> None:
-        """The client sent the partition again: everything it says counts anew."""
+        """Replaces the state by that of a newer request for the partition."""
         self.fetch_offset = newer.fetch_offset
         self.max_bytes = newer.max_bytes
         self.current_leader_epoch = newer.current_leader_epoch
@@ -70,7 +71,7 @@ class FetchTarget:
 
 @dataclass(slots=True)
 class PartitionNews:
-    """What a response would say about one partition, as far as sessions care."""
+    """State of one partition in a response, as far as sessions compare it."""
 
     error: int
     size: int
@@ -110,21 +111,21 @@ class FetchSession:
             self.targets.pop(key, None)
 
     def has_news(self, target: FetchTarget, news: PartitionNews) -> bool:
-        """Whether the response must name the partition; remembers what it will say."""
+        """Whether the response must contain the partition; stores the state to be sent."""
         told = (target.sent_high_watermark, target.sent_log_start_offset)
         changed = told != (news.high_watermark, news.log_start_offset)
         must_be_told_again = bool(news.error) or news.redirected
         target.sent_high_watermark = -1 if must_be_told_again else news.high_watermark
         target.sent_log_start_offset = news.log_start_offset
         if news.size:
-            # Those that got data go to the end, so that no partition starves the others.
+            # Partitions with data move to the end, so that no partition starves the others.
             self.targets.move_to_end(target.key)
         return changed or bool(news.size) or must_be_told_again
 
 
 @dataclass(slots=True)
 class FetchPlan:
-    """What one request fetches. `session` is set for incremental requests only."""
+    """Partitions that one request fetches. `session` is set for incremental requests only."""
 
     targets: list[FetchTarget]
     error: ErrorCode = ErrorCode.NONE
@@ -157,13 +158,13 @@ class FetchSessionCache:
         self._new_id = new_id
         self._max_slots = max_slots
         self._min_eviction_ms = min_eviction_ms
-        self._sessions: OrderedDict[int, FetchSession] = OrderedDict()  # longest unused first
+        self._sessions: OrderedDict[int, FetchSession] = OrderedDict()  # least recently used first
 
     def __len__(self) -> int:
         return len(self._sessions)
 
     def plan(self, ask: FetchAsk, now_ms: int) -> FetchPlan:
-        """Decide what the request fetches, updating its session."""
+        """Returns the partitions that the request fetches; updates its session."""
         if ask.epoch in (FINAL_EPOCH, INITIAL_EPOCH):
             self._sessions.pop(ask.session_id, None)
             wants = ask.epoch == INITIAL_EPOCH
@@ -182,7 +183,7 @@ class FetchSessionCache:
         return FetchPlan(list(session.targets.values()), session=session, by_id=ask.by_id)
 
     def try_create(self, plan: FetchPlan, *, privileged: bool, now_ms: int) -> FetchSession | None:
-        """Open a session for a full request that asked for one, if there is a slot."""
+        """Opens a session for a full request that requested one, if a slot is available."""
         if not plan.wants_session or not plan.targets:
             return None
         if len(self._sessions) >= self._max_slots and not self._try_evict(privileged, now_ms):

@@ -1,6 +1,6 @@
 """Forces logs to disk on a thread, one flush per log at a time.
 
-For a broker that acknowledges only what is on the disk (`fsync.before.ack`, or `flush.messages`
+For a broker that acknowledges only records on disk (`fsync.before.ack`, or `flush.messages`
 of 1 on a topic), and for the periodic flushes. Appends during a flush are part of the next one, so
 many producers share each fsync.
 """
@@ -31,7 +31,7 @@ class Flusher:
         """Called after each flush: a follower may then report its flushed offset."""
 
     def request(self, partition: Partition) -> None:
-        """Flush soon what the partition holds now; it is told by `flushed`."""
+        """Schedules a flush of the partition; calls `flushed` on it afterwards."""
         if partition in self._running:
             self._again.add(partition)
             return
@@ -39,10 +39,10 @@ class Flusher:
         self._running[partition] = task
 
     def after_append(self, partition: Partition) -> None:
-        """Flush a log whose `flush.messages` is reached, or that has finished a segment.
+        """Flushes a log that reached `flush.messages` or has finished a segment.
 
-        A topic that wants every record on disk before its acknowledgement is flushed here and
-        now; the others in the background.
+        A topic that needs every record on disk before its acknowledgement is flushed
+        synchronously; the others in the background.
         """
         log = partition.log
         if not isinstance(log, Log) or not log.flush_due:
@@ -53,7 +53,7 @@ class Flusher:
             self.request(partition)
 
     async def flush_log(self, log: Log) -> None:
-        """Flush one log now; a failure takes its directory offline and is raised."""
+        """Flushes one log; a failure takes its directory offline and is raised."""
         task = log.begin_flush()
         if task is not None:
             await asyncio.get_running_loop().run_in_executor(self._executor, task.run)

@@ -237,4 +237,4 @@ class HandlerContext(Generic[PortsT_co]):
 
 
 RequestContext: TypeAlias = HandlerContext[RequestPorts]
-"""The context as code sees it that needs no more than the ports of every request."""
+"""The context for code that uses only the ports of every request."""

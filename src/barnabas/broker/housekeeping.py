@@ -20,7 +20,7 @@ from barnabas.storage.log_manager import LogManager
 
 _logger = logging.getLogger("barnabas.broker")
 
-# Deleted files wait for `file.delete.delay.ms`, whatever the interval of retention is.
+# Files are deleted after `file.delete.delay.ms`, independent of the retention interval.
 _PURGE_MS = 1000
 _FLUSH_CHECK_MS = 1000
 _ROOM_CHECK_MS = 5000
@@ -33,7 +33,7 @@ _NOTIFICATIONS_MS = 60_000
 
 
 class Housekeeping:
-    """Starts the jobs of one broker and owns them; lives on its loop."""
+    """Starts and owns the periodic jobs of one broker; owned by its loop."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class Housekeeping:
             try:
                 await self._flusher.flush_log(log)
             except BrokerError as error:
-                if not log.health.failing:  # which was logged when it began
+                if not log.health.failing:  # a failing log was already logged
                     _logger.warning("flush of %s failed: %s", log.topic_partition, error)
 
     async def _checkpoint(self, name: str) -> None:
@@ -107,7 +107,7 @@ class Housekeeping:
                 self._logs.maintenance.finish_purge(task)
 
     async def _clean(self) -> None:
-        """Compact, one log after the other, until none asks for it."""
+        """Compacts one log after the other until none needs compaction."""
         while (task := self._logs.maintenance.begin_clean(self._clock.now_ms())) is not None:
             try:
                 await self._to_the_end(task.run)
@@ -115,7 +115,7 @@ class Housekeeping:
                 self._logs.maintenance.finish_clean(task)
 
     async def _to_the_end(self, run: Callable[[], None]) -> None:
-        """Run on a thread what cannot be taken back once it runs: stopping waits for it."""
+        """Runs a job that cannot be cancelled in a thread; a stop waits for its end."""
         running = asyncio.get_running_loop().run_in_executor(self._executor, run)
         try:
             await asyncio.shield(running)

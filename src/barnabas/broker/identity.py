@@ -29,7 +29,7 @@ async def establish(config: BrokerConfig, tree: MetadataTree, logs: LogManager) 
     cluster = await cluster_id(tree)
     wanted = config["cluster.id"]
     if wanted is not None and wanted != cluster:
-        raise ConfigError(f"cluster.id={wanted!r}: this is cluster {cluster!r}")
+        raise ConfigError(f"cluster.id={wanted!r}: the cluster id is {cluster!r}")
     meta = logs.dirs.acquire()
     broker_id = config.broker_id
     if broker_id < 0:
@@ -45,8 +45,8 @@ async def establish(config: BrokerConfig, tree: MetadataTree, logs: LogManager) 
 
 
 def registered_endpoints(config: BrokerConfig, bound: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
-    """What the broker registers: the advertised listeners, or the bound ones by a name that
-    other hosts may know.
+    """Returns the addresses to register: the advertised listeners, or the bound ones with a host
+    name that other hosts may be able to resolve.
     """
     advertised = config.advertised_listeners
     if advertised is not None:

@@ -30,7 +30,7 @@ LOOP_BUDGET = 1 << 20
 SLICE = 200
 """Elements of a large request that are handled in one turn of the loop."""
 SPARE_PARTITIONS = 10_000
-"""A fetch may name so many partitions more than the cluster has."""
+"""Number of partitions by which a fetch may exceed those of the cluster."""
 
 # The array of the request that is cut into slices, and the array of the response they fill.
 SLICED: dict[ApiKey, tuple[str, str]] = {
@@ -56,7 +56,7 @@ class LargeRequests:
     async def serve(
         self, context: RequestContext, handler: Handler, decode: Callable[[], Any], serve: Serve
     ) -> Any:
-        """The reply to a request: encoded, or a result of its handler."""
+        """Returns the reply to a request: encoded, or the result of its handler."""
         request = await self._in_thread(lambda: _decoded(handler.api, decode))
         if handler.api is ApiKey.FETCH:
             _check_fetch(context, request)
@@ -109,7 +109,7 @@ def _check_fetch(context: RequestContext, request: FetchRequest) -> None:
 
 
 async def _served(context: RequestContext, handler: Handler, request: Any, serve: Serve) -> Any:
-    """The handler's result with the amendments of a response that is there already."""
+    """Returns the handler's result; applies the amendments to an available response."""
     result: Any = serve(context, handler, request)
     if isinstance(result, Awaitable):
         result = await result
@@ -121,7 +121,7 @@ async def _served(context: RequestContext, handler: Handler, request: Any, serve
 async def _serve_slices(
     context: RequestContext, handler: Handler, request: Any, serve: Serve
 ) -> Message:
-    """Serve each slice as a request of its own, guards and quotas included."""
+    """Serves each slice as a separate request, including guards and quotas."""
     asked, answered = SLICED[handler.api]
     whole: Any = None
     for part in _slices(request, asked):

@@ -21,7 +21,7 @@ def leader_hint(
 
 
 def node_endpoints(ctx: RequestContext, leaders: set[BrokerId], make: Any) -> list[Any]:
-    """Addresses of the hinted leaders, as `make(node_id, host, port, rack)` builds them."""
+    """Returns the addresses of the leaders, built with `make(node_id, host, port, rack)`."""
     found = []
     for broker_id in sorted(leaders):
         broker = ctx.services.metadata.broker(broker_id)

@@ -1,4 +1,4 @@
-"""Keys for one listener alone: `listener.name.<name>.<key>`, and `<mechanism>.sasl.jaas.config`."""
+"""Keys of single listeners: `listener.name.<name>.<key>`, and `<mechanism>.sasl.jaas.config`."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -19,7 +19,7 @@ _OWN_KEYS = ConfigTable([*LISTENER_KEYS, *_LIMITS])
 
 
 def split_listener_keys(given: Mapping[str, object]) -> tuple[dict[str, object], dict[str, Any]]:
-    """The keys for all listeners, and those for single listeners, which are parsed.
+    """Returns the keys for all listeners, and the parsed keys for single listeners.
 
     >>> split_listener_keys({"port": 1, "listener.name.X.ssl.client.auth": "required"})
     ({'port': 1}, {'listener.name.x.ssl.client.auth': 'required'})
@@ -36,7 +36,7 @@ def split_listener_keys(given: Mapping[str, object]) -> tuple[dict[str, object],
 
 
 def broker_key(name: str) -> ConfigKey:
-    """A key of the broker, or of one of its listeners under its whole name; ConfigError if none.
+    """Returns a broker key, or a listener key with its full name; raises ConfigError if unknown.
 
     >>> broker_key("listener.name.X.max.connections").name
     'listener.name.x.max.connections'
@@ -48,14 +48,14 @@ def broker_key(name: str) -> ConfigKey:
         found = replace(_JAAS_KEY, name=key) if key in _BY_MECHANISM else _OWN_KEYS.key(key)
     except ConfigError as error:
         raise ConfigError(f"{name}: {error}") from None
-    # No default: without a value of its own a listener has the broker's.
+    # No default: the broker's value applies to a listener without a value.
     return replace(found, name=listener_key_name(listener, found.name), default=None)
 
 
 def any_broker_key(name: str) -> ConfigKey:
-    """A key of the broker, or one that is not ours: what a plugin reads, or a slip of somebody.
+    """Returns a broker key, or a key for an unknown name (of a plugin, or a typo).
 
-    Nothing is known of those, so that their values are kept as they are and shown to nobody.
+    Values of unknown keys are kept unchanged, and are treated as sensitive.
     """
     try:
         return broker_key(name)
@@ -64,7 +64,7 @@ def any_broker_key(name: str) -> ConfigKey:
 
 
 def is_listener_key(name: str) -> bool:
-    """Whether this is a key for one listener alone."""
+    """Whether this is the key of a single listener."""
     try:
         return name.startswith(_PREFIX) and broker_key(name).name == name
     except ConfigError:
@@ -72,5 +72,5 @@ def is_listener_key(name: str) -> bool:
 
 
 def listener_key_name(listener: str, key: str) -> str:
-    """The name of a key for one listener alone."""
+    """Returns the full name of a listener's key."""
     return f"{_PREFIX}{listener.lower()}.{key}"

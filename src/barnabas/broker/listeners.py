@@ -1,4 +1,4 @@
-"""The broker's listening addresses: bound first, served once there is something to serve."""
+"""The broker's listeners: bound first, started when the broker can serve requests."""
 
 import socket
 from collections.abc import Mapping
@@ -42,8 +42,8 @@ class Listeners:
         rates: ConnectionRates | None = None,
         admission: Admission | None = None,
     ) -> None:
-        """`security` has those of the listeners, by name, that use TLS or SASL; `admission` limits
-        how many connections all of them have.
+        """`security` contains the listeners that use TLS or SASL, by name; `admission` limits the
+        number of connections of all listeners.
         """
         self._config = config
         self._clock = clock
@@ -54,11 +54,11 @@ class Listeners:
 
     @property
     def endpoints(self) -> list[Endpoint]:
-        """The addresses with their real ports."""
+        """Returns the addresses with their actual ports."""
         return [bound.endpoint for bound in self._bound]
 
     def bind(self) -> None:
-        """Take all addresses; OSError when one is taken."""
+        """Binds all addresses; raises OSError if one is in use."""
         for wanted in self._config.listeners:
             if wanted.security_protocol != "PLAINTEXT" and wanted.listener not in self._security:
                 raise ConfigError(f"listeners: {wanted.listener} would be served in the clear")
@@ -74,7 +74,7 @@ class Listeners:
             self._bound.append(_Bound(endpoint, sockets))
 
     def start(self, handler: FrameHandler) -> None:
-        """Begin to serve."""
+        """Starts to serve requests."""
         limits = connection_limits(self._config)
         for bound in self._bound:
             name = bound.endpoint.listener
@@ -95,19 +95,20 @@ class Listeners:
         return RatedConnections(self._rates, security, name)
 
     def connections(self, name: str) -> "list[ServerConnection]":
-        """The open connections of a listener."""
+        """Returns the open connections of a listener."""
         found = [bound.listener for bound in self._bound if bound.endpoint.listener == name]
         return [c for listener in found if listener is not None for c in listener.connections]
 
     def drain(self) -> None:
-        """Take no more requests; those in progress are answered."""
+        """Accepts no more requests; requests in progress still get responses."""
         for bound in self._bound:
             if bound.listener is not None:
                 bound.listener.drain()
 
     def _given(self, name: str, otherwise: int) -> int:
-        """A setting of the socket where somebody set it: Kafka's defaults of 100 KiB buffers and
-        a queue of 50 would slow down what the system does better by itself.
+        """Returns a configured socket option, or `otherwise` (the system's default).
+
+        Kafka's defaults (buffers of 100 KiB, a backlog of 50) are slower than the system's.
         """
         return int(self._config[name]) if name in self._config.given else otherwise
 
@@ -121,7 +122,7 @@ class Listeners:
 
 
 def connection_limits(config: BrokerConfig) -> ConnectionLimits:
-    """What the configuration says about single connections."""
+    """Returns the configured limits of single connections."""
     queued_bytes, idle_ms = config["queued.max.request.bytes"], config["connections.max.idle.ms"]
     return ConnectionLimits(
         max_frame_bytes=config["socket.request.max.bytes"],

@@ -1,8 +1,8 @@
-"""Drives the moves of logs between directories: a piece of each in turn, until none is left.
+"""Moves logs between directories: copies chunks of each log alternately until all are moved.
 
-Pieces are read and copies flushed on a thread; between two pieces the loop serves everybody else.
-When little is missing the copy takes the log's place, with what is missing then, in one turn of the
-loop. `replica.alter.log.dirs.io.max.bytes.per.second` holds the pieces back.
+A thread reads chunks and flushes copies; between two chunks the loop serves requests. When the copy
+has almost caught up, one callback of the loop copies the rest and replaces the log by the copy.
+`replica.alter.log.dirs.io.max.bytes.per.second` limits the rate.
 """
 
 import asyncio
@@ -19,12 +19,12 @@ from barnabas.storage.log_move import CopyTask, LogMove
 
 _logger = logging.getLogger("barnabas.broker")
 
-# After an error that may pass: a full disk, a damaged batch.
+# Delay after a transient error, such as a full disk or a damaged batch.
 _BACK_OFF_MS = 10_000
 
 
 class LogMover:
-    """Owned by the broker's loop; has a task only while there is something to move."""
+    """Owned by the broker's loop; has a task only while moves are in progress."""
 
     def __init__(
         self, logs: LogManager, flusher: Flusher, executor: Executor, clock: Clock
@@ -39,13 +39,13 @@ class LogMover:
         self.throttle = ReplicationThrottle(lambda _place: True)
 
     def wake(self) -> None:
-        """Go on, or begin: somebody has asked for a move."""
+        """Starts or continues the task; called when a move was requested."""
         self._asked.set()
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._run(), name="log-mover")
 
     async def stop(self) -> None:
-        """Leave the moves where they are; the next start goes on with them."""
+        """Stops the task; the next start of the broker continues the moves."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
@@ -78,7 +78,7 @@ class LogMover:
             else:
                 await self._copy(move, task)
         except (BarnabasError, OSError) as error:
-            _logger.warning("%r is put off: %s", move, error)
+            _logger.warning("%r is delayed after an error: %s", move, error)
             self._put_off[move] = self._clock.monotonic_ms() + _BACK_OFF_MS
 
     async def _copy(self, move: LogMove, task: CopyTask) -> None:
@@ -91,10 +91,10 @@ class LogMover:
 
     async def _end(self, move: LogMove) -> None:
         if move.future.recovery_point < move.current.recovery_point:
-            # Here rather than in the swap, which would stop the loop for it.
+            # Flushed here, because a flush during the swap would block the loop.
             await self._flusher.flush_log(move.future)
             task = self._moves.begin(move)
             if task is not None and not task.is_rest:
-                return  # much has been written meanwhile
+                return  # many records were appended meanwhile
         if self._moves.swap(move):
-            _logger.info("%s is in %s now", move.current.topic_partition, move.future.directory)
+            _logger.info("moved %s to %s", move.current.topic_partition, move.future.directory)

@@ -1,4 +1,4 @@
-"""Replication's view of storage: logs by partition, made with their topic's configuration."""
+"""Gives replication access to logs by partition; creates them with their topic's configuration."""
 
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
@@ -24,12 +24,12 @@ class LogStore:
         found = self._logs.get(topic_partition)
         offline = self._logs.dirs.offline
         if found is None and offline and not is_new:
-            # It may lie there: an empty one in its place could lead, and what was acknowledged
-            # would be gone (KIP-112).
+            # The log may be in the offline directory: an empty log instead could become leader,
+            # and acknowledged records would be lost (KIP-112).
             raise storage_error(f"{topic_partition} may be in {offline[0]}, which is offline")
         if found is not None and topic_id != ZERO_UUID and found.topic_id not in (None, topic_id):
-            # The topic was deleted and created anew while this broker was away: what is here
-            # belongs to the dead one (KAFKA-12257).
+            # The topic was deleted and created again while this broker was down: the log here
+            # belongs to the deleted topic (KAFKA-12257).
             self._logs.delete(topic_partition)
         known_id = None if topic_id == ZERO_UUID else topic_id
         return self._logs.get_or_create(
@@ -42,5 +42,5 @@ class LogStore:
 
 
 def log_config(layers: ConfigLayers, topic: str) -> LogConfig:
-    """What a topic's configuration in force means to its logs."""
+    """Returns the log configuration of a topic."""
     return LogConfig.from_values(layers.topic_values(topic))

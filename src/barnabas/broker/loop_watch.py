@@ -1,4 +1,4 @@
-"""Counts and logs requests that hold the broker's event loop for long.
+"""Counts and logs requests that block the broker's event loop for a long time.
 
 One loop serves every client: a request that computes for 50 ms delays all others by as much.
 """
@@ -24,17 +24,17 @@ class LoopWatch:
     def __init__(self, clock: Clock, now_ns: Callable[[], int] = perf_counter_ns) -> None:
         self.now_ns = now_ns
         self.slow_requests: Counter[str] = Counter()
-        """How often a request of an API has held the loop for more than 50 ms."""
+        """Number of requests, by API, that blocked the loop for more than 50 ms."""
         self._log = RateLimitedLog(_logger, clock, period_ms=10_000)
 
     def held(self, name: str, held_ns: int) -> None:
-        """A request of the API called `name` has held the loop for longer than the limit."""
+        """Counts and logs a request of API `name` that blocked the loop longer than the limit."""
         self.slow_requests[name] += 1
         line = "a %s request held the event loop for %d ms; other clients waited"
         self._log.warning(name, line, name, held_ns // 1_000_000)
 
     def watched(self, name: str, awaitable: Awaitable[Any]) -> Awaitable[Any]:
-        """The awaitable, with each of its steps on the loop measured."""
+        """Wraps an awaitable to measure each of its steps on the loop."""
         return _Watched(self, name, awaitable)
 
 

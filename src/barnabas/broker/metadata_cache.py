@@ -1,7 +1,7 @@
-"""What this broker answers in Metadata: brokers alive, leaders, replicas, topic ids.
+"""Cluster metadata of this broker: live brokers, leaders, replicas, topic ids.
 
-Filled by the controller's commands only. A command replaces what it names and leaves the rest, so
-that a change of one partition does not resend the cluster.
+Only the controller's commands change it. A command replaces the partitions that it contains, so a
+change of one partition does not need to contain the whole cluster.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ class MetadataCache:
         self._topic_names: dict[Uuid, str] = {}
 
     def apply(self, command: Command) -> frozenset[str]:
-        """Take over a command; the topics that are gone by it."""
+        """Applies a command; returns the topics that it deletes."""
         self.controller_id = command.controller_id
         self._brokers = {broker.broker_id: broker for broker in command.live_brokers}
         gone = self._forget_unnamed(command) if command.is_full else set()
@@ -62,7 +62,7 @@ class MetadataCache:
         return topic in self._topics
 
     def partitions(self, topic: str) -> Mapping[int, PartitionState] | None:
-        """The partitions of a topic by number; None when there is no such topic."""
+        """Returns the partitions of a topic by number, or None if it does not exist."""
         return self._topics.get(topic)
 
     def partition(self, topic_partition: TopicPartition) -> PartitionState | None:
@@ -82,7 +82,7 @@ class MetadataCache:
             self._name(topic, state.topic_id)
 
     def _forget_unnamed(self, command: Command) -> set[str]:
-        """What a full command does not name was deleted while nobody could tell us."""
+        """Removes topics that a full command does not contain: they were deleted meanwhile."""
         named = {state.topic_partition for state in command.partitions}
         known = [TopicPartition(t, p) for t, partitions in self._topics.items() for p in partitions]
         before = set(self._topics)
@@ -106,7 +106,7 @@ class MetadataCache:
         old = self._topic_ids.get(topic)
         if old == topic_id:
             return
-        if old is not None:  # deleted and created anew
+        if old is not None:  # deleted and created again
             self._topic_names.pop(old, None)
         self._topic_ids[topic] = topic_id
         self._topic_names[topic_id] = topic

@@ -12,15 +12,15 @@ Job = Callable[[], Awaitable[object] | object]
 
 
 class PeriodicJobs:
-    """Owns the tasks it starts; lives on the broker's loop."""
+    """Owns the tasks it starts; owned by the broker's loop."""
 
     def __init__(self) -> None:
         self._tasks: list[asyncio.Task[None]] = []
 
     def every(self, interval_ms: float | Callable[[], float], name: str, job: Job) -> None:
-        """Run `job` after each interval; a failure is logged and the next run comes as usual.
+        """Runs `job` after each interval; a failure is logged and the job continues.
 
-        An interval that may change while the broker runs is given as a function.
+        Pass a function if the interval can change while the broker runs.
         """
         interval = interval_ms if callable(interval_ms) else lambda: interval_ms
         coroutine = self._repeat(interval, name, job)

@@ -1,4 +1,4 @@
-"""What each topic demands of produced batches, worked out once per configuration change."""
+"""Rules of each topic for produced batches, cached until the configuration changes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ _ZSTD_VERSION = 7
 
 @dataclass(frozen=True, slots=True)
 class TopicRules:
-    """Rules for clients that know zstd and for those that do not; `codec` None keeps what came.
+    """Rules for clients with and without zstd support; `codec` None keeps the producer's codec.
 
-    `repacked` is for batches that the broker has checked and compressed anew.
+    `repacked` applies to batches that the broker has checked and compressed again.
     """
 
     current: BatchRules
@@ -37,7 +37,7 @@ class TopicRules:
 
 
 class ProduceRules:
-    """A cache over the configuration; whoever changes the configuration calls `forget`."""
+    """Caches the rules; code that changes the configuration calls `forget`."""
 
     def __init__(self, layers: ConfigLayers) -> None:
         self._layers = layers
@@ -50,7 +50,7 @@ class ProduceRules:
         return rules
 
     def forget(self, topic: str | None = None) -> None:
-        """Something about this topic, or about all, has changed."""
+        """Removes the cached rules of a topic, or of all topics."""
         if topic is None:
             self._rules.clear()
         else:
@@ -82,7 +82,7 @@ class ProduceRules:
 
 
 def _level(values: Mapping[str, Any], codec: Codec | None) -> int | None:
-    """How hard to compress where somebody has said so."""
+    """Returns the compression level if it is configured."""
     if codec not in (Codec.GZIP, Codec.LZ4, Codec.ZSTD):
         return None
     key = TOPIC_KEYS[f"compression.{codec.name.lower()}.level"]

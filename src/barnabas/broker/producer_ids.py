@@ -1,7 +1,7 @@
-"""Producer ids that are unique in the cluster: taken from the metadata tree in blocks.
+"""Allocates producer ids that are unique in the cluster, in blocks from the metadata tree.
 
-A block is claimed by a compare-and-set of /latest_producer_id_block, so two brokers never hand
-out the same id; what a broker had left of a block when it stopped is never used.
+A block is claimed by a compare-and-set of /latest_producer_id_block, so two brokers never
+allocate the same id. The unused ids of a block are lost when the broker stops.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ _LAST_ID = 2**63 - 1
 
 
 class ProducerIds:
-    """Hands out ids; owned by the broker's loop."""
+    """Allocates ids; owned by the broker's loop."""
 
     def __init__(self, tree: MetadataTree, broker_id: BrokerId) -> None:
         self._tree = tree
@@ -28,14 +28,14 @@ class ProducerIds:
         self._claiming = asyncio.Lock()
 
     def try_next(self) -> int | None:
-        """An id of the block at hand; None when a new block is needed."""
+        """Returns an id of the current block, or None if a new block is needed."""
         if self._next > self._last:
             return None
         self._next += 1
         return self._next - 1
 
     async def next(self) -> int:
-        """An id, claiming a block when necessary."""
+        """Returns an id; claims a new block if necessary."""
         async with self._claiming:
             if (producer_id := self.try_next()) is not None:
                 return producer_id
@@ -50,7 +50,7 @@ class ProducerIds:
             data, stat = await self._tree.get(paths.LATEST_PRODUCER_ID_BLOCK)
             first = ProducerIdBlockNode.decode(data).last + 1 if data else 0
             if first > _LAST_ID - BLOCK_SIZE:
-                raise BrokerError(ErrorCode.UNKNOWN_SERVER_ERROR, "producer ids are used up")
+                raise BrokerError(ErrorCode.UNKNOWN_SERVER_ERROR, "all producer ids are used")
             block = ProducerIdBlockNode(self._broker_id, first, first + BLOCK_SIZE - 1)
             try:
                 await self._tree.set(

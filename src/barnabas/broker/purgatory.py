@@ -11,7 +11,7 @@ from typing import Protocol
 
 
 class Timer(Protocol):
-    """A scheduled call that can be taken back, such as asyncio's TimerHandle."""
+    """A scheduled call that can be cancelled, such as asyncio's TimerHandle."""
 
     def cancel(self) -> None: ...
 
@@ -23,9 +23,9 @@ Schedule = Callable[[float, Callable[[], None]], Timer]
 class DelayedOperation(abc.ABC):
     """One waiting request; owned by the loop.
 
-    `try_complete` is called when something may have changed. It returns whether the operation
-    can be finished now; `finish` is then called exactly once, by whichever of a change and
-    the deadline comes first.
+    `try_complete` is called when the state of a key may have changed. It returns whether the
+    operation can be finished. `finish` is called exactly once: after such a change or at the
+    deadline, whichever is first.
     """
 
     __slots__ = ("completed", "keys", "timer")
@@ -37,7 +37,7 @@ class DelayedOperation(abc.ABC):
 
     @abc.abstractmethod
     def try_complete(self) -> bool:
-        """Whether there is nothing left to wait for."""
+        """Returns whether the condition of the operation is fulfilled."""
 
     @abc.abstractmethod
     def finish(self, *, expired: bool) -> None:
@@ -74,7 +74,7 @@ class Purgatory:
         operation.timer = self._schedule(timeout_ms / 1000, lambda: self._expire(operation))
 
     def check(self, key: Hashable) -> None:
-        """Something about `key` changed: complete the operations that it lets complete."""
+        """Finishes the operations of `key` that can complete; called when its state changed."""
         watched = self._watchers.get(key)
         if watched is None:
             return
@@ -88,7 +88,7 @@ class Purgatory:
             self._forget(operation)
 
     def expire_all(self) -> None:
-        """Finish everything now, as at its deadline; for shutdown."""
+        """Finishes all operations as at their deadline; for shutdown."""
         for operation in {op for watched in self._watchers.values() for op in watched}:
             if not operation.completed:
                 self._complete(operation, expired=True)

@@ -58,7 +58,7 @@ class StorageSide:
         return bool(config["fsync.before.ack"] or config["log.flush.interval.messages"] == 1)
 
     def acquire(self, stack: AsyncExitStack) -> None:
-        """Lock the directories."""
+        """Locks the directories."""
         stack.callback(self.logs.dirs.release)
         self.logs.dirs.acquire()
 

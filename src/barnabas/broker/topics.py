@@ -1,8 +1,8 @@
-"""Creating, growing, deleting and configuring topics, as handlers ask for it.
+"""Creates, extends, deletes and configures topics for the handlers.
 
-Decides placement and checks values, writes through `controller.topic_admin`, and waits until the
-controller's commands have made the change visible in this broker's metadata. Errors are
-BrokerErrors with Kafka's codes.
+Assigns replicas, checks values, writes with `controller.topic_admin`, and waits until the
+controller's commands have updated this broker's metadata. Errors are BrokerErrors with Kafka's
+codes.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from barnabas.model.topic_names import collides, topic_name_problem
 from barnabas.zk.paths import config_entity
 
 DEFAULT = -1
-# More do not fit into a topic's node of 1 MB; said before a list of that size is built.
+# The topic's node of 1 MB cannot contain more; checked before a list of that size is built.
 _MAX_PARTITIONS = 100_000
 _TREE_POLL_S = 0.005
 
@@ -47,7 +47,7 @@ class NewTopic:
 
 @dataclass(frozen=True, slots=True)
 class CreatedTopic:
-    """What came of it, or would have with `validate_only` (then without an id)."""
+    """The created topic; with `validate_only`, the topic that would be created, without an id."""
 
     topic_id: Uuid | None
     partitions: int
@@ -78,7 +78,7 @@ class Topics:
     async def create(
         self, topic: NewTopic, *, validate_only: bool = False, charge: Charge = free_of_charge
     ) -> CreatedTopic:
-        """Check and write a topic; it has leaders once `wait_for_leaders` returns."""
+        """Checks and writes a topic; call `wait_for_leaders` to wait for its leaders."""
         self._check_name(topic.name)
         configs = check_topic_configs(topic.configs)
         assignment = self._assign(topic)
@@ -105,14 +105,16 @@ class Topics:
         validate_only: bool = False,
         charge: Charge = free_of_charge,
     ) -> None:
-        """Bring a topic to `total` partitions."""
+        """Increases the number of partitions of a topic to `total`."""
         known = await self._admin.partitions_of(name)
         existing = {number: item.replicas for number, item in known.items()}
         if total <= len(existing):
-            text = f"topic {name} has {len(existing)} partitions already"
+            text = f"topic {name} already has {len(existing)} partitions"
             raise BrokerError(ErrorCode.INVALID_PARTITIONS, text)
         if total > _MAX_PARTITIONS:
-            raise BrokerError(ErrorCode.INVALID_PARTITIONS, f"at most {_MAX_PARTITIONS}")
+            raise BrokerError(
+                ErrorCode.INVALID_PARTITIONS, f"a topic has at most {_MAX_PARTITIONS} partitions"
+            )
         if assignments is None:
             added = place_added_partitions(self._racks(), existing, total)
         else:
@@ -122,7 +124,7 @@ class Topics:
             await self._admin.add_partitions(name, added)
 
     async def change_config(self, kind: str, name: str, values: Mapping[str, str]) -> None:
-        """Write an entity's settings; here they are in force on return, elsewhere soon."""
+        """Writes settings of an entity; this broker uses them on return, the others soon after."""
         await self._admin.change_config(kind, name, values)
         await self._reload_config(config_entity(kind, name))
 
@@ -132,7 +134,7 @@ class Topics:
     # --- waiting ---------------------------------------------------------------------------
 
     def metadata_changed(self) -> None:
-        """The controller has told something new: see who waited for it."""
+        """Completes the waits whose condition is fulfilled; called after a controller command."""
         still = []
         for predicate, future in self._waiting:
             if future.done():
@@ -144,18 +146,18 @@ class Topics:
         self._waiting = still
 
     async def wait_for_leaders(self, name: str, partitions: int, timeout_ms: float) -> None:
-        """Until this many partitions have a leader; REQUEST_TIMED_OUT otherwise."""
+        """Waits until this many partitions have a leader; raises REQUEST_TIMED_OUT."""
         await self._wait(lambda: self._has_leaders(name, partitions), timeout_ms)
 
     async def wait_for_broker(self, broker_id: BrokerId, timeout_ms: float) -> None:
-        """Until the controller knows this broker and has said so."""
+        """Waits until the controller has announced this broker as live."""
         await self._wait(lambda: self._metadata.is_alive(broker_id), timeout_ms)
 
     async def wait_until_gone(self, name: str, topic_id: Uuid, timeout_ms: float) -> None:
-        """Wait until a deleted topic's name is free, or belongs to a new topic.
+        """Waits until the name of a deleted topic is free, or belongs to a new topic.
 
-        Brokers forget a topic before its nodes are removed, and until then creating it again
-        fails. A client's metadata request may create a topic of the same name at once.
+        Brokers remove a topic from their metadata before its nodes are removed; until then the
+        topic cannot be created again. A metadata request may recreate the topic immediately.
         """
         deadline = asyncio.get_running_loop().time() + timeout_ms / 1000
         await self._wait(lambda: self._metadata.topic_id(name) != topic_id, timeout_ms)
@@ -198,13 +200,13 @@ class Topics:
         if "." in name or "_" in name:
             other = next((known for known in self._metadata.topics() if collides(known, name)), "")
             if other:
-                text = f"topic {name} collides with {other}: '.' and '_' are one to metrics"
+                text = f"topic {name} collides with {other}: '.' and '_' are equal in metric names"
                 raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION, text)
 
     def _assign(self, topic: NewTopic) -> Mapping[int, Replicas]:
         if topic.assignment:
             if (topic.partitions, topic.replication_factor) != (DEFAULT, DEFAULT):
-                text = "with an assignment, neither partitions nor replication factor may be given"
+                text = "an assignment excludes the number of partitions and the replication factor"
                 raise BrokerError(ErrorCode.INVALID_REQUEST, text)
             self._check_brokers(topic.assignment.values())
             return topic.assignment
@@ -214,7 +216,9 @@ class Topics:
         if factor == DEFAULT:
             factor = self._layers.broker_value("default.replication.factor")
         if partitions > _MAX_PARTITIONS:
-            raise BrokerError(ErrorCode.INVALID_PARTITIONS, f"at most {_MAX_PARTITIONS}")
+            raise BrokerError(
+                ErrorCode.INVALID_PARTITIONS, f"a topic has at most {_MAX_PARTITIONS} partitions"
+            )
         brokers = self._racks()
         count = max(len(brokers), 1)
         start = Start(self._dice.randrange(count), self._dice.randrange(count))
@@ -224,10 +228,10 @@ class Topics:
         self, existing: Mapping[int, Replicas], total: int, assignments: Sequence[Replicas]
     ) -> dict[int, Replicas]:
         if len(assignments) != total - len(existing):
-            text = f"{total - len(existing)} partitions are added, {len(assignments)} are assigned"
+            text = f"{total - len(existing)} new partitions, but {len(assignments)} assignments"
             raise BrokerError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, text)
         if any(len(replicas) != len(existing[0]) for replicas in assignments):
-            text = f"every partition needs {len(existing[0])} replicas, as those that exist have"
+            text = f"every partition needs {len(existing[0])} replicas, like the existing ones"
             raise BrokerError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, text)
         self._check_brokers(assignments)
         return dict(enumerate(assignments, start=len(existing)))
@@ -236,7 +240,7 @@ class Topics:
         for replicas in assignments:
             unknown = [b for b in replicas if not self._metadata.is_alive(BrokerId(b))]
             if unknown:
-                text = f"brokers {unknown} are not there"
+                text = f"brokers {unknown} are not live"
                 raise BrokerError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, text)
 
     def _racks(self) -> list[BrokerRack]:
@@ -244,7 +248,7 @@ class Topics:
 
 
 def check_topic_configs(given: Mapping[str, str | None]) -> dict[str, str]:
-    """Topic configuration as it will be stored; INVALID_CONFIG says what is wrong."""
+    """Returns the topic configuration in its stored form; raises INVALID_CONFIG."""
     checked = {}
     for name, value in given.items():
         if value is None:
@@ -261,7 +265,7 @@ def check_topic_configs(given: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def check_compaction_lags(values: Mapping[str, str]) -> None:
-    """INVALID_CONFIG when nothing could be both old enough and young enough to be compacted."""
+    """Raises INVALID_CONFIG if the minimum compaction lag exceeds the maximum."""
     low, high = (
         TOPIC_KEYS[name].parse(values[name]) if name in values else TOPIC_KEYS[name].default
         for name in ("min.compaction.lag.ms", "max.compaction.lag.ms")

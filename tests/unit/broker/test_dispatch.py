@@ -146,4 +146,4 @@ async def test_a_lost_zookeeper_is_one_line_of_the_log(caplog, error):
     await serve.drain()
     assert refused == [Refusal.INTERNAL]
     assert [bool(record.exc_info) for record in caplog.records] == [False]
-    assert f"serving LIST_OFFSETS v1 #7 failed, ZooKeeper is lost: {error}" in caplog.text
+    assert f"serving LIST_OFFSETS v1 #7 failed, no connection to ZooKeeper: {error}" in caplog.text
