@@ -1,8 +1,8 @@
 """Admits the connections of a broker's listeners within the slots that they share.
 
-A listener without room stops accepting, so that new connections wait in the system's queue, and is
-called back when one closes. A surplus is taken from listeners that are not protected: idle
-connections first, of those the least recently used.
+A listener without a free slot stops accepting, so that new connections wait in the system's queue,
+and is called back when a connection closes. If there are too many connections, connections of
+unprotected listeners are closed: idle ones first, the least recently used before others.
 """
 
 import heapq
@@ -15,7 +15,7 @@ from barnabas.net.server_connection import ServerConnection
 
 
 class Admitted(Protocol):
-    """A listener, to the admission."""
+    """The methods of a listener that the admission uses."""
 
     @property
     def name(self) -> str: ...
@@ -24,7 +24,7 @@ class Admitted(Protocol):
     def connections(self) -> Collection[ServerConnection]: ...
 
     def accept_again(self) -> None:
-        """There may be room."""
+        """Called when a slot may be free."""
         ...
 
 
@@ -40,7 +40,7 @@ class Admission:
         self._listeners.append(listener)
 
     def limit(self, limits: SlotLimits) -> None:
-        """Put limits into force, also for the connections there are."""
+        """Applies limits, also to existing connections."""
         self._slots.limits = limits
         self._close_surplus()
         self._wake()
@@ -50,7 +50,7 @@ class Admission:
         return self._slots.has_room(listener.name)
 
     def wait_for_room(self, listener: Admitted) -> None:
-        """Call a listener back when it may accept."""
+        """Calls the listener back when it may accept."""
         if listener not in self._waiting:
             self._waiting.append(listener)
 
@@ -59,12 +59,12 @@ class Admission:
         return self._slots.welcomes(host)
 
     def opened(self, listener: Admitted, host: str) -> None:
-        """A connection begins; it is not yet among the listener's."""
+        """Counts a new connection, before the listener adds it to its connections."""
         self._slots.take(listener.name, host)
         self._close_surplus()
 
     def closed(self, listener: Admitted, host: str) -> None:
-        """A connection has ended."""
+        """Removes a closed connection from the count."""
         self._slots.give_back(listener.name, host)
         self._wake()
 
@@ -85,7 +85,9 @@ class Admission:
             for connection in listener.connections
         ]
         for connection in heapq.nsmallest(surplus, found, key=_worth):
-            connection.refuse(Refusal.TOO_MANY_CONNECTIONS, "closed in favour of others")
+            connection.refuse(
+                Refusal.TOO_MANY_CONNECTIONS, "closed to free a slot: too many connections"
+            )
 
 
 def _worth(connection: ServerConnection) -> tuple[bool, int]:

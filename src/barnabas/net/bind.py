@@ -16,12 +16,12 @@ def listen_on(
     send_buffer_bytes: int = -1,
     receive_buffer_bytes: int = -1,
 ) -> list[socket.socket]:
-    """Listen on every address of `host`, all on one port; an empty host means all interfaces.
+    """Listens on every address of `host`, all on one port; an empty host means all interfaces.
 
-    A name such as localhost often has an IPv4 and an IPv6 address, and clients try either. OSError
-    with the address as its filename when the port is taken or no address is ours. Port 0 takes a
-    free one. Buffer sizes below 0 leave the system's, which grow by themselves; connections take
-    them over.
+    A name such as localhost often has an IPv4 and an IPv6 address, and clients use either. Raises
+    OSError, with the address as its filename, if the port is in use or this machine has none of the
+    addresses. Port 0 selects a free port. Buffer sizes below 0 keep the system's automatic sizes;
+    connections inherit the sizes.
     """
     sizes = {socket.SO_SNDBUF: send_buffer_bytes, socket.SO_RCVBUF: receive_buffer_bytes}
     opened: list[socket.socket] = []

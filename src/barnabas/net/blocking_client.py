@@ -1,7 +1,7 @@
-"""A client connection on a plain blocking socket: one request, one answer, no event loop.
+"""A client connection on a blocking socket, without event loop: one request at a time.
 
-For callers that want bytes and nothing else (the simple consumer, a Spark executor): no thread,
-no hop between loops, large responses received straight into their final buffer.
+For the simple consumer and Spark executors: it needs no thread and no switch between loops, and it
+receives large responses directly into their final buffer.
 """
 
 import socket
@@ -49,7 +49,7 @@ class BlockingConnection:
 
     @classmethod
     def open(cls, address: Address, options: ConnectionOptions) -> "BlockingConnection":
-        """Connect and exchange ApiVersions; the error of a failure names its cause."""
+        """Connects and exchanges ApiVersions; the error of a failure names its cause."""
         connection = cls(address, options)
         connection._connect()
         try:
@@ -69,19 +69,19 @@ class BlockingConnection:
 
     @property
     def closed(self) -> bool:
-        """Closed, or logged in so long ago that the broker will close it."""
+        """Whether it is closed, or the broker will soon close it because the session ends."""
         if self._expires_s is not None and time.monotonic() >= self._expires_s:
             self.close()
         return self._socket is None
 
     def version_of(self, request: type[Message]) -> int:
-        """The highest version of a request that both sides know."""
+        """Returns the highest version of a request that both sides support."""
         return choose_version(request, self.versions, self.address)
 
     def send(
         self, request: Message, *, version: int | None = None, timeout_s: float | None = None
     ) -> Any:
-        """Send a request and wait for its response."""
+        """Sends a request and waits for its response."""
         chosen = self.version_of(type(request)) if version is None else version
         limit = self._options.request_timeout_s if timeout_s is None else timeout_s
         peer, deadline_s = self._open_socket(), time.monotonic() + limit
@@ -159,14 +159,17 @@ class BlockingConnection:
                 return frames[0]
 
     def _receive(self, peer: socket.socket, limit_s: float) -> int:
-        """A large response is waited for in one call: a thread that takes it as it comes would
-        ask for the interpreter's lock a hundred times, beside a thread that decodes."""
+        """Receives bytes; a large response in one call.
+
+        Receiving it in small parts would acquire the interpreter's lock a hundred times, in
+        competition with a thread that decodes.
+        """
         buffer = self._receiver.buffer()
         if not (self._receiver.large and CAN_WAIT_FOR_ALL) or isinstance(peer, ssl.SSLSocket):
             peer.settimeout(limit_s)
             return peer.recv_into(buffer)
         peer.settimeout(None)
-        # No time at all would mean: for ever.
+        # A timeout of 0 would mean no timeout.
         limit = TIMEVAL.pack(*divmod(max(int(limit_s * 1e6), 1), 1_000_000))
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
         try:
@@ -176,7 +179,7 @@ class BlockingConnection:
 
 
 def _left(deadline_s: float) -> float:
-    """The time until then: one limit for all calls of a request, however little each brings."""
+    """Returns the time until the deadline, which all receive calls of a request share."""
     left = deadline_s - time.monotonic()
     if left <= 0:
         raise TimeoutError
@@ -184,7 +187,7 @@ def _left(deadline_s: float) -> float:
 
 
 def _connect_socket(address: Address, options: ConnectionOptions) -> socket.socket:
-    """Connect to the first address of the host that answers."""
+    """Connects to the first reachable address of the host."""
     if not options.sets_buffers:
         return socket.create_connection((address.host, address.port), options.connect_timeout_s)
     found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)

@@ -30,7 +30,7 @@ class ReceiveBudget:
         self._on_pressure = on_pressure
 
     def try_reserve(self, holder: Holder, size: int) -> bool:
-        """Reserve, or queue the holder to be resumed when there is room."""
+        """Reserves memory; on failure queues the holder, which is resumed when memory is free."""
         oldest = next(iter(self._held), holder)
         if self.used + size > self.limit and oldest is not holder:
             if holder not in self._waiting:

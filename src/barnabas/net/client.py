@@ -1,9 +1,8 @@
-"""A client connection on an event loop: requests out, answers in.
+"""A client connection on an event loop: sends requests and receives their responses.
 
-What it does not do: choose brokers, retry, or know topics; that is `clients/core`. How it comes
-to be open, or why it cannot, is `client_opening`'s business. Every failure leaves here as one of
-our errors (`UnavailableError`, `DeadlineError`, `ProtocolError`), and a connection that failed
-once stays closed.
+The clients choose brokers, retry and handle topics. `client_opening` opens connections and finds
+the reasons of failures. Every failure is raised as `UnavailableError`, `DeadlineError` or
+`ProtocolError`, and a connection stays closed after a failure.
 """
 
 import asyncio
@@ -26,11 +25,11 @@ from barnabas.wire.primitives import Part
 _RETIRE_POLL_S = 0.1
 
 OnAnswer = Callable[[Any, BarnabasError | None], None]
-"""Called once, on the loop, with the response or with why there is none."""
+"""Called once, on the loop, with the response or with an error."""
 
 
 class Waiting(NamedTuple):
-    """A request whose answer is to come, and by when in the loop's time."""
+    """A request without a response yet, and its deadline in the loop's time."""
 
     on_answer: OnAnswer
     request: type[Message]
@@ -64,7 +63,7 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     @classmethod
     async def open(cls, address: Address, options: ConnectionOptions) -> "ClientConnection":
-        """Connect and exchange ApiVersions; the error of a failure names its cause."""
+        """Connects and exchanges ApiVersions; the error of a failure names its cause."""
         connection = cls(address, options)
         try:
             async with asyncio.timeout(options.connect_timeout_s):
@@ -88,7 +87,7 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     @property
     def closed(self) -> bool:
-        """Closed, or about to be: its session ends, and only what was asked is answered yet."""
+        """Whether it takes no more requests: it is closed, or will be because its session ends."""
         return self._failure is not None or self._retiring
 
     @property
@@ -96,13 +95,13 @@ class ClientConnection(asyncio.BufferedProtocol):
         return len(self._waiting)
 
     def version_of(self, request: type[Message]) -> int:
-        """The highest version of a request that both sides know."""
+        """Returns the highest version of a request that both sides support."""
         return choose_version(request, self.versions, self.address)
 
     async def send(
         self, request: Message, *, version: int | None = None, timeout_s: float | None = None
     ) -> Any:
-        """Send a request and await its response."""
+        """Sends a request and waits for its response."""
         limit = self._options.request_timeout_s if timeout_s is None else timeout_s
         future = self.submit(request, version=version)
         try:
@@ -115,9 +114,9 @@ class ClientConnection(asyncio.BufferedProtocol):
     def submit(
         self, request: Message, *, version: int | None = None, timeout_s: float | None = None
     ) -> asyncio.Future[Message]:
-        """Send now, answer later; raises at once when the connection is closed.
+        """Sends a request, returns a future; raises immediately if the connection is closed.
 
-        With `timeout_s` a late answer fails the connection, and with it the future.
+        With `timeout_s`, a response after the timeout fails the connection and the future.
         """
         future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         self.ask(request, partial(_settle, future), version=version, timeout_s=timeout_s)
@@ -131,8 +130,10 @@ class ClientConnection(asyncio.BufferedProtocol):
         version: int | None = None,
         timeout_s: float | None = None,
     ) -> None:
-        """As `submit`, with a callback that runs as soon as the answer is read: no turn of the
-        loop lies between, which counts where every microsecond does."""
+        """As `submit`, with a callback that is called directly when the response is read.
+
+        This avoids one iteration of the loop, for callers that need low latency.
+        """
         if self._failure is not None:
             raise self._failure
         chosen = self.version_of(type(request)) if version is None else version
@@ -145,17 +146,17 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._write(parts)
 
     def post(self, request: Message, *, version: int | None = None) -> None:
-        """Send a request that has no answer (Produce with acks=0)."""
+        """Sends a request that has no response (Produce with acks=0)."""
         if self._failure is not None:
             raise self._failure
         chosen = self.version_of(type(request)) if version is None else version
         self._write(self._protocol.send(request, chosen, answered=False))
 
     def close(self) -> None:
-        """Close at once; whoever still waits gets UnavailableError."""
+        """Closes immediately; pending requests fail with UnavailableError."""
         self._fail(UnavailableError(f"the connection to {self.address} was closed"))
 
-    # -- asyncio's side ------------------------------------------------------------------------
+    # -- callbacks of asyncio ------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -184,14 +185,14 @@ class ClientConnection(asyncio.BufferedProtocol):
         error.__cause__ = exc
         self._fail(error)
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- internal ------------------------------------------------------------------------------
 
     def _served(self, response: ApiVersionsResponse) -> None:
         self.versions = version_ranges(response)
         self.features = {item.name: item.max_version_level for item in response.finalized_features}
 
     def _retire(self) -> None:
-        """Take no more requests, and close once the last has been answered."""
+        """Accepts no more requests and closes after the last response."""
         self._retiring = True
         if not self._waiting:
             self.close()
@@ -199,7 +200,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             asyncio.get_running_loop().call_later(_RETIRE_POLL_S, self._retire)
 
     def _check_deadlines(self) -> None:
-        """Fail if an answer is late; else look again when the next is due."""
+        """Fails if a response is overdue; otherwise schedules a check at the next deadline."""
         due_s = min((waiting.due_s for waiting in self._waiting), default=math.inf)
         if due_s > self._loop.time():
             if due_s < math.inf:
@@ -209,7 +210,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._overdue(late.request.__name__, late.limit_s)
 
     def _overdue(self, name: str, limit_s: float) -> DeadlineError:
-        """The answer can no longer be told from the next one's: the connection is done."""
+        """Fails the connection: a late response could be taken for that of the next request."""
         error = DeadlineError(f"{self.address} did not answer {name} within {limit_s:g} s")
         self._fail(error)
         return error
@@ -240,4 +241,4 @@ def _settle(
         future.set_result(response)
     elif error is not None:
         future.set_exception(error)
-        future.exception()  # whoever gave up waiting leaves no warning behind
+        future.exception()  # avoids a warning of asyncio if no caller waits any more

@@ -1,8 +1,8 @@
-"""The client's side of one connection, without IO: requests become parts, frames become responses.
+"""The client's side of one connection, without IO: encodes requests and decodes responses.
 
-Kafka answers the requests of a connection strictly in order, so a queue of what is awaited is all
-the state there is. Bytes come in through `FrameReceiver`, which a driver fills: small
-responses share one scratch buffer, a large one is received straight into memory of its own.
+A broker responds to the requests of a connection in their order, so the only state is a queue of
+pending requests. A driver fills `FrameReceiver` with received bytes: small responses share one
+scratch buffer, a large one is received directly into separate memory.
 """
 
 from collections import deque
@@ -23,10 +23,10 @@ _INT32 = Struct(">i")
 
 
 class FrameReceiver:
-    """Cuts a byte stream into frames: ask for `buffer()`, fill some of it, report by `filled(n)`.
+    """Cuts a byte stream into frames: get `buffer()`, fill a part of it, call `filled(n)`.
 
-    A frame handed out owns its memory: nothing received later overwrites it while there is a
-    view of it.
+    A returned frame owns its memory: bytes received later do not overwrite it while a view of it
+    exists.
     """
 
     __slots__ = ("_frame", "_frame_filled", "_max_bytes", "_memory", "_scratch", "_scratch_end")
@@ -41,17 +41,17 @@ class FrameReceiver:
 
     @property
     def large(self) -> bool:
-        """Whether `buffer()` is the rest of one frame, and may be filled to its end."""
+        """Whether `buffer()` is the rest of one frame, so that it can be filled completely."""
         return self._frame is not None
 
     def buffer(self) -> memoryview:
-        """Where the next bytes of the stream belong; never empty."""
+        """Returns the buffer for the next bytes of the stream; never empty."""
         if self._frame is not None:
             return self._frame[self._frame_filled :]
         return memoryview(self._scratch)[self._scratch_end :]
 
     def filled(self, count: int) -> list[memoryview]:
-        """Take `count` bytes put into the last `buffer()`; return the frames now complete."""
+        """Accepts `count` bytes in the last `buffer()`; returns the frames that are complete."""
         if self._frame is not None:
             self._frame_filled += count
             if self._frame_filled < len(self._frame):
@@ -93,7 +93,7 @@ class FrameReceiver:
 
 
 class Awaited(NamedTuple):
-    """A request sent and not yet answered."""
+    """A sent request without a response yet."""
 
     correlation_id: int
     api_key: int
@@ -101,7 +101,7 @@ class Awaited(NamedTuple):
 
 
 class ClientProtocol:
-    """Pairs requests with responses on one connection; owned by the connection's driver."""
+    """Matches responses to requests of one connection; owned by the connection's driver."""
 
     __slots__ = ("_awaited", "_client_id", "_next_correlation_id")
 
@@ -115,7 +115,7 @@ class ClientProtocol:
         return len(self._awaited)
 
     def send(self, request: Message, version: int, *, answered: bool = True) -> list[Part]:
-        """The bytes of a request; `answered=False` for the one request without an answer."""
+        """Returns the bytes of a request; `answered=False` for a request without a response."""
         correlation_id = self._next_correlation_id
         self._next_correlation_id = (correlation_id + 1) & MAX_CORRELATION_ID
         header = RequestHeader(request.API_KEY, version, correlation_id, self._client_id)
@@ -125,9 +125,9 @@ class ClientProtocol:
         return parts
 
     def receive(self, frame: memoryview) -> Any:
-        """The response in a frame, which must answer the oldest request."""
+        """Returns the decoded response of a frame, which must belong to the oldest request."""
         if not self._awaited:
-            raise ProtocolError("a response to no request")
+            raise ProtocolError("received a response without a pending request")
         awaited = self._awaited.popleft()
         correlation_id, offset = decode_response_header(frame, awaited.api_key, awaited.version)
         if correlation_id != awaited.correlation_id:

@@ -1,8 +1,8 @@
-"""How many connections there may be (KIP-402): in all, on each listener, from each address.
+"""Limits of the number of connections (KIP-402): in total, per listener, per address.
 
-Pure: it counts and answers, `admission` acts. All listeners of a broker share one. The listener of
-the brokers themselves, when there is another one for clients, is protected: it may go over the
-limit in all, and leaves a surplus that others have to give up.
+No IO: it counts, `admission` closes connections. All listeners of a broker share one instance. The
+inter-broker listener is protected if clients have a separate listener: it may exceed the total
+limit, and connections of other listeners are closed instead.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ NO_LIMIT = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class SlotLimits:
-    """`of_listeners` and `of_ips` have those with a limit of their own, by name and address."""
+    """`of_listeners` and `of_ips` contain specific limits, by listener name and by address."""
 
     total: int = NO_LIMIT
     of_listeners: Mapping[str, int] = field(default_factory=dict)
@@ -23,10 +23,10 @@ class SlotLimits:
 
 
 class ConnectionSlots:
-    """The connections there are, and the limits on them."""
+    """Numbers of open connections, and their limits."""
 
     def __init__(self, limits: SlotLimits | None = None, protected: str | None = None) -> None:
-        """`protected` is a listener's name."""
+        """`protected` is the name of a listener."""
         self.limits = limits or SlotLimits()
         self.protected = protected
         self._total = 0
@@ -34,14 +34,14 @@ class ConnectionSlots:
         self._of_ips: Counter[str] = Counter()
 
     def has_room(self, listener: str) -> bool:
-        """Whether a listener may take one more; a listener without a limit has that of all."""
+        """Whether a listener may accept; without a specific limit, the total limit applies."""
         limits = self.limits
         if self._of_listeners[listener] >= limits.of_listeners.get(listener, limits.total):
             return False
         return listener == self.protected or self._total < limits.total
 
     def welcomes(self, host: str) -> bool:
-        """Whether an address may have one more."""
+        """Whether an address may open one more connection."""
         return self._of_ips[host] < self.limits.of_ips.get(host, self.limits.per_ip)
 
     def take(self, listener: str, host: str) -> None:
@@ -58,5 +58,8 @@ class ConnectionSlots:
 
     @property
     def surplus(self) -> int:
-        """How many are open beyond the limit in all: it was lowered, or a protected one came."""
+        """Returns the number of connections above the total limit.
+
+        It is positive after the limit was lowered, or after the protected listener accepted.
+        """
         return max(0, self._total - self.limits.total)

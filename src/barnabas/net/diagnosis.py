@@ -19,9 +19,9 @@ ZOOKEEPER_ANSWERS = (b"Zookeeper version", b"srvr is not executed", b"This ZooKe
 
 
 def diagnose(address: Address, *, tls: bool) -> BarnabasError:
-    """What seems to be listening at an address that did not answer as a broker.
+    """Returns an error that names the probable kind of server at the address.
 
-    Trying again helps, unless it is certain that one side speaks TLS and the other does not.
+    The error is retriable, unless it is certain that only one side uses TLS.
     """
     host, port = address.host, address.port
     if tls:
@@ -42,7 +42,7 @@ def diagnose(address: Address, *, tls: bool) -> BarnabasError:
     if _is_http(host, port):
         return UnavailableError(f"{address} is an HTTP server, not a broker")
     return UnavailableError(
-        f"{address} closed the connection on the first request: it is no Kafka broker, "
+        f"{address} closed the connection on the first request: it is not a Kafka broker, "
         "or it requires TLS or SASL"
     )
 
@@ -72,7 +72,7 @@ def _is_zookeeper(host: str, port: int) -> bool:
 
 
 def _speaks_kafka(host: str, port: int) -> bool:
-    """Whether ApiVersions, in the clear, is answered under its correlation id."""
+    """Whether the server responds to ApiVersions, without TLS, with its correlation id."""
     try:
         with socket.create_connection((host, port), PROBE_SECONDS) as peer:
             peer.sendall(_API_VERSIONS)
@@ -98,7 +98,7 @@ def _speaks_tls(host: str, port: int) -> bool:
         with socket.create_connection((host, port), PROBE_SECONDS) as peer:
             context.wrap_socket(peer).close()
     except ssl.SSLError as error:
-        # A server that answered with an alert of its own still speaks TLS.
+        # A server that responded with a TLS alert uses TLS too.
         return "ALERT" in (error.reason or "")
     except OSError:
         return False

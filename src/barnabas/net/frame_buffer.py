@@ -1,16 +1,16 @@
-"""One frame that did not come whole: grown as its bytes arrive, never as its length claims.
+"""Buffer of one incomplete frame; grows with the received bytes, not with the announced size.
 
-A frame is a big-endian int32 size and then that many bytes. Memory is allocated in steps: at
-first one step, then as much again as has really arrived, so a peer that announces 100 MiB and
-sends ten bytes costs one step. The memory of the last frame of about one step is used again: a
-fresh megabyte must be cleared first, which costs as much as its checksum.
+A frame is a big-endian int32 size and then that many bytes. Memory is allocated in steps:
+first one step, then as many bytes as were received so far. So a peer that announces 100 MiB and
+sends ten bytes uses one step. The memory of the last frame of about one step is reused: the system
+must clear new memory, which takes as long as the checksum of the frame.
 """
 
 STEP_BYTES = 1 << 20
 
 
 class SpareBuffer:
-    """One step of memory that nobody uses, shared by the connections of a loop."""
+    """One unused step of memory, shared by the connections of a loop."""
 
     __slots__ = ("_buffer",)
 
@@ -18,14 +18,14 @@ class SpareBuffer:
         self._buffer: bytearray | None = None
 
     def take(self) -> bytearray:
-        """One step, with anything in it."""
+        """Returns one step of memory with undefined contents."""
         buffer, self._buffer = self._buffer, None
         return bytearray(STEP_BYTES) if buffer is None else buffer
 
     def give(self, buffer: bytearray) -> None:
-        """Keep it for the next frame, unless somebody still looks into it."""
+        """Keeps the buffer for the next frame, unless views of it exist."""
         try:
-            last = buffer.pop()  # refused while there are views
+            last = buffer.pop()  # fails while views exist
         except BufferError:
             return
         buffer.append(last)
@@ -33,7 +33,7 @@ class SpareBuffer:
 
 
 class FrameBuffer:
-    """Receives one frame. `free_space` is where the next bytes go; `take` hands the frame over."""
+    """Receives one frame into `free_space`; `take` returns the complete frame."""
 
     __slots__ = ("_buffer", "_filled", "_view", "size")
 
@@ -66,7 +66,7 @@ class FrameBuffer:
 
     @property
     def next_step(self) -> int:
-        """How many bytes `grow` adds: as many again as have come."""
+        """Returns the number of bytes that `grow` adds: as many as were received."""
         return min(self.size - len(self._buffer), max(STEP_BYTES, self._filled))
 
     def grow(self) -> None:
@@ -82,11 +82,11 @@ class FrameBuffer:
         self._filled += count
 
     def take(self) -> memoryview:
-        """The complete frame, writable."""
+        """Returns the complete frame as a writable view."""
         return self._view
 
     def give_back(self, spare: SpareBuffer) -> None:
-        """The frame has been dealt with."""
+        """Returns the memory of a handled frame to `spare`."""
         self._view = memoryview(b"")
         if len(self._buffer) == STEP_BYTES:
             spare.give(self._buffer)

@@ -80,8 +80,8 @@ class FrameReader:
         self._progress = progress
         self._on_room = on_room
         self._data = _NOTHING  # received, not yet taken; valid until `settle`
-        self._leftover = b""  # what `settle` saved of it: at most one scratch buffer
-        self._frame: FrameBuffer | None = None  # too large to come whole
+        self._leftover = b""  # the part that `settle` saved: at most one scratch buffer
+        self._frame: FrameBuffer | None = None  # a frame larger than the scratch buffer
         self._handled: FrameBuffer | None = None  # the one taken last, until `settle`
         self._reserved = 0  # of the receive budget
         self._saw_large = False

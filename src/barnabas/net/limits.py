@@ -1,6 +1,6 @@
-"""The bounds that keep a listener alive under broken or hostile peers.
+"""Limits that protect a listener from defective or hostile peers.
 
-How many of those there may be: `connection_slots`.
+`connection_slots` limits the number of connections.
 """
 
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """All bounds of one listener; the defaults are what an embedded broker runs with.
+    """All limits of one listener; the defaults are those of an embedded broker.
 
-    `max_partial_bytes` bounds what unfinished and unanswered large frames may hold together;
-    the oldest unfinished frame may always go on, so the true bound is that plus one frame.
+    `max_partial_bytes` limits the total memory of large frames that are incomplete or have no
+    response yet. The oldest incomplete frame never waits, so one more frame is possible.
     """
 
     max_frame_bytes: int = 100 * 1024 * 1024
@@ -23,5 +23,5 @@ class ConnectionLimits:
     progress_ms: int = 30_000
     min_progress_bytes: int = 16 * 1024
     unsupported_delay_ms: int = 500
-    """A peer that sends an unsupported request is closed this much later: some tools ignore
-    ApiVersions and connect again at once."""
+    """Delay before closing the connection after an unsupported request: some tools ignore
+    ApiVersions and connect again immediately."""

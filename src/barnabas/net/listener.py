@@ -1,8 +1,8 @@
-"""Accepts connections on one address, within its limits, and sweeps slow and idle ones.
+"""Accepts connections on one address, within its limits, and closes slow and idle ones.
 
-A process out of file descriptors stops accepting for a moment instead of spinning on a socket
-that stays readable. Where there is no room new connections wait until one closes; one too many of
-an address is closed at once, with a line in the log and a counter.
+Without free file descriptors, the listener pauses accepting, because the socket stays readable and
+the loop would spin. At the connection limit, new connections wait until one closes. A connection
+above the limit of its address is closed immediately, logged and counted.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ _OUT_OF_FILES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOM
 
 
 class Listener:
-    """One listening socket and its connections; lives on the loop that starts it."""
+    """Listening sockets and their connections; owned by the loop that starts it."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Listener:
         security: ConnectionSecurity | None = None,
         admission: Admission | None = None,
     ) -> None:
-        """`security` makes the streams, and bounds connections until their peers are known;
+        """`security` creates the streams and restricts connections until authentication;
         `admission` is shared by all listeners of a broker.
         """
         self.clock = clock
@@ -64,27 +64,27 @@ class Listener:
 
     @property
     def address(self) -> tuple[str, int]:
-        """Where it really listens."""
+        """The actual address and port."""
         if not self._sockets:
             raise RuntimeError("the listener has no address")
         host, port = self._sockets[0].getsockname()[:2]
         return host, port
 
     def start(self, sockets: Sequence[socket.socket]) -> None:
-        """Begin to accept on sockets that listen already (`bind.listen_on`)."""
+        """Starts to accept on listening sockets (`bind.listen_on`)."""
         self._loop = asyncio.get_running_loop()
         self._sockets = list(sockets)
         self._watch_sockets()
         self._sweep = self._loop.call_later(_SWEEP_S, self._sweep_connections)
 
     def drain(self) -> None:
-        """Accept no more connections and no more requests; those in progress are answered."""
+        """Accepts no more connections and requests; requests in progress get responses."""
         self._stop_accepting()
         for connection in list(self.connections):
             connection.close_when_idle()
 
     async def stop(self, *, grace_s: float = 1.0) -> None:
-        """Drain, let requests in progress end for up to `grace_s`, close all."""
+        """Drains, waits up to `grace_s` for requests in progress and closes all connections."""
         self.drain()
         if self.connections:
             self._all_closed = asyncio.Event()
@@ -94,7 +94,7 @@ class Listener:
             connection.close()
 
     def serve(self, stream: Stream) -> ServerConnection:
-        """Serve a stream that is connected already."""
+        """Serves a connected stream."""
         connection = ServerConnection(self, stream, self._handler, listener_name=self.name)
         self._admission.opened(self, stream.peer[0])
         self.connections.add(connection)
@@ -118,7 +118,7 @@ class Listener:
     # --- accepting -------------------------------------------------------------------------
 
     def accept_again(self) -> None:
-        """There is room; a pause for want of files goes on."""
+        """Accepts again, unless paused because of missing file descriptors."""
         if self._retry is None:
             self._watch_sockets()
 
@@ -165,7 +165,7 @@ class Listener:
             stream: Stream = TcpStream(asyncio.get_running_loop(), sock)
             if self._security is not None:
                 stream = self._security.secure(stream)
-        except OSError:  # the peer is gone already
+        except OSError:  # the peer has closed the connection
             sock.close()
             return
         self.serve(stream)
@@ -190,7 +190,7 @@ class Listener:
             for sock in self._sockets:
                 self._loop.remove_reader(sock)
 
-    # --- sweeping --------------------------------------------------------------------------
+    # --- periodic checks -------------------------------------------------------------------
 
     def _sweep_connections(self) -> None:
         now_ms = self.clock.monotonic_ms()
@@ -202,7 +202,7 @@ class Listener:
             self._sweep = self._loop.call_later(_SWEEP_S, self._sweep_connections)
 
     def _on_pressure(self) -> None:
-        """The receive budget is spent: peers that hold memory and send nothing lose it."""
+        """Closes stuck peers with unfinished frames; called at the limit of the receive budget."""
         now_ms = self.clock.monotonic_ms()
         for connection in list(self.connections):
             if connection.is_stuck(now_ms, _STUCK_UNDER_PRESSURE_MS):

@@ -1,7 +1,7 @@
-"""Parts waiting to be sent on one stream, in order.
+"""Queue of the parts to send on one stream.
 
-Neighbouring byte strings go out in one system call; a file part goes out with sendfile, and the
-bytes before it are marked "more follows" so that header and records share packets.
+Adjacent byte strings are sent with one system call, file parts with sendfile. The bytes before a
+file part are sent with MSG_MORE, so that header and records share packets.
 """
 
 from collections import deque
@@ -20,7 +20,7 @@ class OutputQueue:
 
     def __init__(self) -> None:
         self._parts: deque[Part] = deque()
-        self._head_sent = 0  # bytes of the first part that have gone out
+        self._head_sent = 0  # sent bytes of the first part
         self.unsent_bytes = 0
 
     def __bool__(self) -> bool:
@@ -36,7 +36,7 @@ class OutputQueue:
                 release_parts((part,))
 
     def flush(self, stream: Stream) -> int:
-        """Send what the stream takes now; the number of bytes sent. BlockingIOError is kept in."""
+        """Sends without blocking; returns the number of bytes sent. Catches BlockingIOError."""
         total = 0
         try:
             while self._parts and total < _MAX_BYTES_PER_TURN:
@@ -46,7 +46,7 @@ class OutputQueue:
         return total
 
     def clear(self) -> None:
-        """Drop everything unsent, giving files back."""
+        """Discards all unsent parts and releases their files."""
         release_parts(self._parts)
         self._parts.clear()
         self._head_sent = 0

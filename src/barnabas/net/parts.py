@@ -1,7 +1,7 @@
-"""What a response is made of: byte strings, and pieces of files that the kernel copies.
+"""Parts of an encoded response: byte strings, and ranges of files that the kernel copies.
 
-A message encodes to a list of parts. Most are bytes-like; a fetch response also holds file
-parts, which go from the page cache to the socket without passing through Python.
+A message encodes to a list of parts. Most are bytes-like; a fetch response also contains file
+parts, which the kernel sends from the page cache without copying them through Python.
 """
 
 from collections.abc import Iterable
@@ -12,10 +12,10 @@ Buffer: TypeAlias = bytes | bytearray | memoryview
 
 @runtime_checkable
 class FilePart(Protocol):
-    """`size` bytes of the open file `fd` from `position`; storage's file slices are these.
+    """`size` bytes of the open file `fd` from `position`; implemented by storage.
 
-    Whoever holds a part must call `release` exactly once when it no longer needs the file:
-    a deleted segment stays readable until then.
+    The owner of a part calls `release` exactly once when it no longer needs the file. A deleted
+    segment stays readable until then.
     """
 
     @property
@@ -37,7 +37,7 @@ BUFFER_TYPES = (bytes, bytearray, memoryview)
 
 
 def release_parts(parts: Iterable[object]) -> None:
-    """Give back the files of parts that will not be sent."""
+    """Releases the files of parts that will not be sent."""
     for part in parts:
         if not isinstance(part, BUFFER_TYPES):
             release = getattr(part, "release", None)

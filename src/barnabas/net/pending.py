@@ -9,9 +9,9 @@ from barnabas.net.parts import Part, release_parts
 class PendingReply:
     """Keeps the position of a response in its connection's order until it is completed.
 
-    `pipelined` says that the connection may go on with its next request meanwhile, which is
-    right only when everything that had to happen in order has happened (a produce that waits for
-    its followers). Otherwise the connection is muted, as Kafka mutes a channel.
+    With `pipelined` the connection may handle its next request meanwhile. This is correct only if
+    all ordered work of the request is complete (a produce that waits for its followers).
+    Otherwise the connection is muted, as Kafka mutes a channel.
 
     Completes once: `complete` or `abandon`, whichever comes first. `None` as parts means that
     nothing is sent. All calls are made on the loop.
@@ -29,7 +29,7 @@ class PendingReply:
         self._on_abandon = on_abandon
 
     def complete(self, parts: list[Part] | None) -> None:
-        """Fill in the response; if the connection is gone the parts are released."""
+        """Completes the reply; if the connection is closed, releases the parts."""
         if self.ready:
             release_parts(parts or ())
             return

@@ -21,7 +21,7 @@ class Progress:
         self._bytes = 0
 
     def too_slow(self, now_ms: int, window_ms: int, min_bytes: int) -> bool:
-        """Whether a whole window has passed with fewer than `min_bytes`; else a new one begins."""
+        """Whether a whole window had fewer than `min_bytes`; otherwise starts a new window."""
         if now_ms - self._since_ms < window_ms:
             return False
         if self._bytes < min_bytes:
@@ -30,7 +30,7 @@ class Progress:
         return False
 
     def stuck(self, now_ms: int, window_ms: int, min_bytes: int) -> bool:
-        """Whether nothing came for a window, or less than `min_bytes` per window on average."""
+        """Whether a window had no bytes, or the average per window is below `min_bytes`."""
         if now_ms - self.last_ms >= window_ms:
             return True
         elapsed = now_ms - self._since_ms

@@ -10,7 +10,7 @@ from barnabas.net.stream import Stream
 
 
 class ReplyQueue:
-    """Owned by one connection; `on_ready` is called when a reply that was pending has come."""
+    """Owned by one connection; `on_ready` is called when a pending reply is complete."""
 
     __slots__ = ("_limits", "_on_ready", "_output", "_pending")
 
@@ -27,12 +27,12 @@ class ReplyQueue:
 
     @property
     def unsent(self) -> bool:
-        """Whether there is something to send."""
+        """Whether there are unsent bytes."""
         return bool(self._output)
 
     @property
     def full(self) -> bool:
-        """Whether the next request must wait: not to be overtaken, or too much before it."""
+        """Whether the next request must wait, because of its order or of the limits."""
         if self._output.unsent_bytes > self._limits.max_unsent_bytes:
             return True
         pending = self._pending
@@ -41,7 +41,7 @@ class ReplyQueue:
         )
 
     def add(self, reply: Reply) -> None:
-        """What handling the next request gave."""
+        """Adds the result of handling the next request."""
         if reply is None:
             return
         if isinstance(reply, PendingReply):
@@ -63,11 +63,11 @@ class ReplyQueue:
                 self._output.append(parts)
 
     def send(self, stream: Stream) -> int:
-        """Send what the stream takes now; the number of bytes sent."""
+        """Sends without blocking; returns the number of bytes sent."""
         return self._output.flush(stream)
 
     def clear(self) -> None:
-        """The connection is gone: unsent parts are released, pending replies abandoned."""
+        """Releases unsent parts and abandons pending replies of a closed connection."""
         self._output.clear()
         while self._pending:
             self._pending.popleft().abandon()

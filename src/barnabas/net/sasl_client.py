@@ -113,7 +113,7 @@ def log_in(
         try:
             token = exchange.step(answer.auth_bytes)
         except AuthenticationError as error:
-            raise AuthenticationError(f"{address} did not prove itself: {error}") from None
+            raise AuthenticationError(f"{address} did not prove its identity: {error}") from None
     return lifetime_ms
 
 

@@ -1,9 +1,9 @@
-"""The stream port of the server side, and TCP.
+"""The stream interface of the server side, and its implementation for TCP.
 
-A stream is non-blocking: `recv_into`, `send` and `send_file` do what they can now and raise
-BlockingIOError when that is nothing; `watch_readable` and `watch_writable` call back from the
-loop while the stream is ready (level-triggered). A connection written against this port runs
-unchanged over TCP and over the in-memory stream of the tests.
+A stream is non-blocking: `recv_into`, `send` and `send_file` transfer the bytes that are possible
+now and raise BlockingIOError if there are none; `watch_readable` and `watch_writable` call back
+from the loop while the stream is ready (level-triggered). A connection uses only this
+interface, so it works with TCP and with the in-memory stream of the tests.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from typing import Protocol
 from barnabas.net.parts import Buffer, FilePart
 
 _ALLOW_MORE = getattr(socket, "MSG_MORE", 0)
-# One sendfile call moves at most this much, so that one fast reader cannot hold the loop.
+# Maximum of one sendfile call, so that one fast reader cannot block the loop.
 _MAX_SENDFILE_BYTES = 1 << 20
 
 _TCP_INFO = getattr(socket, "TCP_INFO", 0)
@@ -34,19 +34,19 @@ class Stream(Protocol):
     def local(self) -> Address: ...
 
     def recv_into(self, buffer: memoryview) -> int:
-        """Receive into `buffer`; 0 means the peer closed its side."""
+        """Receives into `buffer`; returns 0 if the peer closed its side."""
         ...
 
     def send(self, buffers: Sequence[Buffer], more: bool) -> int:
-        """Send the start of `buffers`; `more` says that further bytes follow at once."""
+        """Sends the start of `buffers`; `more` means that further bytes follow immediately."""
         ...
 
     def send_file(self, part: FilePart, offset: int) -> int:
-        """Send some bytes of `part` from `offset` within it; 0 means the file ended early."""
+        """Sends bytes of `part` from `offset` within it; returns 0 if the file is too short."""
         ...
 
     def peer_is_gone(self) -> bool:
-        """Whether the peer has closed its side, even if it sent bytes that nobody has read."""
+        """Whether the peer has closed its side, even if there are unread bytes."""
         ...
 
     def watch_readable(self, callback: Callable[[], None] | None) -> None: ...
@@ -57,7 +57,7 @@ class Stream(Protocol):
 
 
 def plain_address(address: tuple[str, int] | tuple[str, int, int, int]) -> Address:
-    """Host and port; an IPv4 peer of a dual-stack socket by its IPv4 address."""
+    """Returns host and port; converts the IPv4-mapped addresses of dual-stack sockets."""
     return address[0].removeprefix("::ffff:"), address[1]
 
 
@@ -86,7 +86,7 @@ class TcpStream:
         return self._socket.sendmsg(buffers, (), _ALLOW_MORE if more else 0)
 
     def send_file(self, part: FilePart, offset: int) -> int:
-        if part.fd < 0:  # a file that is nowhere but in memory
+        if part.fd < 0:  # a file that exists only in memory
             return self._socket.send(memoryview(part.read())[offset:])
         count = min(len(part) - offset, _MAX_SENDFILE_BYTES)
         return os.sendfile(self._fd, part.fd, part.position + offset, count)

@@ -1,7 +1,7 @@
-"""TLS settings as OpenSSL wants them, from PEM files or PEM text.
+"""Creates OpenSSL contexts from PEM files or PEM text.
 
-A private key that is given as text touches the disk for a moment, in a file that only its owner can
-read, because the standard library loads keys from files only.
+A private key that is configured as text is written for a moment to a file that only its owner can
+read, because the standard library loads keys only from files.
 """
 
 import os
@@ -19,7 +19,7 @@ _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_
 
 @dataclass(frozen=True, slots=True)
 class TlsSettings:
-    """One side's certificates and rules; the chain and what is trusted are files or PEM text."""
+    """Certificates and options of one side; key chain and trusted certificates as file or text."""
 
     chain_file: str | None = None
     key_file: str | None = None
@@ -36,7 +36,7 @@ class TlsSettings:
 
 
 def server_context(settings: TlsSettings) -> ssl.SSLContext:
-    """For a listener; ConfigError says what cannot be loaded."""
+    """Returns the context of a listener; raises ConfigError if a file cannot be loaded."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     if settings.chain_file is None and settings.chain_text is None:
         raise ConfigError("ssl.keystore.location: a TLS listener needs a key and a certificate")
@@ -47,13 +47,13 @@ def server_context(settings: TlsSettings) -> ssl.SSLContext:
         "required": ssl.CERT_REQUIRED,
     }[settings.peer_certificate]
     if context.verify_mode is not ssl.CERT_NONE and not _trusts(settings):
-        raise ConfigError("ssl.client.auth: ssl.truststore.location names nobody to trust")
+        raise ConfigError("ssl.client.auth: needs certificates in ssl.truststore.location")
     _load(context, settings)
     return context
 
 
 def client_context(settings: TlsSettings) -> ssl.SSLContext:
-    """For a client; without anything to trust, the system's authorities are trusted."""
+    """Returns the context of a client; without a truststore it trusts the system's CAs."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = settings.check_host
     if not _trusts(settings):
@@ -83,7 +83,7 @@ def _load(context: ssl.SSLContext, settings: TlsSettings) -> None:
 
 
 def _load_own(context: ssl.SSLContext, settings: TlsSettings) -> None:
-    # A password is always given, or OpenSSL would ask for one on the terminal.
+    # Always pass a password, otherwise OpenSSL prompts for one on the terminal.
     password = settings.key_password or ""
     if settings.chain_file is not None:
         context.load_cert_chain(settings.chain_file, settings.key_file, password)

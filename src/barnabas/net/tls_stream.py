@@ -1,9 +1,9 @@
-"""TLS over a stream, the server's side: a connection speaks through it as through TCP.
+"""Server side of TLS over a stream, with the same interface as TCP.
 
-OpenSSL works on two buffers in memory; this moves their bytes to and from the stream below. The
-handshake happens inside the first reads. Decrypted bytes may wait here while the socket is silent,
-so whoever begins to watch is called for those too. Files cannot go from the page cache to an
-encrypted stream: they are read and sent piece by piece.
+OpenSSL uses two buffers in memory; this module copies their bytes to and from the underlying
+stream. The handshake is part of the first reads. Decrypted bytes may be available although the
+socket is not readable, so `watch_readable` calls back for those too. sendfile cannot
+encrypt, so files are read and sent in chunks.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from barnabas.net.stream import Address, Stream
 
 SCRATCH_BYTES = 64 * 1024
 _FILE_BYTES = 256 * 1024
-_PLAIN_BYTES = 64 * 1024  # encrypted before the stream is tried again
+_PLAIN_BYTES = 64 * 1024  # encrypted before the next attempt to send
 
 
 class TlsStream:
@@ -63,7 +63,7 @@ class TlsStream:
         self.local: Address = below.local
 
     def peer_certificate(self) -> dict[str, object] | None:
-        """What the peer has shown and our authority has signed; None when it showed nothing."""
+        """Returns the verified certificate of the peer, or None if it sent none."""
         return dict(self._tls.getpeercert() or {}) or None
 
     # --- receiving -------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class TlsStream:
 
     def _fail(self, error: ssl.SSLError) -> None:
         with contextlib.suppress(OSError):
-            self._flush()  # the alert that tells the peer why
+            self._flush()  # sends the TLS alert with the reason
         reason = (error.reason or "failed").lower().replace("_", " ")
         what = "broken" if self._established else "handshake failed"
         raise ConnectionClosedError(Refusal.TLS, f"TLS {what}: {reason}") from None
@@ -154,7 +154,7 @@ class TlsStream:
         return self.send((data,), False) if data else 0
 
     def _flush(self) -> bool:
-        """Send cipher text; whether all of it has gone."""
+        """Sends cipher text; returns whether all of it was sent."""
         try:
             while self._unsent or self._outgoing.pending:
                 if not self._unsent:
@@ -170,7 +170,7 @@ class TlsStream:
         self._update_writable()
 
     def _update_writable(self) -> None:
-        """Watch also for cipher text that the connection believes to be sent."""
+        """Watches also for unsent cipher text, which the connection counts as sent."""
         wanted = self._writable is not None or bool(self._unsent)
         if wanted != self._watching_writable:
             self._watching_writable = wanted
@@ -181,12 +181,12 @@ class TlsStream:
             all_sent = self._flush()
         except OSError:
             self._unsent = memoryview(b"")
-            all_sent = True  # whoever sends or receives next is told
+            all_sent = True  # the next send or receive raises the error
             self._update_writable()
         if all_sent and self._writable is not None:
             self._writable()
 
-    # --- life ------------------------------------------------------------------------------
+    # --- lifecycle -------------------------------------------------------------------------
 
     def peer_is_gone(self) -> bool:
         return self._below.peer_is_gone()

@@ -1,4 +1,4 @@
-"""Where a client's bearer tokens come from: a file, or an OAuth token endpoint (KIP-768).
+"""Reads a client's bearer tokens from a file or an OAuth token endpoint (KIP-768).
 
 Blocking; connections on a loop call `get` in a thread before they log in.
 """
@@ -21,12 +21,12 @@ _KEY = "sasl.oauthbearer.token.endpoint.url"
 _TIMEOUT_S = 10.0
 _MAX_BYTES = 1024 * 1024
 _SHARE_OF_LIFE = 0.8
-"""A token is asked for again when this share of its life is over, as in Kafka."""
+"""Share of a token's lifetime after which a new token is requested, as in Kafka."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientCredentials:
-    """How a client proves itself to the token endpoint."""
+    """Credentials of a client for the token endpoint."""
 
     client_id: str
     client_secret: str = field(repr=False)
@@ -37,7 +37,7 @@ class TokenSource:
     """Shared by all connections of a client, from any thread."""
 
     def __init__(self, url: str, credentials: ClientCredentials | None = None) -> None:
-        """ConfigError for settings that cannot work."""
+        """Raises ConfigError for invalid settings."""
         parts = urllib.parse.urlsplit(url)
         if parts.scheme not in ("file", "http", "https"):
             raise ConfigError(f"{_KEY}={url!r}: must begin with file:, http: or https:")
@@ -54,7 +54,7 @@ class TokenSource:
         return f"TokenSource({self._url!r})"
 
     def get(self) -> str:
-        """A token that is valid; AuthenticationError or UnavailableError when there is none."""
+        """Returns a valid token; raises AuthenticationError or UnavailableError."""
         if self._file:
             return self._read()
         with self._lock:
@@ -78,12 +78,12 @@ class TokenSource:
         except urllib.error.HTTPError as error:
             if error.code >= 500:
                 raise UnavailableError(f"{self._url} answers {error.code}") from None
-            text = f"{self._url} refuses client {self._client_id!r}: HTTP {error.code}"
+            text = f"{self._url} rejected client {self._client_id!r}: HTTP {error.code}"
             raise AuthenticationError(text) from None
         except OSError as error:
             raise UnavailableError(f"{self._url} cannot be reached: {error}") from None
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise AuthenticationError(f"{self._url} does not answer with a token") from None
+            raise AuthenticationError(f"{self._url} returned no token") from None
         self._refresh_s = time.monotonic() + life_s * _SHARE_OF_LIFE
 
     @property

@@ -35,6 +35,6 @@ def choose_version(request: type[Message], served: VersionRanges, address: Addre
         offer = f"serves {name} {low} to {high}" if high >= 0 else f"does not serve {name}"
         raise BrokerError(
             ErrorCode.UNSUPPORTED_VERSION,
-            f"{address} {offer}, this client speaks {request.MIN_VERSION} to {request.MAX_VERSION}",
+            f"{address} {offer}, this client has {request.MIN_VERSION} to {request.MAX_VERSION}",
         )
     return version

@@ -74,6 +74,6 @@ def test_a_response_out_of_order_is_the_peers_error():
         protocol.receive(answer(5))
 
 
-def test_a_response_nobody_asked_for_is_the_peers_error():
-    with pytest.raises(ProtocolError, match="no request"):
+def test_response_without_a_pending_request_is_a_protocol_error():
+    with pytest.raises(ProtocolError, match="without a pending request"):
         ClientProtocol("me").receive(answer(0))

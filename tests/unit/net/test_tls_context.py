@@ -54,7 +54,10 @@ def test_a_locked_key(leaf):
     [
         (TlsSettings(), "needs a key and a certificate"),
         (TlsSettings(chain_file="/none", peer_certificate="none"), "No such file"),
-        (TlsSettings(chain_file="/none", peer_certificate="required"), "nobody to trust"),
+        (
+            TlsSettings(chain_file="/none", peer_certificate="required"),
+            "needs certificates in ssl.truststore",
+        ),
     ],
 )
 def test_what_a_listener_lacks_is_told(settings, text):
