@@ -1,4 +1,4 @@
-"""Turns the message declarations in `schemas/` into `src/barnabas/wire/messages/`.
+"""Generates `src/barnabas/wire/messages/` from the message declarations in `schemas/`.
 
-Run `python -m codegen` after changing a declaration; `--check` only says whether that was done.
+Run `python -m codegen` after a change of a declaration; `--check` fails if modules are stale.
 """

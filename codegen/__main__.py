@@ -14,7 +14,7 @@ _HAND_WRITTEN = {"__init__.py"}
 
 
 def generate(schemas: Path) -> dict[str, str]:
-    """File name and content of every generated module."""
+    """Returns file name and content of every generated module."""
     parsed = [parse_file(path) for path in sorted(schemas.glob("*.msg"))]
     files = {f"{schema.stem}.py": render(schema) for schema in parsed}
     files["index.py"] = render_index(parsed)
@@ -22,7 +22,7 @@ def generate(schemas: Path) -> dict[str, str]:
 
 
 def stale(files: dict[str, str], output: Path) -> list[str]:
-    """Names of generated files that are missing, differ, or belong to no declaration."""
+    """Returns the names of files that are missing, differ, or have no declaration."""
     found = {path.name for path in output.glob("*.py")} - _HAND_WRITTEN
     wrong = {name for name in found & files.keys() if (output / name).read_text() != files[name]}
     return sorted(wrong | (found ^ files.keys()))

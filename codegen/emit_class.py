@@ -5,7 +5,7 @@ from codegen.source import Lines, attribute_type, default_value, type_label
 
 
 def emit_struct(lines: Lines, struct: StructDecl) -> None:
-    """A nested struct."""
+    """Writes the class of a nested struct."""
     lines.add()
     lines.add()
     with lines.indented(f"class {struct.name}(WireStruct):"):
@@ -13,7 +13,7 @@ def emit_struct(lines: Lines, struct: StructDecl) -> None:
 
 
 def emit_message(lines: Lines, message: MessageDecl) -> None:
-    """The body of a request, a response or a record."""
+    """Writes the class of a request, a response or a record."""
     lines.add()
     lines.add()
     with lines.indented(f"class {message.body.name}(Message):"):

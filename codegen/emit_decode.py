@@ -1,11 +1,11 @@
 """Writes decoders: one function per layout of a message, and one per layout of an array of structs.
 
 Runs of fixed-width fields become one struct.unpack_from, together with the int16 or int32 length
-of what follows them in the older layouts. Objects are made without __init__ and every slot is set
-from the bytes or from the default.
+of the next field in the older layouts. Objects are created without __init__; the decoder sets every
+slot from the bytes or from the default.
 
-Each array takes the estimated memory of its elements from the budget of the message before it makes
-the first one. What an element costs is fixed by its layout.
+The reader of an array subtracts the estimated memory of all elements from the budget of the message
+before it creates the first one. The estimate per element depends only on the layout.
 """
 
 from codegen.layout import Layout, Slot
@@ -14,7 +14,7 @@ from codegen.source import Formats, Lines, default_value, snake
 
 _INT_READERS = {"int8": "b", "int16": "h", "int64": "q"}
 
-# Bytes of memory, of CPython's objects on a 64-bit machine.
+# Memory in bytes of CPython objects on a 64-bit machine.
 _OBJECT_COST = 40
 _REFERENCE_COST = 8
 _LIST_COST = 64
@@ -31,7 +31,7 @@ _INTEGER_COST = 32
 
 
 def element_cost(layout: Layout) -> int:
-    """Estimated memory of one element of an array of structs, without its nested elements."""
+    """Returns the estimated memory of one struct in an array, without its nested elements."""
     cost = _OBJECT_COST + _REFERENCE_COST * (1 + len(layout.struct.fields))
     fields = [slot.field for slot in layout.slots]
     cost += sum(_FIELD_COSTS.get(f.type, _INTEGER_COST) for f in fields if not f.is_array)
@@ -39,7 +39,7 @@ def element_cost(layout: Layout) -> int:
 
 
 class DecodeEmitter:
-    """Emits into one module; equal layouts get one function, named after the first version."""
+    """Writes the decoders of a module; equal layouts share the function of the first version."""
 
     def __init__(self, lines: Lines, formats: Formats) -> None:
         self._lines = lines
@@ -47,7 +47,7 @@ class DecodeEmitter:
         self._names: dict[tuple[Layout, bool], str] = {}
 
     def message_function(self, layout: Layout, version: int) -> str:
-        """Name of the decoder of a message body, emitted on first use."""
+        """Returns the name of the decoder of a message body; writes it on first use."""
         known = self._names.get((layout, False))
         if known:
             return known

@@ -1,8 +1,8 @@
 """Writes encoders: one function per layout of a message, and one per layout of an array of structs.
 
-Bytes gather in a bytearray. A struct that carries records hands them on by reference: its
-function ends the current bytearray, puts the records after it among the parts, and goes on in a
-new one, which it returns.
+Encoders append to a bytearray. Records are passed by reference: the function of a struct with
+records adds the current bytearray and then the records to the parts, and continues in a new
+bytearray, which it returns.
 """
 
 from dataclasses import replace
@@ -15,7 +15,7 @@ _INT_WRITERS = {"int8": "b", "int16": "h", "int64": "q"}
 
 
 class EncodeEmitter:
-    """Emits into one module; equal layouts get one function, named after the first version."""
+    """Writes the encoders of a module; equal layouts share the function of the first version."""
 
     def __init__(self, lines: Lines, formats: Formats) -> None:
         self._lines = lines
@@ -23,7 +23,7 @@ class EncodeEmitter:
         self._names: dict[tuple[Layout, bool], str] = {}
 
     def message_function(self, layout: Layout, version: int) -> str:
-        """Name of the encoder of a message body, emitted on first use."""
+        """Returns the name of the encoder of a message body; writes it on first use."""
         known = self._names.get((layout, False))
         if known:
             return known
@@ -110,7 +110,7 @@ class EncodeEmitter:
             self._lines.add(f"{out} += {self._formats.pack(codes)}({', '.join(values)})")
 
     def _emit_classic(self, run: list[Slot], slot: Slot, out: str) -> None:
-        """Fixed fields and the int16 or int32 length of what follows, in one pack."""
+        """Writes one pack for fixed fields and the int16 or int32 length of the next field."""
         lines, field = self._lines, slot.field
         is_string = field.type == "string" and not field.is_array
         value = f"o.{field.name}.encode()" if is_string else f"o.{field.name}"
@@ -148,7 +148,7 @@ class EncodeEmitter:
             self._emit_compact_value(slot, out)
 
     def _emit_null_check(self, field: Field) -> None:
-        """Null is allowed in other versions, so the type of the attribute does not forbid it."""
+        """Writes a null check if other versions allow null: the type then includes None."""
         if field.nullable is not None:
             with self._lines.indented(f"if o.{field.name} is None:"):
                 self._lines.add(
@@ -233,7 +233,7 @@ class EncodeEmitter:
             lines.add("out.append(0)")
 
     def _emit_tag_content(self, slot: Slot) -> None:
-        """A tag is written for set values only, so what may be null elsewhere is not null here."""
+        """Writes the content of a tag; a tag is only sent for values other than the default."""
         self._lines.add("t = bytearray()")
         if slot.nullable and slot.field.is_struct and not slot.field.is_array:
             self._lines.add("t.append(1)")

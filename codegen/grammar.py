@@ -2,7 +2,7 @@
 
 A file is one API (a request and a response) or one stored record::
 
-    # What it is for.                         the module's docstring
+    # Purpose of the API.                     the module's docstring
 
     api 24 AddPartitionsToTxn                 or: record TransactionLogValue
     versions 0-5
@@ -14,13 +14,13 @@ A file is one API (a request and a response) or one stored record::
 
     request                                   then: response; a record has one block: fields
       transactions         [Transaction]  4+
-        transactional_id   string                     the fields of Transaction, two deeper
-        verify_only        bool                       # a doc of the field
+        transactional_id   string                     fields of Transaction, two columns deeper
+        verify_only        bool                       # comment of the field
       old_transactional_id string?        -3   = null
 
-A field line is: name, type, and then in any order the versions that have it (`4+`, `-3`, `1-2`,
-`7`; left out means all those of its parent), `tag N`, and `= default`. `?` after a type means it
-may be null, `?7+` since version 7. Defaults left out are 0, false, "", empty and the zero uuid.
+A field line has a name and a type, then in any order the versions that have it (`4+`, `-3`, `1-2`,
+`7`; without them all versions of the parent), `tag N`, and `= default`. `?` after a type means that
+the field may be null, `?7+` from version 7. Without a default: 0, false, "", empty, the zero uuid.
 """
 
 import re
@@ -45,7 +45,7 @@ _BLOCKS = ("request", "response", "fields", "struct")
 
 
 class GrammarError(Exception):
-    """A declaration that cannot be read; the message names the file and line."""
+    """A declaration is invalid; the message names the file and line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,12 @@ class _Block:
 
 
 def parse_file(path: Path) -> Schema:
-    """Read one declaration file."""
+    """Parses one declaration file."""
     return parse(path.stem, path.read_text(encoding="utf-8"))
 
 
 def parse(stem: str, text: str) -> Schema:
-    """Read a declaration; GrammarError says what is wrong with it and where."""
+    """Parses a declaration; raises GrammarError with the cause and the line."""
     return _Parser(stem, text).schema()
 
 
@@ -91,7 +91,7 @@ class _Parser:
             self._message(facts, block) for block in blocks if block.words[0] != "struct"
         )
         if not messages:
-            raise GrammarError(f"{self._stem}: no message in it")
+            raise GrammarError(f"{self._stem}: no request, response or fields block")
         self._check_references(messages)
         return Schema(self._stem, "\n".join(doc), messages, self._ordered())
 
@@ -205,7 +205,7 @@ def _split(text: str) -> tuple[list[_Line], list[_Block]]:
 def _range(word: str, parent: Versions) -> Versions:
     match = _RANGE.fullmatch(word)
     if match is None:
-        raise GrammarError(f"{word!r} is no range of versions")
+        raise GrammarError(f"{word!r} is not a range of versions")
     since, low, high, until, only = match.groups()
     if since is not None:
         return Versions(max(int(since), parent.low), parent.high)

@@ -1,4 +1,4 @@
-"""What a struct looks like on the wire in one version.
+"""The layout of a struct on the wire in one version.
 
 Versions whose layouts compare equal share one generated function.
 """
@@ -10,7 +10,7 @@ from codegen.model import WIDTH, Field, MessageDecl, Schema, StructDecl
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A field as it is in one version; `nested` is the layout of its struct, if it has one."""
+    """A field in one version; `nested` is the layout of its struct, if it has one."""
 
     field: Field
     nullable: bool
@@ -29,7 +29,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The slots of a struct in wire order, its tagged slots by tag, and the fields left out."""
+    """The slots of a struct in wire order, its tagged slots by tag, and its absent fields."""
 
     struct: StructDecl
     flexible: bool
@@ -43,12 +43,12 @@ class Layout:
 
     @property
     def min_size(self) -> int:
-        """Fewest bytes one instance can take: what bounds the count of an array of it."""
+        """Minimum bytes of one instance; limits the element count of an array."""
         return sum(_min_size(slot, self.flexible) for slot in self.slots) + self.flexible
 
 
 def resolve(schema: Schema, message: MessageDecl, struct: StructDecl, version: int) -> Layout:
-    """The layout of a struct inside one version of a message."""
+    """Returns the layout of a struct in one version of a message."""
     flexible = version >= message.flexible_from
 
     def slot(field: Field) -> Slot:

@@ -1,7 +1,7 @@
-"""What a declaration says: messages, structs and fields with their version ranges.
+"""The content of a declaration: messages, structs and fields with their version ranges.
 
-Nothing here knows about Python code or bytes; `layout` resolves a struct for one version and the
-`emit_*` modules write code from that.
+This module is independent of Python code and bytes; `layout` resolves a struct for one version and
+the `emit_*` modules write code from the result.
 """
 
 from collections.abc import Iterator
@@ -86,7 +86,7 @@ class MessageDecl:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """One declaration file. `structs` lists nested structs, each after those it contains."""
+    """One declaration file. `structs` lists nested structs, contained structs first."""
 
     stem: str
     doc: str

@@ -1,4 +1,4 @@
-"""Puts a generated module together and writes the registry of all of them."""
+"""Assembles the generated modules and writes their index."""
 
 from codegen.emit_class import emit_message, emit_struct
 from codegen.emit_decode import DecodeEmitter
@@ -38,7 +38,7 @@ _PRIMITIVES = (
 
 
 def render(schema: Schema) -> str:
-    """Source of the module of one declaration file."""
+    """Returns the source of the module of one declaration file."""
     formats = Formats()
     classes, functions, tables = Lines(), Lines(), Lines()
     for struct in schema.structs.values():
@@ -114,9 +114,9 @@ def _words(text: str) -> list[str]:
 
 
 def render_index(schemas: list[Schema]) -> str:
-    """Source of `index.py`: module and classes of each API key, without importing any."""
+    """Returns the source of `index.py`: module and class names of each API key."""
     lines = [
-        '"""Where the message classes of each API key are.',
+        '"""Module and message classes of each API key.',
         "",
         "Generated from schemas/ by codegen.",
         '"""',

@@ -1,4 +1,4 @@
-"""Small tools of the emitters: indented lines, struct formats, Python types and defaults."""
+"""Helpers of the emitters: indented lines, struct formats, Python types and defaults."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,7 +28,7 @@ class Lines:
 
     @contextmanager
     def indented(self, opening: str) -> Iterator[None]:
-        """Add a line that opens a block, and put what follows inside it."""
+        """Adds a line that opens a block, and indents the lines added inside the context."""
         self.add(opening)
         self._indent += 1
         yield
@@ -61,14 +61,14 @@ def snake(name: str) -> str:
 
 
 def element_type(field: Field) -> str:
-    """Python type of the field, or of one element of it."""
+    """Returns the Python type of the field, or of one element of an array."""
     if field.is_struct:
         return field.type
     return _PYTHON_TYPES.get(field.type, "int")
 
 
 def attribute_type(field: Field) -> str:
-    """Python type of the attribute."""
+    """Returns the Python type of the attribute."""
     base = element_type(field)
     if field.is_array:
         base = f"list[{base}]"
@@ -81,10 +81,10 @@ def attribute_type(field: Field) -> str:
 
 
 def default_value(field: Field) -> str:
-    """Python expression of the default, as an attribute value.
+    """Returns the Python expression of the default.
 
-    A tagged struct that is absent is None rather than a struct of defaults: building three
-    such structs per partition would cost more than the rest of a fetch response.
+    An absent tagged struct is None instead of a struct of defaults: three such structs per
+    partition would cost more than the rest of a fetch response.
     """
     if field.default is not None and field.default != "null":
         return {"true": "True", "false": "False"}.get(field.default, field.default)
@@ -99,7 +99,7 @@ def default_value(field: Field) -> str:
 
 
 def type_label(field: Field) -> str:
-    """The type as error messages name it."""
+    """Returns the name of the type in error messages."""
     return f"[{field.type}]" if field.is_array else field.type
 
 

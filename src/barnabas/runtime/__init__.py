@@ -1,1 +1,1 @@
-"""What a running process needs under everything else: clock, logging, service life cycle."""
+"""Utilities of a running process: clock, timers, rate-limited logging, child processes, Java."""

@@ -1,9 +1,9 @@
 """Child processes that end with their parent, even when the parent is killed.
 
-`spawn` starts a command through this file, run as a script. On Linux the script asks the kernel
-for a signal at its parent's death and then becomes the command, so that the process id is the
-command's own. Elsewhere it stays as a guardian: it runs the command and kills it when the pipe
-from its parent closes.
+`spawn` starts a command through this file, which runs as a script. On Linux the script requests a
+signal from the kernel for the death of its parent (PR_SET_PDEATHSIG) and then replaces itself by
+the command, so the process id is that of the command. On other systems the script runs the command
+as a child and kills it when the pipe from the parent closes.
 """
 
 import os
@@ -22,20 +22,20 @@ _USAGE = 2
 
 
 def default_way() -> str:
-    """How the parent's death is noticed on this system."""
+    """Returns how this system detects the death of the parent: KERNEL or PIPE."""
     return KERNEL if sys.platform == "linux" else PIPE
 
 
 def spawn(
     command: Sequence[str], *, way: str | None = None, **options: Any
 ) -> "subprocess.Popen[Any]":
-    """Start a command that is killed when this process ends.
+    """Starts a command that is killed when this process ends.
 
     Parameters:
         command: The program and its arguments.
-        way: KERNEL or PIPE; by default the one of this system.
-        options: Passed to `subprocess.Popen`. With PIPE, `stdin` is the pipe that keeps the
-            command alive: `communicate()` closes it.
+        way: KERNEL or PIPE; the default is `default_way()`.
+        options: Passed to `subprocess.Popen`. With PIPE, the command runs only while
+            the pipe `stdin` is open: `communicate()` closes it.
 
     Raises:
         OSError: The process cannot be started.
@@ -44,12 +44,13 @@ def spawn(
     wrapped = [sys.executable, "-I", "-S", __file__, way, str(os.getpid()), *command]
     if way == PIPE:
         options["stdin"] = subprocess.PIPE
-    # The kernel watches the thread that forked, not the process: a thread that lasts does it.
+    # The kernel sends the signal when the forking thread ends, not the process, so a thread that
+    # lives as long as the process has to fork.
     return _spawner.start(wrapped, options)
 
 
 class _Spawner:
-    """One thread, alive until the process ends, that starts all children."""
+    """Starts all children on one thread that lives until the process ends."""
 
     def __init__(self) -> None:
         self._requests: queue.SimpleQueue[tuple[Sequence[str], dict[str, Any], Future[Any]]] = (
@@ -60,7 +61,7 @@ class _Spawner:
 
     def start(self, command: Sequence[str], options: dict[str, Any]) -> "subprocess.Popen[Any]":
         with self._lock:
-            if self._thread_of_process != os.getpid():  # also after a fork, which copies no threads
+            if self._thread_of_process != os.getpid():  # a fork does not copy threads
                 self._thread_of_process = os.getpid()
                 threading.Thread(target=self._run, name="child-spawner", daemon=True).start()
         answer: Future[Any] = Future()
@@ -73,7 +74,7 @@ class _Spawner:
             command, options, answer = self._requests.get()
             try:
                 answer.set_result(subprocess.Popen(command, **options))
-            except BaseException as error:  # noqa: BLE001 - raised in the thread that asked
+            except BaseException as error:  # noqa: BLE001 - raised in the calling thread
                 answer.set_exception(error)
 
 
@@ -81,19 +82,19 @@ _spawner = _Spawner()
 
 
 def _become(parent: int, command: Sequence[str]) -> None:
-    """Replace this process by the command, to be killed by the kernel at the parent's death."""
-    import ctypes  # only the script needs it
+    """Replaces this process by the command; the kernel kills it when the parent dies."""
+    import ctypes  # start-up time: only the script needs it
 
     library = ctypes.CDLL(None, use_errno=True)
     if library.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
-    if os.getppid() != parent:  # it ended before the kernel was asked
+    if os.getppid() != parent:  # the parent ended before prctl()
         sys.exit(1)
     os.execvp(command[0], list(command))
 
 
 def _guard(command: Sequence[str]) -> int:
-    """Run the command; kill it when standard input closes. Signals are passed on."""
+    """Runs the command, forwards signals to it, and kills it when standard input closes."""
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _frame: child.send_signal(number))

@@ -1,10 +1,10 @@
-"""The machine's clock: the one place that reads real time."""
+"""The system clock; the only module that reads real time."""
 
 import time
 
 
 class SystemClock:
-    """A `model.clock.Clock` over the operating system's clocks."""
+    """Implements `model.clock.Clock` with the clocks of the operating system."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Java on this machine: where it is, and what to say when it is not there."""
+"""Finds the java command, and explains why Java is missing or unsuitable."""
 
 import os
 import shutil
@@ -8,7 +8,11 @@ from barnabas.model.errors import LocalError
 
 
 def find_java(user: str) -> str:
-    """Path of the java command, in $JAVA_HOME or on the path; LocalError names who needs it."""
+    """Returns the path of the java command from $JAVA_HOME or $PATH.
+
+    Raises:
+        LocalError: Java is not installed; the message names `user`, the program that needs it.
+    """
     home = os.environ.get("JAVA_HOME")
     candidate = Path(home, "bin", "java") if home else None
     if candidate is not None and candidate.is_file():
@@ -20,7 +24,7 @@ def find_java(user: str) -> str:
 
 
 def unsuitable_java(user: str) -> LocalError:
-    """Why a program that is given the same Java does not start with it."""
+    """Returns the error for a program that did not start with the Java of `find_java`."""
     home, found = os.environ.get("JAVA_HOME"), find_java(user)
     if home and not Path(home, "bin", "java").is_file():
         return LocalError(f"{user} needs Java 17 or newer: JAVA_HOME is {home}, which has no java")

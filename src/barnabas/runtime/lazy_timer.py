@@ -1,8 +1,8 @@
-"""One timer of a loop for deadlines that are set often and hardly ever come.
+"""An event loop timer for deadlines that are set often and rarely expire.
 
-Setting and cancelling a timer of asyncio per request costs as much as the request's encoding. A
-lazy timer is left running when a later deadline takes the place of an earlier one: it then fires
-too early, and its callback looks at what is really due and sets it again.
+To set and cancel an asyncio timer for each request costs as much as encoding the request. A lazy
+timer therefore keeps running when a later deadline replaces an earlier one. It then fires too
+early, and its callback checks the deadlines and sets the timer again.
 """
 
 import asyncio
@@ -10,7 +10,10 @@ from collections.abc import Callable
 
 
 class LazyTimer:
-    """Calls `callback` on the loop at the earliest time asked for, or before: it must check."""
+    """Calls `callback` on the loop at the earliest time that was set.
+
+    The call may be too early, so the callback must check its deadlines.
+    """
 
     __slots__ = ("_callback", "_handle", "_loop")
 
@@ -20,7 +23,7 @@ class LazyTimer:
         self._handle: asyncio.TimerHandle | None = None
 
     def set(self, when_s: float) -> None:
-        """Fire no later than at `when_s` of the loop's time."""
+        """Makes the timer fire at `when_s` of the loop's time or earlier."""
         handle = self._handle
         if handle is not None:
             if handle.when() <= when_s:

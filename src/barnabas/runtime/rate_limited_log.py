@@ -1,7 +1,7 @@
-"""A logger that says a repeating thing once per period, with the count of what it kept back.
+"""A logger that writes repeated messages once per period, with the number of suppressed ones.
 
-A hostile or broken peer can repeat a mistake a million times a second; the log must stay readable
-and the disk must not fill (one line per refused connection, never an endless log).
+A hostile or faulty peer can repeat an error many thousand times per second. The limit keeps the log
+readable and small.
 """
 
 import logging
@@ -10,9 +10,9 @@ from barnabas.model.clock import Clock
 
 
 class RateLimitedLog:
-    """Logs each `key` at most once per `period_ms`; owned by one loop or thread.
+    """Logs each `key` at most once per `period_ms`; not thread-safe.
 
-    The number of distinct keys held is bounded: past `max_keys` the oldest is forgotten.
+    At most `max_keys` keys are stored; above that the oldest one is removed.
     """
 
     def __init__(
@@ -22,7 +22,9 @@ class RateLimitedLog:
         self._clock = clock
         self._period_ms = period_ms
         self._max_keys = max_keys
-        self._seen: dict[str, tuple[int, int]] = {}  # key -> (last logged at, held back since)
+        self._seen: dict[
+            str, tuple[int, int]
+        ] = {}  # key -> (time of the last log line, messages suppressed since)
 
     def warning(self, key: str, message: str, *args: object) -> None:
         self._log(logging.WARNING, key, message, args)
@@ -31,7 +33,7 @@ class RateLimitedLog:
         self._log(logging.INFO, key, message, args)
 
     def exception(self, key: str, message: str, *args: object) -> None:
-        """Log an error with the traceback of the exception that is being handled."""
+        """Logs an error with the traceback of the exception that is being handled."""
         self._log(logging.ERROR, key, message, args, exc_info=True)
 
     def _log(

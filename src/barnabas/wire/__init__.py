@@ -1,1 +1,1 @@
-"""Kafka's wire protocol: messages, headers and frames, as bytes in memory; no input or output."""
+"""Kafka's wire protocol: messages, headers and frames, encoded to and decoded from bytes; no IO."""

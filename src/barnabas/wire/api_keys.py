@@ -1,10 +1,10 @@
-"""Kafka's request types by number, in Kafka's names."""
+"""Kafka's API keys: numbers and names of the request types."""
 
 import enum
 
 
 class ApiKey(enum.IntEnum):
-    """The APIs that have message classes here; brokers may know others."""
+    """The APIs with message classes in this package; other brokers may support more."""
 
     PRODUCE = 0
     FETCH = 1

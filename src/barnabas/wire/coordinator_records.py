@@ -1,9 +1,9 @@
-"""Stored records whose bytes begin with an int16 version.
+"""Encodes and decodes stored records that start with an int16 version.
 
-In `__consumer_offsets` the version of a key tells what kind of record it is: 0 and 1 a committed
-offset, 2 a classic group, 3 to 8 and 16 the pieces of a KIP-848 group. `__transaction_state` has
-the one key version 0. Values carry a version of their own; no value at all deletes the key.
-Subscriptions, assignments and control records begin with a version too.
+In `__consumer_offsets` the version of a key identifies the kind of record: 0 and 1 a committed
+offset, 2 a classic group, 3 to 8 and 16 the parts of a KIP-848 group. `__transaction_state` has
+only key version 0. Values have a separate version; a null value deletes the key. Subscriptions,
+assignments and control records start with a version too.
 """
 
 from functools import cache
@@ -33,21 +33,21 @@ _TRANSACTION_TOPIC = {0: ("TransactionLogKey", "TransactionLogValue")}
 
 
 def encode_versioned(message: Message, version: int) -> bytes:
-    """Version prefix and body."""
+    """Returns the version prefix and the body."""
     parts = message.encode(version)
     return _VERSION.pack(version) + b"".join(parts)  # type: ignore[arg-type]
 
 
 def decode_versioned(cls: type[_M], data: bytes | memoryview) -> _M:
-    """The message behind its version prefix; a version above ours is read as our highest.
+    """Decodes a message after its version prefix; a newer version is read as the highest one here.
 
-    Consumers may send a subscription newer than ours; fields are only ever added at its end.
+    Consumers may send a newer subscription; new versions only add fields at its end.
     """
     return cls.decode(memoryview(data), min(version_of(data), cls.MAX_VERSION), _VERSION.size)
 
 
 def version_of(data: bytes | memoryview) -> int:
-    """The version prefix."""
+    """Returns the version prefix."""
     if len(data) < _VERSION.size:
         raise ProtocolError(f"record of {len(data)} bytes has no version")
     version: int = _VERSION.unpack_from(data)[0]
@@ -57,10 +57,10 @@ def version_of(data: bytes | memoryview) -> int:
 def maybe_decode_offsets_record(
     key: bytes | memoryview, value: bytes | memoryview | None
 ) -> tuple[Message, Message | None] | None:
-    """Key and value (None deletes it) of a `__consumer_offsets` record.
+    """Returns key and value of a `__consumer_offsets` record; the value None deletes the key.
 
-    None for kinds that are not known here: a newer broker may have written them, and a reader
-    must pass over them.
+    Returns None for an unknown kind of record: a newer broker may have written it, and the reader
+    must skip it.
     """
     return _maybe_decode(_OFFSETS_TOPIC, key, value)
 
@@ -68,7 +68,7 @@ def maybe_decode_offsets_record(
 def maybe_decode_transaction_record(
     key: bytes | memoryview, value: bytes | memoryview | None
 ) -> tuple[Message, Message | None] | None:
-    """Key and value (None deletes it) of a `__transaction_state` record; None if unknown."""
+    """Returns key and value (None deletes) of a `__transaction_state` record; None if unknown."""
     return _maybe_decode(_TRANSACTION_TOPIC, key, value)
 
 
@@ -90,10 +90,10 @@ def _maybe_decode(
 
 @cache
 def record_class(name: str) -> type[Message]:
-    """A stored record's class by name, imported on first use."""
+    """Returns the class of a stored record by its name; imports it on first use."""
     module = "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
     try:
         loaded: type[Message] = getattr(import_module(f"barnabas.wire.messages.{module}"), name)
     except ModuleNotFoundError:
-        raise LocalError(f"no record is called {name}") from None
+        raise LocalError(f"unknown record class {name}") from None
     return loaded

@@ -1,13 +1,13 @@
-"""Request and response headers, and whole frames made of header and body.
+"""Request and response headers, and frames of header and body.
 
 Request header: int16 api key, int16 version, int32 correlation id; from v1 the client id as a
 nullable string with an int16 length (never compact); v2, used by flexible versions, ends with a
 tag section. Only ControlledShutdown v0 has no client id.
 
 Response header: int32 correlation id; v1, for flexible versions, ends with a tag section. An
-ApiVersions response always has v0, because its reader does not yet know what the peer speaks.
+ApiVersions response always has v0, because its reader does not know the peer's versions yet.
 
-A frame is an int32 size, which does not count itself, then header and body.
+A frame is an int32 size, which does not include its own 4 bytes, then header and body.
 """
 
 from struct import Struct, error
@@ -24,13 +24,13 @@ _CORRELATION = Struct(">i")
 _SIZE = Struct(">i")
 _NEVER = 1 << 15
 _NO_TAGS = 0
-# As plain numbers: looking up an enum's member costs more than the rest of a header.
+# Plain numbers, because an enum member lookup costs more than the rest of a header.
 _CONTROLLED_SHUTDOWN = int(ApiKey.CONTROLLED_SHUTDOWN)
 _API_VERSIONS = int(ApiKey.API_VERSIONS)
 
 
 class RequestHeader:
-    """What precedes every request body. `client_id` is null when the client has no name."""
+    """Header of a request. `client_id` is None when the client has no name."""
 
     __slots__ = ("api_key", "api_version", "client_id", "correlation_id")
 
@@ -57,28 +57,28 @@ class RequestHeader:
 
 
 def is_flexible(api_key: int, version: int) -> bool:
-    """Whether that version has compact lengths and tag sections; False for unknown keys."""
+    """Whether this version has compact lengths and tag sections; False for unknown keys."""
     return version >= FLEXIBLE_FROM.get(api_key, _NEVER)
 
 
 def request_header_version(api_key: int, version: int) -> int:
-    """0, 1 or 2."""
+    """Returns the version of the request header: 0, 1 or 2."""
     if version >= FLEXIBLE_FROM.get(api_key, _NEVER):
         return 2
     return 0 if api_key == _CONTROLLED_SHUTDOWN and version == 0 else 1
 
 
 def response_header_version(api_key: int, version: int) -> int:
-    """0 or 1."""
+    """Returns the version of the response header: 0 or 1."""
     flexible = version >= FLEXIBLE_FROM.get(api_key, _NEVER)
     return 1 if flexible and api_key != _API_VERSIONS else 0
 
 
 def decode_request_header(view: memoryview) -> tuple[RequestHeader, int]:
-    """Header and position of the body in a frame without its size.
+    """Returns the header and the position of the body in a frame without its size.
 
-    Of an API or version that is not known here the header is read as v1, which is all that is
-    needed to answer with UNSUPPORTED_VERSION.
+    The header of an unknown API or version is read as v1, which is sufficient for a response with
+    UNSUPPORTED_VERSION.
     """
     try:
         api_key, api_version, correlation_id = _REQUEST.unpack_from(view)
@@ -103,7 +103,7 @@ def _read_client_id(view: memoryview) -> tuple[str | None, int]:
 
 
 def decode_response_header(view: memoryview, api_key: int, version: int) -> tuple[int, int]:
-    """Correlation id and position of the body in a frame without its size."""
+    """Returns the correlation id and the position of the body in a frame without its size."""
     try:
         (correlation_id,) = _CORRELATION.unpack_from(view)
         pos = _CORRELATION.size
@@ -115,7 +115,7 @@ def decode_response_header(view: memoryview, api_key: int, version: int) -> tupl
 
 
 def encode_request(header: RequestHeader, message: Message) -> list[Part]:
-    """A whole frame; `message` is encoded in the version that the header names."""
+    """Returns the frame of a request, encoded in the version of the header."""
     parts = message.encode(header.api_version)
     version = request_header_version(header.api_key, header.api_version)
     try:
@@ -139,7 +139,7 @@ def _request_head(header: RequestHeader, version: int) -> bytes:
 def encode_response(
     correlation_id: int, message: Message, api_key: int, version: int
 ) -> list[Part]:
-    """A whole frame."""
+    """Returns the frame of a response."""
     head = _CORRELATION.pack(correlation_id)
     if response_header_version(api_key, version):
         head += b"\0"

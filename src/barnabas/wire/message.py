@@ -13,7 +13,7 @@ from barnabas.model.errors import LocalError, ProtocolError
 from barnabas.wire.primitives import MAX_STRING, Part
 
 FieldSpecs: TypeAlias = tuple[tuple[str, str, int, int, bool], ...]
-"""Name, type, first and last version, and whether null is ever allowed, of each field."""
+"""Name, type, first version, last version and nullability (in any version) of each field."""
 
 
 _BASE_BUDGET = 1 << 20
@@ -173,5 +173,7 @@ def _misfit_of_string(value: object, where: str) -> str | None:
     try:
         length = len(value.encode())
     except UnicodeEncodeError:
-        return f"{where} has characters that UTF-8 cannot carry"
-    return None if length <= MAX_STRING else f"{where} has {length} bytes, the most is {MAX_STRING}"
+        return f"{where} has characters that cannot be encoded in UTF-8"
+    return (
+        None if length <= MAX_STRING else f"{where} has {length} bytes, the maximum is {MAX_STRING}"
+    )

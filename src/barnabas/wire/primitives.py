@@ -1,17 +1,17 @@
-"""The pieces of the wire format that generated code is made of.
+"""Functions for the parts of the wire format; the generated code calls them.
 
 Integers are big-endian. Lengths and counts are int16/int32 in the older layouts (-1 is null) and
 an unsigned varint of length + 1 in flexible ones (0 is null). An unsigned varint has seven bits
-to a byte, lowest first, at most five bytes.
+per byte, lowest bits first, and at most five bytes.
 
 Readers take `(buf, pos, end)` and return the new position. They check every length against `end`
-before they slice or allocate; reading past the buffer itself surfaces as struct.error or
-IndexError, which `Message.decode` turns into ProtocolError. No byte of records is ever copied.
+before they slice or allocate. A read beyond the buffer raises struct.error or IndexError, which
+`Message.decode` converts to ProtocolError. Records are never copied.
 
-`budget` has one number: how much memory the objects of the message may still take, by estimate.
-Arrays take the estimate for all of their elements from it before they make the first. A count that
-fits into the remaining bytes is not enough of a check: an empty string has one or two bytes on the
-wire and 60 or more in memory.
+`budget` is a list with one number: the estimated memory that the objects of the message may still
+use. The reader of an array subtracts the estimate for all elements before it creates the first one.
+It is not sufficient to compare the count with the remaining bytes: an empty string has one or two
+bytes on the wire and 60 or more in memory.
 """
 
 import struct
@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from barnabas.model.errors import DecodingBudgetError, LocalError, ProtocolError
 
 Part: TypeAlias = bytes | bytearray | memoryview | Sized
-"""A piece of an encoded message: bytes, or anything with a length that the network can send."""
+"""Part of an encoded message: bytes, or an object with a length that the network can send."""
 
 Records: TypeAlias = Any
 """A record batch sequence: a memoryview when decoded, any Part when encoded."""
 
-# Estimated memory of an element of an array, its place in the list included.
+# Estimated memory of an array element, including its reference in the list.
 _STRING_COST = 64
 _INTEGER_COST = 48
 MAX_STRING = 32767
@@ -37,46 +37,46 @@ UVARINTS: tuple[bytes, ...] = tuple(bytes((value,)) for value in range(128))
 """Encoded unsigned varints of one byte."""
 
 EMPTY: list[Any] = []
-"""Default of list parameters, replaced by a fresh list; never handed out."""
+"""Default of list parameters; the constructor replaces it by a new list."""
 
 _T = TypeVar("_T")
 
 if TYPE_CHECKING:
 
     def new(cls: type[_T]) -> _T:
-        """An instance without calling __init__: the decoder sets every slot itself."""
+        """Creates an instance without __init__: the decoder sets every slot."""
 
 else:
     new = object.__new__
 
 
 def overrun(pos: int, length: int) -> ProtocolError:
-    """A length that reaches past the end."""
-    return ProtocolError(f"{length} bytes at {pos} run past the end")
+    """Returns the error for a length that exceeds the remaining bytes."""
+    return ProtocolError(f"{length} bytes at {pos} exceed the remaining bytes")
 
 
 def too_many(pos: int, count: int) -> ProtocolError:
-    """A count of elements that cannot fit into what remains."""
-    return ProtocolError(f"{count} elements at {pos} cannot fit into what remains")
+    """Returns the error for an element count that does not fit into the remaining bytes."""
+    return ProtocolError(f"{count} elements at {pos} do not fit into the remaining bytes")
 
 
 def over_budget(pos: int, count: int) -> DecodingBudgetError:
-    """A count of elements that would take more memory than is left for the message."""
+    """Returns the error for elements that exceed the memory budget of the message."""
     return DecodingBudgetError(f"{count} elements at {pos} exceed the memory for this message")
 
 
 def unexpected_null(pos: int, name: str) -> ProtocolError:
-    """Null where the version does not allow it."""
+    """Returns the error for a null that the version does not allow."""
     return ProtocolError(f"{name} at {pos} is null")
 
 
 def bad_tag(pos: int, name: str) -> ProtocolError:
-    """A tagged field whose content is not as long as it says."""
-    return ProtocolError(f"tagged field {name} ending at {pos} has another length than it says")
+    """Returns the error for a tagged field whose content does not have the declared size."""
+    return ProtocolError(f"tagged field {name} ending at {pos} does not have its declared size")
 
 
 def read_uvarint(buf: memoryview, pos: int) -> tuple[int, int]:
-    """Value and next position."""
+    """Returns the value and the next position."""
     value = 0
     for index in range(_MAX_VARINT_BYTES):
         byte = buf[pos + index]
@@ -89,12 +89,12 @@ def read_uvarint(buf: memoryview, pos: int) -> tuple[int, int]:
 
 
 def read_long_uvarint(buf: memoryview, pos: int) -> tuple[int, int]:
-    """The varint whose first byte, just before `pos`, said that more follow."""
+    """Reads a varint of several bytes; its first byte is just before `pos`."""
     return read_uvarint(buf, pos - 1)
 
 
 def read_long_string_length(buf: memoryview, pos: int) -> tuple[int, int]:
-    """Length + 1 of a string, when its first byte, just before `pos`, said that more follow."""
+    """Reads length + 1 of a string from several bytes; the first byte is just before `pos`."""
     value, pos = read_uvarint(buf, pos - 1)
     if value > MAX_STRING + 1:
         raise ProtocolError(f"string of {value - 1} bytes at {pos}")
@@ -102,7 +102,7 @@ def read_long_string_length(buf: memoryview, pos: int) -> tuple[int, int]:
 
 
 def uvarint(value: int) -> bytes:
-    """Encode an unsigned varint."""
+    """Encodes an unsigned varint."""
     if value < 0x80:
         return UVARINTS[value]
     out = bytearray()
@@ -114,14 +114,14 @@ def uvarint(value: int) -> bytes:
 
 
 def long_string_length(value: int) -> bytes:
-    """Encode length + 1 of a string of more than 126 bytes."""
+    """Encodes length + 1 of a string of more than 126 bytes."""
     if value > MAX_STRING + 1:
-        raise LocalError(f"string of {value - 1} bytes, the most is {MAX_STRING}")
+        raise LocalError(f"string of {value - 1} bytes, the maximum is {MAX_STRING}")
     return uvarint(value)
 
 
 def read_tag(buf: memoryview, pos: int, end: int) -> tuple[int, int, int]:
-    """Tag, position of its content and position after it."""
+    """Returns the tag, the position of its content and the position after it."""
     tag, pos = read_uvarint(buf, pos)
     size, pos = read_uvarint(buf, pos)
     stop = pos + size
@@ -131,7 +131,7 @@ def read_tag(buf: memoryview, pos: int, end: int) -> tuple[int, int, int]:
 
 
 def read_tag_count(buf: memoryview, pos: int, end: int) -> tuple[int, int]:
-    """How many tagged fields follow. A tag takes two bytes at least, and nobody sends many."""
+    """Reads the number of tagged fields: each has at least two bytes, and MAX_TAGS is the limit."""
     count, pos = read_uvarint(buf, pos)
     if count * 2 > end - pos or count > MAX_TAGS:
         raise too_many(pos, count)
@@ -139,7 +139,7 @@ def read_tag_count(buf: memoryview, pos: int, end: int) -> tuple[int, int]:
 
 
 def skip_tags(buf: memoryview, pos: int, end: int) -> int:
-    """Pass over a tag section that is known to be wholly unknown (KIP-482 demands tolerance)."""
+    """Skips a tag section; KIP-482 requires that a reader ignores unknown tags."""
     count, pos = read_tag_count(buf, pos, end)
     for _ in range(count):
         _, _, pos = read_tag(buf, pos, end)
@@ -149,7 +149,7 @@ def skip_tags(buf: memoryview, pos: int, end: int) -> int:
 def read_strings(
     buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[str], int]:
-    """Elements of an array of strings, int16 lengths."""
+    """Reads the elements of an array of strings with int16 lengths."""
     if count * 2 > end - pos:
         raise too_many(pos, count)
     left = budget[0] - count * _STRING_COST
@@ -171,7 +171,7 @@ def read_strings(
 def read_compact_strings(
     buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[str], int]:
-    """Elements of an array of strings, varint lengths."""
+    """Reads the elements of an array of strings with varint lengths."""
     if count > end - pos:
         raise too_many(pos, count)
     left = budget[0] - count * _STRING_COST
@@ -195,7 +195,7 @@ def read_compact_strings(
 
 
 def write_strings(out: bytearray, items: Sequence[str]) -> None:
-    """Elements of an array of strings, int16 lengths."""
+    """Writes the elements of an array of strings with int16 lengths."""
     for item in items:
         raw = item.encode()
         out += _INT16.pack(len(raw))
@@ -203,7 +203,7 @@ def write_strings(out: bytearray, items: Sequence[str]) -> None:
 
 
 def write_compact_strings(out: bytearray, items: Sequence[str]) -> None:
-    """Elements of an array of strings, varint lengths."""
+    """Writes the elements of an array of strings with varint lengths."""
     for item in items:
         raw = item.encode()
         length = len(raw) + 1
@@ -223,7 +223,7 @@ _FEW_INT32 = _ELEMENTS["i"]
 def read_ints(
     buf: memoryview, pos: int, end: int, count: int, code: str, budget: list[int]
 ) -> tuple[list[int], int]:
-    """Elements of an array of integers; `code` is their struct format character."""
+    """Reads the elements of an array of integers; `code` is their struct format character."""
     stop = pos + count * _ELEMENT_SIZE[code]
     if stop > end:
         raise too_many(pos, count)
@@ -239,7 +239,7 @@ def read_ints(
 def read_int32s(
     buf: memoryview, pos: int, end: int, count: int, budget: list[int]
 ) -> tuple[list[int], int]:
-    """Elements of an array of int32: replicas and partitions, the ones that matter for speed."""
+    """Reads the elements of an array of int32; faster than `read_ints`."""
     stop = pos + count * 4
     if stop > end:
         raise too_many(pos, count)
@@ -253,7 +253,7 @@ def read_int32s(
 
 
 def int_elements(items: Sequence[int], code: str) -> bytes:
-    """Encode the elements of an array of integers."""
+    """Encodes the elements of an array of integers."""
     count = len(items)
     if count < _FEW:
         return _ELEMENTS[code][count].pack(*items)
@@ -261,7 +261,7 @@ def int_elements(items: Sequence[int], code: str) -> bytes:
 
 
 def int32_elements(items: Sequence[int]) -> bytes:
-    """Encode the elements of an array of int32."""
+    """Encodes the elements of an array of int32."""
     count = len(items)
     if count < _FEW:
         return _FEW_INT32[count].pack(*items)
@@ -269,7 +269,7 @@ def int32_elements(items: Sequence[int]) -> bytes:
 
 
 def write_tags(out: bytearray, tags: Sequence[tuple[int, bytes | bytearray]]) -> None:
-    """A tag section: count, then tag, size and content of each, ascending."""
+    """Writes a tag section: the count, then tag, size and content of each field."""
     out += uvarint(len(tags))
     for tag, content in tags:
         out += uvarint(tag)

@@ -1,6 +1,6 @@
 """Message classes by API key.
 
-Modules are imported on first use: a process that speaks ten APIs does not load sixty.
+Modules are imported on first use, so a process loads only the APIs that it uses.
 """
 
 from functools import cache
@@ -13,13 +13,13 @@ from barnabas.wire.messages.index import MODULES
 
 @cache
 def request_class(api_key: int) -> type[Message]:
-    """The request of an API; LocalError when there is none here."""
+    """Returns the request class of an API; raises LocalError for an unknown key."""
     return _load(api_key, 1)
 
 
 @cache
 def response_class(api_key: int) -> type[Message]:
-    """The response of an API; LocalError when there is none here."""
+    """Returns the response class of an API; raises LocalError for an unknown key."""
     return _load(api_key, 2)
 
 

@@ -74,8 +74,8 @@ def test_record():
         (head("  a  int9"), r"Thing.a has the unknown type int9"),
         (head("  a  [X]\n    b  int8\n  c  [X]\n    b  int8"), "struct X is declared twice"),
         ("record Thing\nflexible never\nfields\n  a  int8", "no versions line"),
-        ("record Thing\nversions 0\nflexible never\n", "no message"),
-        ("record Thing\nversions abc\nflexible never\nfields\n  a int8", "no range of versions"),
+        ("record Thing\nversions 0\nflexible never\n", "no request, response or fields block"),
+        ("record Thing\nversions abc\nflexible never\nfields\n  a int8", "not a range of versions"),
     ],
 )
 def test_what_cannot_be_read_is_explained(text, problem):

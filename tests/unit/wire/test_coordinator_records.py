@@ -130,5 +130,5 @@ def test_group_metadata_versions():
 
 
 def test_no_such_record():
-    with pytest.raises(LocalError, match="no record is called NoSuchKey"):
+    with pytest.raises(LocalError, match="unknown record class NoSuchKey"):
         record_class("NoSuchKey")

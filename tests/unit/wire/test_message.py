@@ -80,7 +80,7 @@ def test_nullable_struct():
         (ProduceRequest(acks="1"), 9, r"ProduceRequest.acks takes int16, not '1'"),
         (ProduceRequest("x" * 40_000), 9, r"transactional_id has 40000 bytes"),
         (ProduceRequest("x" * 40_000), 3, r"transactional_id has 40000 bytes"),
-        (ProduceRequest("\ud800"), 9, r"transactional_id has characters that UTF-8 cannot"),
+        (ProduceRequest("\ud800"), 9, r"transactional_id has characters that cannot be encoded"),
         (ProduceRequest(b"x"), 9, r"transactional_id takes string, not b'x'"),
         (FetchRequest(rack_id=None), 12, r"FetchRequest.rack_id must not be None"),
         (FetchRequest(topics=None), 12, r"FetchRequest.topics must not be None"),

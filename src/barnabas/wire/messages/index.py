@@ -1,4 +1,4 @@
-"""Where the message classes of each API key are.
+"""Module and message classes of each API key.
 
 Generated from schemas/ by codegen.
 """
