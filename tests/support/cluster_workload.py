@@ -15,7 +15,7 @@ import confluent_kafka
 from kazoo.client import KazooClient
 
 from barnabas import Producer
-from barnabas.clients.producer.batch_results import Outcomes
+from barnabas.clients.producer.batch_results import BatchResults
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 
@@ -87,7 +87,7 @@ class BarnabasWriter(Writer):
     """Our producer, idempotent as it is by default; counts its retries."""
 
     def _write(self):
-        with patch.object(Outcomes, "retry_or_fail", self._counted(Outcomes.retry_or_fail)):
+        with patch.object(BatchResults, "retry_or_fail", self._counted(BatchResults.retry_or_fail)):
             self._produce()
 
     def _counted(self, retry):
