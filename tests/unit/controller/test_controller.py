@@ -194,6 +194,21 @@ async def test_killed_controller_is_replaced_in_a_higher_epoch(cluster):
     await cluster.wait_for_leader("u", 3)
 
 
+async def test_killed_controller_is_removed_from_the_sets_in_which_it_followed(cluster):
+    await cluster.start(1, 2, 3)
+    await cluster.admin.create_topic("t", {0: (2, 1)})
+    await cluster.wait_for_leader("t", 2)
+    await cluster.kill(1)
+
+    async def shrunk() -> bool:
+        return (await cluster.state("t")).isr == (2,)
+
+    await cluster.wait(shrunk)
+    told = TopicPartition("t", 0)
+    await cluster.wait(lambda: cluster.broker(2).roles[told].isr == (2,))
+    await cluster.wait(lambda: cluster.broker(3).metadata[told].isr == (2,))
+
+
 async def test_fenced_controller_cannot_write(cluster):
     await cluster.start(1, 2)
     old = FencedTree(cluster.nodes[1].tree, (await epoch_version(cluster)))

@@ -54,7 +54,23 @@ class ActiveController:
         self._start_states()
         await self.leaderships.start_new_epochs(self._restarted_members())
         await self.brokers.replicas_came_online(context.replicas_on(context.brokers))
+        await self._remove_dead_isr_members()
         await self._resume_pending_requests()
+
+    async def _remove_dead_isr_members(self) -> None:
+        """Remove replicas on dead brokers from the ISRs, as `BrokerChanges` does for later deaths.
+
+        A broker that died together with the previous controller, or was that controller, causes
+        no event in this epoch. Without a new record its leader cannot tell that it is gone either.
+        """
+        context = self._epoch_state.context
+        await self.leaderships.remove_from_isr(
+            (tp, member)
+            for tp, leadership in list(context.leadership.items())
+            for member in leadership.isr
+            if not context.is_online(tp, member) and not context.is_being_deleted(tp)
+        )
+        self._epoch_state.flush()
 
     async def _resume_pending_requests(self) -> None:
         """Process requests stored in the tree; each call also sets the watch for the next one."""
