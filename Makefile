@@ -8,7 +8,7 @@ OLD_CLIENT := .venv-librdkafka-2.0
 COMPILED := $(shell find src -name '*.pyx' -o -name '_*_hot.py')
 WORKERS ?= 2
 
-.PHONY: setup demo test up check gen bench soak clean
+.PHONY: setup demo test coverage up check gen bench soak clean
 
 setup: $(VENV)/.installed $(OLD_CLIENT)/.installed
 
@@ -32,6 +32,10 @@ up: setup
 test: setup
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup tests
 
+# Branch coverage of src by the fast tests; generated and compiled modules are left out.
+coverage: setup
+	$(BIN)/python -m pytest -q -n $(WORKERS) --cov --cov-report=term tests/unit tests/contract tests/property
+
 gen: setup
 	$(BIN)/python -m codegen
 	$(BIN)/python -m scripts.configuration
@@ -45,7 +49,7 @@ check: setup
 	$(BIN)/python -m codegen --check
 	$(BIN)/python -m scripts.configuration --check
 	$(BIN)/python -m scripts.compatibility --check
-	$(BIN)/python scripts/check_sizes.py
+	$(BIN)/python -m scripts.check_sizes
 
 bench: setup
 	$(BIN)/python -m benchmarks

@@ -1,6 +1,9 @@
-"""Fails when a file, function or package outgrows its norm; the norms are in CONTRIBUTING.md.
+"""Fails when a file or function exceeds its limit, or when a module is a fragment of another.
 
-Generated code is left out. The limits are never raised to fit code: the code is split.
+The limits are in CONTRIBUTING.md and are never raised to fit code. A module with fewer than 60
+lines and a single importer usually belongs to its importer; exceptions are listed with a reason in
+`small_modules.txt`. API handlers and CLI nouns are exempt, because one module per API or noun is
+their order. Generated code is left out.
 """
 
 import ast
@@ -8,15 +11,20 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from scripts.code_metrics import importers, load_modules, small_modules
+
 SOURCE_ROOTS = ("src", "codegen", "benchmarks", "examples", "scripts")
 MAX_SOURCE_LINES = 600
 MAX_TEST_LINES = 800
 MAX_FUNCTION_LINES = 60
 GENERATED = Path("src/barnabas/wire/messages")
+SMALL_MODULES = Path("scripts/small_modules.txt")
+EXEMPT_FROM_SMALL = ("barnabas.broker.handlers.", "barnabas.cli.nouns.", "barnabas.cli.apache.")
 
 
 def main() -> int:
     problems = [problem for path in python_files() for problem in problems_of(path)]
+    problems += fragment_problems()
     for problem in problems:
         print(problem)
     return 1 if problems else 0
@@ -40,6 +48,41 @@ def problems_of(path: Path) -> Iterator[str]:
             length = code_lines(node)
             if length > MAX_FUNCTION_LINES:
                 yield f"{path}:{node.lineno}: {node.name} has {length} lines"
+
+
+def fragment_problems() -> list[str]:
+    """Small modules with one importer that are not listed, and listed modules that are not."""
+    modules = load_modules()
+    small = {
+        module.name: module
+        for module in small_modules(modules, importers(modules))
+        if not module.name.startswith(EXEMPT_FROM_SMALL)
+    }
+    allowed = allowed_small_modules()
+    unlisted = [
+        f"{module.path}: {module.lines} lines and one importer: merge it with its importer, or"
+        f" list it with a reason in {SMALL_MODULES}"
+        for name, module in small.items()
+        if name not in allowed
+    ]
+    outdated = [
+        f"{SMALL_MODULES}: {name} is not a small module with one importer any more"
+        for name in allowed
+        if name not in small
+    ]
+    return unlisted + outdated
+
+
+def allowed_small_modules() -> dict[str, str]:
+    """Module name and reason of each line `module: reason`; comments start with #."""
+    allowed = {}
+    for line in SMALL_MODULES.read_text(encoding="utf-8").splitlines():
+        name, separator, reason = line.partition(":")
+        if line.strip() and not line.startswith("#"):
+            if not separator or not reason.strip():
+                raise SystemExit(f"{SMALL_MODULES}: {line!r} has no reason")
+            allowed[name.strip()] = reason.strip()
+    return allowed
 
 
 def code_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
