@@ -40,6 +40,7 @@ gen: setup
 	$(BIN)/python -m codegen
 	$(BIN)/python -m scripts.configuration
 	$(BIN)/python -m scripts.compatibility
+	$(BIN)/python -m scripts.conformance
 
 check: setup
 	$(BIN)/ruff check src codegen tests benchmarks examples scripts
@@ -49,6 +50,7 @@ check: setup
 	$(BIN)/python -m codegen --check
 	$(BIN)/python -m scripts.configuration --check
 	$(BIN)/python -m scripts.compatibility --check
+	$(BIN)/python -m scripts.conformance --check
 	$(BIN)/python -m scripts.check_sizes
 
 bench: setup

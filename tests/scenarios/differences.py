@@ -16,6 +16,10 @@ class Difference:
 
 
 _LIBRDKAFKA = {
+    "a_leader_dies_under_records_without_keys": (
+        "librdkafka may choose the dead partition until its metadata is refreshed",
+        None,
+    ),
     "acks_that_do_not_exist": (
         "librdkafka takes any number from -1 to 1000 for acks",
         {"accepted": True},
@@ -77,6 +81,9 @@ _KAFKA_PYTHON = {
         None,
     ),
     "a_pattern_finds_a_new_topic": (_UNSTEADY, None),
+    "without_a_reset_policy": (_UNSTEADY, None),
+    "a_slow_member_closes": (_UNSTEADY, None),
+    "a_committed_offset_wins_over_the_reset": (_UNSTEADY, None),
     "a_group_reads_new_partitions": (_UNSTEADY, None),
     "subscribing_again_replaces_the_topics": (_UNSTEADY, None),
     "a_handover_loses_and_repeats_nothing": (_UNSTEADY, None),

@@ -18,6 +18,7 @@ def create_a_topic_with_configuration(w):
     topic, admin = w.adopt(w.name()), w.admin()
     admin.create_topic(topic, 1, {"retention.ms": "3600000"})
     w.until(lambda: w.exists(topic))
+    w.until(lambda: admin.topic_config(topic, "retention.ms") == "3600000", 5)
     return {"value": admin.topic_config(topic, "retention.ms")}
 
 
