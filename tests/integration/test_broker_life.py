@@ -156,7 +156,7 @@ def test_up_says_which_port_is_taken_and_what_to_do(tmp_path):
         with up("--port", str(port), "--data-dir", tmp_path) as process:
             _, complaint = process.communicate(timeout=20)
     assert process.returncode == 1
-    assert f"port {port} is taken" in complaint
+    assert f"port {port} is in use" in complaint
     assert f"try port {port + 1}" in complaint
     assert "Traceback" not in complaint
 
