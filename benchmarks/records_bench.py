@@ -122,7 +122,7 @@ def report_batches() -> None:
 
 
 def report_validation() -> None:
-    """What the check of the records adds to header and checksum, plain and in each codec."""
+    """Measures the cost of record validation beyond header and checksum, for each codec."""
     dice = Random(1)
     words = [dice.randbytes(dice.randint(2, 5)).hex().encode() for _ in range(2000)]
     print("\nvalidation of records, beyond header + crc")

@@ -16,7 +16,7 @@ BY_ID = MetadataRequest([MetadataRequestTopic(Uuid(b"\1" * 16), None)])
 
 @pytest.fixture
 async def loop_errors():
-    """What reached asyncio's exception handler."""
+    """Collects the calls of asyncio's exception handler."""
     seen = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: seen.append(context))
     return seen

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class TimerKind(enum.Enum):
-    """What a timer limits. Every state in which a group waits has a timer that ends it."""
+    """The purpose of a timer. Every state in which a group waits has a timer that ends it."""
 
     SESSION = "session"  # no heartbeat within the session timeout of the member
     PENDING_MEMBER = "pending member"  # the client did not use its member id (KIP-394)

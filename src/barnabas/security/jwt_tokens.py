@@ -21,7 +21,7 @@ Keys = Mapping[str | None, Any]
 
 @dataclass(frozen=True, slots=True)
 class JwtRules:
-    """What a token must say; None asks for nothing."""
+    """The required claims of a token; None means no requirement."""
 
     issuer: str | None = None
     audiences: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ _SCHEME = "bearer "
 
 @dataclass(frozen=True, slots=True)
 class TokenIdentity:
-    """What a valid token says."""
+    """The contents of a valid token."""
 
     user: str
     lifetime_ms: int

@@ -36,7 +36,7 @@ def vectorised(
 
 
 class Topology:
-    """What one application computes.
+    """The computation of one application.
 
     Args:
         name: Part of the names of its internal topics and of its queries.

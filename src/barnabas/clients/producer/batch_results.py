@@ -41,7 +41,7 @@ LEADER_MOVED = frozenset(
 
 
 class BatchAction(enum.Enum):
-    """What the sender does with a batch after its response."""
+    """The action of the sender on a batch after its response."""
 
     STORED = "the records are in the log"
     RETRY = "send it again, unchanged"

@@ -68,7 +68,7 @@ class LostState:
         return True
 
     def _evidence(self, query: StageQuery) -> str | None:
-        """What shows that a query without a checkpoint has run before; None if nothing does."""
+        """Returns the evidence that a query without a checkpoint has run before, or None."""
         writes_internal = any(topic in self._internal for topic in query.written_topics)
         if query.stage.core is None and not writes_internal:
             return None  # it only repeats records

@@ -58,7 +58,7 @@ def _with_function(
 
 
 def errors_of(node: Where | Map | Rekey | Fold, handling: ErrorHandling | None) -> RowErrors:
-    """What happens to rows for which a node's function raises an exception."""
+    """Returns the error handling of rows for which a node's function raises an exception."""
     if handling is None:
         return without_topology(node, node.on_error)
     return handling.of(node, node.on_error)

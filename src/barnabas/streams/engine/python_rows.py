@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 BatchFunction = Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
 CONVERSION_ERRORS = (TypeError, ValueError, ArithmeticError)
-"""What Arrow raises for a value that its type cannot hold; its own exceptions are among them."""
+"""Exceptions of Arrow for a value that does not fit its type; Arrow's own are subclasses."""
 
 
 def record_maker(record: type | None, names: Sequence[str]) -> Callable[[dict[str, Any]], Any]:

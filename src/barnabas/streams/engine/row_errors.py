@@ -31,7 +31,7 @@ _log = logging.getLogger("barnabas.streams")
 
 @dataclass(frozen=True, slots=True)
 class RowErrors:
-    """What to do with rows for which one step's function raises an exception."""
+    """The error policy of one step, for rows for which its function raises an exception."""
 
     step: str
     """The step's label, for messages."""

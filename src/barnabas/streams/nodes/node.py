@@ -1,4 +1,4 @@
-"""What all nodes of a topology have in common. Pure."""
+"""The base class of all nodes of a topology. Pure."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -6,13 +6,13 @@ from typing import Literal, get_args
 from barnabas.model.errors import ConfigError
 
 OnError = Literal["stop", "skip", "dlq"]
-"""What happens when a Python function raises an exception: the query stops, the row is skipped, or
+"""Reaction to an exception of a Python function: the query stops, the row is skipped, or
 the row becomes a dead letter."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorPolicy:
-    """What happens to a row for which a Python function raises an exception.
+    """The reaction to a row for which a Python function raises an exception.
 
     `topic` is the dead-letter topic; None stands for `<topology>.dlq`.
     """
